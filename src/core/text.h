@@ -1,0 +1,12 @@
+// Text helpers: strict number parsing independent of the locale, and "did you mean".
+#pragma once
+
+#include "knuckle/base.h"
+
+// The whole of `text` must be one finite number (leading and trailing blanks allowed).
+bool knText_ParseDouble(const char* text, double* value);
+bool knText_ParseInt(const char* text, int* value);
+// The closest of `count` names within a plausible typing distance, else NULL.
+const char* knText_Closest(const char* word, const char* const* names, int count);
+// Shortest text that reads back as the same double; returns `text`. Capacity of at least 32.
+char* knText_FormatDouble(double value, char* text, size_t capacity);

@@ -1,0 +1,30 @@
+// Parts that any joint takes: limits, friction, damping, motors, springs. Described as what they ask of the joint's
+// coordinates; steppers turn them into rows, impulses or torques.
+#pragma once
+
+#include "model/joint.h"
+
+// A limit that is exceeded, or nearly so: the row w (parent joint frame's axes) along which w . V_P must not fall
+// below zero when distance <= 0; `distance` is the room left (m or rad), negative beyond the limit.
+typedef struct knJointLimit {
+	knTwist row;
+	double distance;
+	int axis; // velocity coordinate, or -1 for the cone, -2 for twist
+	int side; // -1 lower, +1 upper, 0 cone
+} knJointLimit;
+
+#define KN_JOINT_MAX_LIMITS 8
+
+// All limits with less room than `margin`; returns how many. Equal bounds (lower == upper) give two opposed entries.
+int knJoint_Limits(const knJoint* joint, knFrame J, const double* q, double margin,
+				   knJointLimit limits[KN_JOINT_MAX_LIMITS]);
+
+// The closest frame that also respects the limits: what joint error is measured against, and the target of
+// pre-stabilization. `q` are the coordinates at J (for counted turns); may be NULL.
+knFrame knJoint_ProjectLimits(const knJoint* joint, knFrame J, const double* q);
+
+// Potential energy of the joint's springs at coordinates q.
+double knJoint_SpringEnergy(const knJoint* joint, const double* q);
+// Displacement of velocity coordinate i from the spring's rest (a ball's or free joint's rotation counts as its
+// rotation vector in the child's axes).
+double knJoint_AxisPosition(const knJoint* joint, const double* q, int axis);

@@ -1,0 +1,27 @@
+// Recorders over a model and state (src/world wraps these for users). A format is a row in a table: its extension and
+// four functions.
+#pragma once
+
+#include "knuckle/record.h"
+#include "model/state.h"
+
+// What a recorder is shown: everything it may write, nothing else.
+typedef struct knRecordView {
+	const knModel* model;
+	const knState* state;
+	const char* stepper;
+} knRecordView;
+
+typedef struct knRecorderOps {
+	const char* extension; // ".csv"
+	void* (*open)(const char* path, const knRecordView* view, const knAllocator* allocator, knError* error);
+	knStatus (*write)(void* self, const knRecordView* view, knError* error);
+	knStatus (*close)(void* self, knError* error);
+	void (*abandon)(void* self);
+} knRecorderOps;
+
+extern const knRecorderOps knCsvRecorder;
+extern const knRecorderOps knKntRecorder;
+
+// By the path's extension (any case); NULL and KN_UNSUPPORTED listing the known ones.
+const knRecorderOps* knRecorderOps_ForPath(const char* path, knError* error);

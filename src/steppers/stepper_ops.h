@@ -1,0 +1,60 @@
+// The table of steppers and what a step gets to see. A stepper reads the model, advances the state, and leaves
+// contacts with their impulses for events and read-out. It never sees the world.
+#pragma once
+
+#include "core/arena.h"
+#include "core/log.h"
+#include "knuckle/stepper.h"
+#include "knuckle/world.h"
+#include "model/state.h"
+
+// A contact that the step used, with what it carried. Written by the stepper, read by the world's events.
+typedef struct knStepContact {
+	int shapeA, shapeB;
+	knContactPoint point;
+	knVec3 impulse; // on B
+} knStepContact;
+
+// Made fresh by knWorld_Step; nothing here outlives the step.
+typedef struct knStepContext {
+	const knModel* model;
+	const knSettings* settings;
+	knState* state;
+	knCollider* collider;
+	knArena* arena; // cleared at the start of the step
+	knTasks tasks;
+	const knLog* log;
+	const knAllocator* allocator; // for growing the stepper's part of the state; not in a warm step
+	knClockFn* clock;             // may be NULL
+	void* clockContext;
+
+	// out
+	knStepReport* report;
+	knStepContact* contacts; // in the arena, sorted by (shapeA, shapeB, feature)
+	int contactCount;
+	knError* error;
+} knStepContext;
+
+typedef struct knStepperOps {
+	const char* name;
+	const char* help;
+	// KN_UNSUPPORTED with a sentence that says why, and which stepper can.
+	knStatus (*check)(const knModel* model, const knSettings* settings, knError* error);
+	// Bytes of private state at the start.
+	size_t (*privateSize)(const knModel* model, const knSettings* settings);
+	// One step; on failure the caller restores the state from before.
+	knStatus (*step)(knStepContext* context, double dt);
+	// Brings stale poses up to date; NULL if this stepper leaves none.
+	void (*sync)(const knModel* model, knState* state);
+} knStepperOps;
+
+// NULL if unknown. NULL past the end for the index form.
+const knStepperOps* knStepperOps_Find(const char* name);
+const knStepperOps* knStepperOps_At(int index);
+
+extern const knStepperOps knVelocityStepper;
+
+// Seconds, or 0 without a clock.
+static inline double knStepContext_Now(const knStepContext* context) {
+	return context->clock != NULL ? context->clock(context->clockContext) : 0.0;
+}
