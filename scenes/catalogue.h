@@ -14,37 +14,44 @@ typedef struct knSceneParam {
 	double lower, upper;
 	bool integer;
 	const char* help;
+	double small; // default when small=1; 0: `value` serves there too
 } knSceneParam;
 
 typedef struct knSceneEntry knSceneEntry;
 
 // Parameters of one run. Every scene also takes seed, small (0 or 1) and, where it has a stillness bar, twin (0, 2..5).
+// Read a parameter with knSceneArgs_Get, which minds `small`.
 typedef struct knSceneArgs {
 	const knSceneEntry* entry;
 	double value[KN_SCENE_MAX_PARAMS]; // in the order of entry->params
+	uint32_t given;                    // bit i: value[i] was set, so that small leaves it alone
 	uint64_t seed;
 	bool small;
 	int twin;
+	double time; // duration of the run; entry->time unless the caller plans another
 } knSceneArgs;
 
-// The scene's own facts, reported under "checks".
+// The scene's own facts, reported under "checks". Start from a zeroed struct; release it with knSceneChecks_Free.
 typedef struct knSceneChecks {
 	int count;
 	const char* names[KN_SCENE_MAX_CHECKS];
 	double values[KN_SCENE_MAX_CHECKS];
 	double memory[16]; // the observer's own, zero at the start
+	double* buffer;    // more of the same (knSceneChecks_Buffer)
+	int bufferCount;
 } knSceneChecks;
 
 struct knSceneEntry {
 	const char* name;
 	const char* summary;                      // one line
-	const char* source;                       // where it comes from: "seed 004, figure 9"
+	const char* source;                       // where it comes from: "Erleben 2007, figure 9"
 	const char* steppers;                     // space separated, the default first
 	double dt, time;                          // suggested step and duration
 	bool twins;                               // has a stillness bar, so takes twin=2..5
 	knSceneParam params[KN_SCENE_MAX_PARAMS]; // up to the first NULL name
 	knScene* (*build)(const knSceneArgs* args, knError* error);
-	// Before each step; depends on the world alone (time, poses), so that it may go on after a restore. NULL: none.
+	// Before each step; depends on the world alone (time, poses), so that it may go on after a restore. The step is
+	// taken to be the scene's dt. NULL: none.
 	void (*script)(knWorld* world, const knSceneArgs* args);
 	// After each step and once at the start. NULL: none.
 	void (*observe)(knWorld* world, const knSceneArgs* args, knSceneChecks* checks);
@@ -55,11 +62,16 @@ const knSceneEntry* knCatalogue_At(int index);
 // NULL if unknown; `error` then suggests the closest name.
 const knSceneEntry* knCatalogue_Find(const char* name, knError* error);
 knSceneArgs knSceneArgs_Default(const knSceneEntry* entry);
-// True if `name` is a parameter of the scene (or seed, small, twin). A value out of range or not a number: KN_BAD_DATA.
+// True if `name` is a parameter of the scene (or seed, small, twin).
 bool knSceneArgs_Has(const knSceneArgs* args, const char* name);
+// KN_BAD_ARGUMENT: no such parameter. KN_BAD_DATA: the value is not a number or out of range.
 knStatus knSceneArgs_Set(knSceneArgs* args, const char* name, const char* value, knError* error);
+// The value that a build uses; 0 for a name that the scene does not have.
 double knSceneArgs_Get(const knSceneArgs* args, const char* name);
 knScene* knSceneArgs_Build(const knSceneArgs* args, knError* error);
 
 // Records a fact (replacing an earlier value of the same name).
 void knSceneChecks_Set(knSceneChecks* checks, const char* name, double value);
+// The observer's own doubles, zero at the first call; NULL when out of memory.
+double* knSceneChecks_Buffer(knSceneChecks* checks, int count);
+void knSceneChecks_Free(knSceneChecks* checks);

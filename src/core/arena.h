@@ -1,5 +1,5 @@
-// The per-step arena: bump allocation, cleared at the start of a step. It grows by chaining blocks while cold and
-// merges them into one block at the next clear, so that a warm step takes no memory from the allocator.
+// The per-step arena: bump allocation, cleared at the start of a step. It grows by chaining blocks while cold
+// and merges them into one block at the next clear, so that a warm step takes no memory from the allocator.
 #pragma once
 
 #include "core/alloc.h"

@@ -1,5 +1,5 @@
-// A 64-bit hash of bytes, the same on every platform of the same byte order (little endian). Used for state hashes,
-// checksums and tables; not for security.
+// A 64-bit hash of bytes, the same on every platform of the same byte order (little endian). Used for state
+// hashes, checksums and tables; not for security.
 #pragma once
 
 #include "knuckle/base.h"

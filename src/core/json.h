@@ -1,4 +1,5 @@
-// JSON writing to a growing buffer: commas, escapes and 17-digit numbers taken care of. Not finite numbers become null.
+// JSON writing to a growing buffer: commas, escapes and 17-digit numbers taken care of. Not finite numbers
+// become null.
 #pragma once
 
 #include "core/alloc.h"

@@ -1,4 +1,5 @@
-// Stable sorts: a radix sort for 64-bit keys (no comparison order to depend on) and a merge sort for anything.
+// Stable sorts: a radix sort for 64-bit keys (no comparison order to depend on) and a merge sort for
+// anything.
 #pragma once
 
 #include "core/arena.h"

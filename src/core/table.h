@@ -1,5 +1,5 @@
-// A hash table from 64-bit keys to ints, open addressing; and one from strings to ints. Iteration order is never
-// used for results, so there is no way to iterate.
+// A hash table from 64-bit keys to ints, open addressing; and one from strings to ints. Iteration order is
+// never used for results, so there is no way to iterate.
 #pragma once
 
 #include "core/alloc.h"

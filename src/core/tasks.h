@@ -1,5 +1,5 @@
-// Parallel loops over the user's task system or the calling thread. A loop body writes only its own slots, so results
-// never depend on how the range was cut.
+// Parallel loops over the user's task system or the calling thread. A loop body writes only its own slots, so
+// results never depend on how the range was cut.
 #pragma once
 
 #include "knuckle/base.h"

@@ -25,6 +25,9 @@ knFrame knJoint_ProjectLimits(const knJoint* joint, knFrame J, const double* q);
 
 // Potential energy of the joint's springs at coordinates q.
 double knJoint_SpringEnergy(const knJoint* joint, const double* q);
-// Displacement of velocity coordinate i from the spring's rest (a ball's or free joint's rotation counts as its
-// rotation vector in the child's axes).
+// Displacement of velocity coordinate i from the spring's rest, x - axis[i].rest (a servo adds `rest` back). A ball's or
+// free joint's rotation counts as its rotation vector in the child's axes, a free joint's displacement in those too.
 double knJoint_AxisPosition(const knJoint* joint, const double* q, int axis);
+// Coordinates at J when nothing is known of earlier turns: an angle takes the turn that lies within its limits, or else
+// nearest to them; without limits the one in (-pi, pi].
+void knJoint_InitialCoordinates(const knJoint* joint, knFrame J, double* q);

@@ -66,6 +66,8 @@ bool knState_Create(knState* state, const knModel* model, const char* stepper, s
 void knState_Destroy(knState* state, const knAllocator* allocator);
 // Copies the block (memory, clone). `to` is created.
 bool knState_Copy(knState* to, const knState* from, const knModel* model, const knAllocator* allocator);
+// Copies into an existing state, without allocating when the sizes agree. False (nothing changed) when out of memory.
+bool knState_Assign(knState* to, const knState* from, const knModel* model, const knAllocator* allocator);
 // Makes the growing parts at least this large (at least doubling what grows), keeping all content; the view is updated.
 bool knState_Grow(knState* state, const knModel* model, size_t touchCapacity, size_t privateCapacity,
 				  const knAllocator* allocator);
@@ -83,5 +85,7 @@ int knState_JointCount(const knModel* model); // authored + capacity: the range 
 bool knState_JointActive(const knState* state, const knModel* model, int index); // exists and is enabled
 // Writes q and v of every joint from the poses (counting turns from the present q).
 void knState_UpdateCoordinates(knState* state, const knModel* model);
+// The same for one joint, counting anew from its limits (a joint just attached).
+void knState_InitialCoordinates(knState* state, const knModel* model, int index);
 uint64_t knState_Hash(const knState* state, const knModel* model);
 bool knState_IsFinite(const knState* state, const knModel* model);

@@ -1,5 +1,5 @@
-// Recorders over a model and state (src/world wraps these for users). A format is a row in a table: its extension and
-// four functions.
+// Recorders over a model and state (src/world wraps these for users). A format is a row in a table: its
+// extension and four functions.
 #pragma once
 
 #include "knuckle/record.h"

@@ -18,6 +18,7 @@ typedef struct knRow {
 	knTwist Ja, Jb; // angular before linear
 	knTwist Ta, Tb; // W J^T, zero for immovable blocks
 	double D;       // J T + gamma; 0: nothing can move, the row is skipped
+	double invD;    // 1/D, or 0 where D is 0; the solver writes it
 	double bias;    // added to J u: bounce, error feedback, motor speed (with minus)
 	double gamma;   // softness (springs, constraint force mixing)
 	double lo, hi;  // impulse bounds

@@ -4,16 +4,10 @@
 
 #include "core/arena.h"
 #include "core/log.h"
+#include "dynamics/step_contact.h"
 #include "knuckle/stepper.h"
 #include "knuckle/world.h"
 #include "model/state.h"
-
-// A contact that the step used, with what it carried. Written by the stepper, read by the world's events.
-typedef struct knStepContact {
-	int shapeA, shapeB;
-	knContactPoint point;
-	knVec3 impulse; // on B
-} knStepContact;
 
 // Made fresh by knWorld_Step; nothing here outlives the step.
 typedef struct knStepContext {
@@ -46,6 +40,10 @@ typedef struct knStepperOps {
 	knStatus (*step)(knStepContext* context, double dt);
 	// Brings stale poses up to date; NULL if this stepper leaves none.
 	void (*sync)(const knModel* model, knState* state);
+	// Carries the stepper's part over to an edited model (after knState_Migrate); NULL: it starts empty. False when out
+	// of memory.
+	bool (*migrate)(knState* to, const knModel* toModel, const knState* from, const knModel* fromModel,
+					const knAllocator* allocator);
 } knStepperOps;
 
 // NULL if unknown. NULL past the end for the index form.

@@ -7,6 +7,11 @@
 #include "model/state.h"
 #include "steppers/stepper_ops.h"
 
+// An attached joint that knWorld_Rebuild made an authored one: its old id goes on working.
+typedef struct knJointAlias {
+	knJointId attached, authored;
+} knJointAlias;
+
 struct knWorld {
 	// fixed at creation
 	knAllocator allocator;
@@ -19,15 +24,17 @@ struct knWorld {
 	knForceFn* forceFn;
 	void* forceContext;
 
-	// replaced by edits of the topology
+	// replaced by edits of the topology (edit.c)
 	const knModel* model; // retained
 	knState state;
 	knCollider* collider;
+	KN_ARRAY(knJointAlias) aliases;
 
 	// per step
-	knArena arena;        // cleared by knWorld_Step
-	knState backup;       // the state before the step, for a failed one
-	knStepReport report;  // knWorld_Step
+	knArena arena;       // cleared by knWorld_Step
+	knState backup;      // the state before the step, for a failed one
+	knStepReport report; // knWorld_Step
+	bool stepping;       // inside knWorld_Step: the user's force function may not edit or step the world
 
 	// read-out of the last step, made by publish (events.c)
 	KN_ARRAY(knContact) contacts;
@@ -36,3 +43,35 @@ struct knWorld {
 	KN_ARRAY(knJointEvent) jointEvents;
 	KN_ARRAY(knContact) bodyContacts; // knWorld_CollideBody
 };
+
+// --- create.c ---
+
+// A world without state and collider; retains the model. Destroyed by knWorld_Destroy in any stage.
+knWorld* knWorld_MakeShell(const knModel* model, const knWorldDef* def, const knStepperOps* ops, knError* error);
+// A collision query whose only purpose is to refuse a scene beyond the limits (KN_LIMIT) before it is stepped.
+knStatus knWorld_FirstQuery(knWorld* world, const knModel* model, const knState* state, knCollider* collider,
+							knError* error);
+
+// --- access.c: dense indices of ids, -1 if stale ---
+
+int knWorld_BodyIndex(const knWorld* world, knBodyId body);   // 0 for the world
+int knWorld_ShapeIndex(const knWorld* world, knShapeId shape);
+int knWorld_JointIndex(const knWorld* world, knJointId joint); // authored, then attached ones in use
+knJointId knWorld_JointIdAt(const knWorld* world, int index);
+
+// --- drive.c ---
+
+// Empties an attached slot.
+void knWorld_FreeJointSlot(knWorld* world, int index);
+
+// --- edit.c ---
+
+// Room for more attached joints: a new model with a larger capacity.
+knStatus knWorld_GrowJoints(knWorld* world, knError* error);
+
+// --- events.c ---
+
+// Contacts, begin, end and joint events of a step that went well; releases joints that carried too much.
+knStatus knWorld_Publish(knWorld* world, const knStepContext* context);
+void knWorld_ClearReadout(knWorld* world);
+knContact knWorld_MakeContact(const knWorld* world, const knStepContact* contact);

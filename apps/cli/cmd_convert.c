@@ -1,0 +1,131 @@
+// knuckle convert: recordings (.knt) to .csv or .knt, scenes and MJCF files to MJCF.
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+#include "output_file.h"
+#include "scene_request.h"
+
+enum { OPTION_SET, OPTION_SEED, OPTION_KEYFRAME };
+
+static const cliOption options[] = {
+	{ "--set", "NAME=VALUE", "scene parameter, as for 'run'" },
+	{ "--seed", "N", "seed of random scenes (1)" },
+	{ "--keyframe", "NAME", "start from this keyframe of an MJCF file" },
+	{ NULL, NULL, NULL },
+};
+
+// A recording that was cut off (a crash, a full disk) gives its whole frames, and exit status 3.
+static int convertRecording(const char* in, const char* out) {
+	if (!cliHasExtension(out, ".csv") && !cliHasExtension(out, ".knt")) {
+		return cliFail(CLI_USAGE, "cannot write '%s': a recording becomes .csv or .knt", out);
+	}
+	knError error = { 0 };
+	knTrajectory* trajectory = knTrajectory_Open(in, NULL, &error);
+	if (trajectory == NULL) {
+		return cliFailWith(CLI_BAD_INPUT, &error);
+	}
+	int status = CLI_DONE;
+	if (!cliCanWrite(out)) {
+		status = CLI_BAD_INPUT;
+	} else if (knTrajectory_Write(trajectory, out, &error) != KN_OK) {
+		status = cliFailWith(CLI_BAD_INPUT, &error);
+	} else if (knTrajectory_Damaged(trajectory, &error)) {
+		char why[sizeof(knError) + 64];
+		status = cliFail(CLI_BAD_INPUT, "%s; '%s' holds the %d whole frames before that",
+						 knError_Format(&error, why, sizeof(why)), out, knTrajectory_FrameCount(trajectory));
+	}
+	knTrajectory_Close(trajectory);
+	return status;
+}
+
+static int convertScene(const cliSceneRequest* request, const char* out) {
+	if (!cliHasExtension(out, ".xml")) {
+		return cliFail(CLI_USAGE,
+					   "cannot write '%s': a scene becomes MJCF (.xml); 'knuckle run --out' records it", out);
+	}
+#ifdef KN_HAVE_MJCF
+	cliScene scene;
+	int status = cliScene_Open(&scene, request);
+	if (status != CLI_DONE) {
+		return status;
+	}
+	for (int i = 0; i < scene.report.count; ++i) {
+		fprintf(stderr, "knuckle: warning: %s:%s\n", request->source, scene.report.lines[i]);
+	}
+	if (scene.entry != NULL && scene.entry->script != NULL) {
+		fprintf(stderr,
+				"knuckle: note: what '%s' does between steps (twins, pushes) is not part of the file\n",
+				request->source);
+	}
+	knError error = { 0 };
+	if (!cliCanWrite(out)) {
+		status = CLI_BAD_INPUT;
+	} else if (knMjcf_Save(scene.scene, out, &error) != KN_OK) {
+		status = cliFailWith(CLI_BAD_INPUT, &error);
+	}
+	cliScene_Close(&scene);
+	return status;
+#else
+	return cliFail(CLI_BAD_INPUT,
+				   "cannot write '%s' from '%s': this build has no MJCF; install libexpat1-dev, then "
+				   "configure and build "
+				   "again",
+				   out, request->source);
+#endif
+}
+
+static bool setOption(cliSceneRequest* request, int option, const char* value) {
+	int64_t whole;
+	switch (option) {
+	case OPTION_SET:
+		return cliSceneRequest_AddSet(request, value);
+	case OPTION_SEED:
+		request->seed = value;
+		return cliParseWhole("--seed", value, 0.0, 9007199254740992.0, &whole);
+	default:
+		request->keyframe = value;
+		return true;
+	}
+}
+
+static int convertCommand(const cliCommand* command, int argc, char** argv) {
+	cliReader reader = cliReader_Begin(command, argc, argv);
+	cliSceneRequest request = cliSceneRequest_Default();
+	const char* value;
+	const char* out = NULL;
+	int option;
+	while ((option = cliReader_Next(&reader, &value)) != CLI_END) {
+		if (option == CLI_HELPED) {
+			return CLI_DONE;
+		}
+		if (option == CLI_OPERAND && out == NULL) {
+			*(request.source == NULL ? &request.source : &out) = value;
+		} else if (option == CLI_OPERAND) {
+			return cliFail(CLI_USAGE, "'convert' takes IN and OUT, and no third '%s'", value);
+		} else if (option == CLI_REFUSED || !setOption(&request, option, value)) {
+			return CLI_USAGE;
+		}
+	}
+	if (out == NULL) {
+		return cliFail(CLI_USAGE, "'convert' needs IN and OUT: knuckle convert run.knt run.csv");
+	}
+	if (strcmp(request.source, out) == 0) {
+		return cliFail(CLI_USAGE, "IN and OUT are the same file '%s'", out);
+	}
+	if (cliHasExtension(request.source, ".knt")) {
+		return convertRecording(request.source, out);
+	}
+	return convertScene(&request, out);
+}
+
+const cliCommand cliConvertCommand = {
+	.name = "convert",
+	.operands = "IN OUT",
+	.summary = "convert a recording to .csv or .knt, or a scene to MJCF",
+	.options = options,
+	.notes = "examples:\n"
+			 "  knuckle convert run.knt run.csv\n"
+			 "  knuckle convert wall wall.xml --set bricks=50\n",
+	.run = convertCommand,
+};

@@ -1,0 +1,184 @@
+// knuckle info: what is in a scene or file, for people (the beginnings of long lists) or as JSON (all of it).
+#include <stdio.h>
+#include <string.h>
+
+#include "info.h"
+#include "options.h"
+
+#define SHOWN 12 // lines of a list in the text form
+
+enum { OPTION_JSON, OPTION_SET, OPTION_SEED, OPTION_KEYFRAME };
+
+static const cliOption options[] = {
+	{ "--json", NULL, "as JSON, complete (docs/cli.md lists the keys)" },
+	{ "--set", "NAME=VALUE", "scene parameter, as for 'run'" },
+	{ "--seed", "N", "seed of random scenes (1)" },
+	{ "--keyframe", "NAME", "start from this keyframe of an MJCF file" },
+	{ NULL, NULL, NULL },
+};
+
+// --- text ----------------------------------------------------------------------------------------------------
+
+static void printRest(int total) {
+	if (total > SHOWN) {
+		printf("  ... and %d more (--json lists all)\n", total - SHOWN);
+	}
+}
+
+static void printBodies(const cliInfo* info) {
+	int count = knModel_BodyCount(info->model);
+	printf("%d bodies\n", count);
+	for (int i = 0; i < count && i < SHOWN; ++i) {
+		knBodyId body = knModel_BodyAt(info->model, i);
+		knVec3 place = knWorld_BodyCenter(info->world, body);
+		printf("  %-20s %-9s %12.6g kg at (%.4g, %.4g, %.4g)\n", cliBodyName(info->authored, body),
+			   cliBodyKindName(knScene_GetBody(info->authored, body)->kind),
+			   knModel_BodyMass(info->model, body).mass, place.x, place.y, place.z);
+	}
+	printRest(count);
+}
+
+static void printShapes(const cliInfo* info) {
+	int count = knScene_ShapeSlots(info->authored);
+	printf("%d shapes\n", count);
+	for (int i = 0; i < count && i < SHOWN; ++i) {
+		knShapeId shape = knScene_ShapeAt(info->authored, i);
+		if (KN_ID_IS_NULL(shape)) {
+			continue;
+		}
+		const knGeom* geom = knScene_GetShapeGeom(info->authored, shape);
+		knVec3 size = knGeom_Size(geom);
+		const knShapeDef* def = knScene_GetShape(info->authored, shape);
+		printf("  %-20s %-9s size (%.4g, %.4g, %.4g), friction %.3g, restitution %.3g\n",
+			   cliBodyName(info->authored, knScene_GetShapeBody(info->authored, shape)),
+			   knGeomKind_Name(knGeom_Kind(geom)), size.x, size.y, size.z, def->friction, def->restitution);
+	}
+	printRest(count);
+}
+
+static void printJoints(const cliInfo* info) {
+	int count = knModel_JointCount(info->model);
+	printf("%d joints\n", count);
+	for (int i = 0; i < count && i < SHOWN; ++i) {
+		knJointId joint = knModel_JointAt(info->model, i);
+		const knJointDef* def = knScene_GetJoint(info->authored, joint);
+		printf("  %-20s %-9s %s - %s%s\n", def->name, knJointKind_Name(def->kind),
+			   cliBodyName(info->authored, def->parent), cliBodyName(info->authored, def->child),
+			   def->enabled ? "" : " (disabled)");
+	}
+	printRest(count);
+}
+
+void cliInfo_Print(const cliInfo* info) {
+	const knSceneDef* def = knScene_GetDef(info->authored);
+	printf("%s: stepper %s, dt %g s, gravity (%g, %g, %g), %d degrees of freedom\n", info->source,
+		   knWorld_StepperName(info->world), def->dt, def->gravity.x, def->gravity.y, def->gravity.z,
+		   knModel_DofCount(info->model));
+	printBodies(info);
+	printShapes(info);
+	printJoints(info);
+	printf("%d joints close loops\n", info->loops.count);
+	for (int i = 0; i < info->loops.count && i < SHOWN; ++i) {
+		printf("  %s\n", knScene_GetJoint(info->authored, info->loops.items[i])->name);
+	}
+	printRest(info->loops.count);
+	for (int i = 0; i < info->warnings.count; ++i) {
+		printf("warning: %s\n", info->warnings.items[i]);
+	}
+}
+
+// --- the command -----------------------------------------------------------------------------------------------
+
+typedef struct InfoOptions {
+	cliSceneRequest request;
+	bool json;
+} InfoOptions;
+
+static bool setOption(InfoOptions* info, int option, const char* value) {
+	int64_t whole;
+	switch (option) {
+	case OPTION_JSON:
+		info->json = true;
+		return true;
+	case OPTION_SET:
+		return cliSceneRequest_AddSet(&info->request, value);
+	case OPTION_SEED:
+		info->request.seed = value;
+		return cliParseWhole("--seed", value, 0.0, 9007199254740992.0, &whole);
+	default:
+		info->request.keyframe = value;
+		return true;
+	}
+}
+
+static int showInfo(const InfoOptions* asked, cliInfo* info) {
+	cliInfo_Gather(info);
+	if (info->failed) {
+		return cliFail(CLI_FAILED, "out of memory");
+	}
+	if (!asked->json) {
+		cliInfo_Print(info);
+		return CLI_DONE;
+	}
+	knAllocator allocator = knAllocator_Default();
+	knJson json;
+	knJson_Init(&json, &allocator);
+	cliInfo_WriteJson(info, &json);
+	int status = CLI_DONE;
+	if (json.failed) {
+		status = cliFail(CLI_FAILED, "out of memory");
+	} else {
+		fputs(json.text, stdout);
+	}
+	knJson_Free(&json);
+	return status;
+}
+
+static int infoCommand(const cliCommand* command, int argc, char** argv) {
+	cliReader reader = cliReader_Begin(command, argc, argv);
+	InfoOptions asked = { .request = cliSceneRequest_Default() };
+	const char* value;
+	int option;
+	while ((option = cliReader_Next(&reader, &value)) != CLI_END) {
+		if (option == CLI_HELPED) {
+			return CLI_DONE;
+		}
+		if (option == CLI_OPERAND && asked.request.source == NULL) {
+			asked.request.source = value;
+		} else if (option == CLI_OPERAND) {
+			return cliFail(CLI_USAGE, "one scene at a time: '%s' or '%s'?", asked.request.source, value);
+		} else if (option == CLI_REFUSED || !setOption(&asked, option, value)) {
+			return CLI_USAGE;
+		}
+	}
+	if (asked.request.source == NULL) {
+		return cliFail(CLI_USAGE, "about what? 'knuckle info SCENE|FILE'; 'knuckle scenes' lists the scenes");
+	}
+	cliScene scene;
+	int status = cliScene_Open(&scene, &asked.request);
+	if (status != CLI_DONE) {
+		return status;
+	}
+	cliWorld world;
+	status = cliWorld_Open(&world, scene.scene, NULL, 1);
+	if (status == CLI_DONE) {
+		cliInfo info = { .source = asked.request.source,
+						 .scene = &scene,
+						 .authored = knModel_Scene(world.model),
+						 .model = world.model,
+						 .world = world.world };
+		status = showInfo(&asked, &info);
+		cliInfo_Free(&info);
+		cliWorld_Close(&world);
+	}
+	cliScene_Close(&scene);
+	return status;
+}
+
+const cliCommand cliInfoCommand = {
+	.name = "info",
+	.operands = "SCENE|FILE",
+	.summary = "tell what is in a scene: bodies, masses, shapes, joints, loops, warnings",
+	.options = options,
+	.run = infoCommand,
+};

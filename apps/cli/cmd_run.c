@@ -1,0 +1,348 @@
+// knuckle run: simulates a scene or file, shows a summary, writes recordings and measures.
+//
+// Everything that can be refused (options, scene, stepper, output files) is refused before the first step. A run that
+// fails on the way still closes its recordings properly: they hold the frames until there.
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+#include "output_file.h"
+#include "run_report.h"
+
+#define MAX_THREADS 256
+
+enum {
+	OPTION_STEPPER,
+	OPTION_DT,
+	OPTION_TIME,
+	OPTION_STEPS,
+	OPTION_THREADS,
+	OPTION_SEED,
+	OPTION_SET,
+	OPTION_KEYFRAME,
+	OPTION_CONTROL,
+	OPTION_OUT,
+	OPTION_FPS,
+	OPTION_MEASURE_EVERY,
+	OPTION_JSON,
+};
+
+static const cliOption options[] = {
+	{ "--stepper", "NAME", "the method (default: what the scene names)" },
+	{ "--dt", "S", "time step (default: the scene's)" },
+	{ "--time", "S", "simulated time (default: the scene's; 5 for files)" },
+	{ "--steps", "N", "number of steps, instead of --time" },
+	{ "--threads", "N", "threads (1); results do not depend on it" },
+	{ "--seed", "N", "seed of random scenes (1)" },
+	{ "--set", "NAME=VALUE", "scene parameter, gravity=x,y,z, friction=M, restitution=E or stepper setting" },
+	{ "--keyframe", "NAME", "start from this keyframe of an MJCF file" },
+	{ "--control", "FILE.csv", "motor commands over time (not in this version)" },
+	{ "--out", "FILE", "record to FILE.csv or FILE.knt; may repeat" },
+	{ "--fps", "N", "record N steps per second of simulated time (default: every step)" },
+	{ "--measure-every", "K", "measure every K steps (default: 1, penetration 10)" },
+	{ "--json", "FILE|-", "write the measures as JSON; - is standard output, and then nothing else is" },
+	{ NULL, NULL, NULL },
+};
+
+typedef struct RunOptions {
+	cliSceneRequest request;
+	int threads;
+	int64_t measureEvery;
+	double fps;
+	int outCount;
+	const char* outs[CLI_MAX_OUTPUTS];
+	const char* json; // NULL: none
+} RunOptions;
+
+// --- reading the options ---------------------------------------------------------------------------------------
+
+static bool addOut(RunOptions* run, const char* path) {
+	if (cliHasExtension(path, ".glb") || cliHasExtension(path, ".html")) {
+		cliFail(CLI_USAGE, "cannot write '%s': this version records .csv and .knt only", path);
+		return false;
+	}
+	if (!cliHasExtension(path, ".csv") && !cliHasExtension(path, ".knt")) {
+		cliFail(CLI_USAGE, "cannot write '%s': a recording ends in .csv or .knt", path);
+		return false;
+	}
+	if (run->outCount == CLI_MAX_OUTPUTS) {
+		cliFail(CLI_USAGE, "more than %d times --out", CLI_MAX_OUTPUTS);
+		return false;
+	}
+	run->outs[run->outCount++] = path;
+	return true;
+}
+
+static bool setOption(RunOptions* run, int option, const char* value) {
+	cliSceneRequest* request = &run->request;
+	int64_t whole;
+	switch (option) {
+	case OPTION_STEPPER:
+		request->stepper = value;
+		return cliCheckStepper(value);
+	case OPTION_DT:
+		return cliParseNumber("--dt", value, 1e-12, 1e6, "a positive number of seconds", &request->dt);
+	case OPTION_TIME:
+		return cliParseNumber("--time", value, 0.0, 1e300, "a number of seconds from 0 up", &request->time);
+	case OPTION_STEPS:
+		return cliParseWhole("--steps", value, 0.0, CLI_MAX_STEPS, &request->steps);
+	case OPTION_THREADS:
+		if (!cliParseWhole("--threads", value, 1.0, MAX_THREADS, &whole)) {
+			return false;
+		}
+		run->threads = (int)whole;
+		return true;
+	case OPTION_SEED:
+		request->seed = value;
+		return cliParseWhole("--seed", value, 0.0, 9007199254740992.0, &whole);
+	case OPTION_SET:
+		return cliSceneRequest_AddSet(request, value);
+	case OPTION_KEYFRAME:
+		request->keyframe = value;
+		return true;
+	case OPTION_CONTROL:
+		cliFail(CLI_USAGE,
+				"--control is not part of this version: it cannot read motor commands from a file yet");
+		return false;
+	case OPTION_OUT:
+		return addOut(run, value);
+	case OPTION_FPS:
+		return cliParseNumber("--fps", value, 1e-6, 1e9, "a positive number of frames per second", &run->fps);
+	case OPTION_MEASURE_EVERY:
+		return cliParseWhole("--measure-every", value, 1.0, CLI_MAX_STEPS, &run->measureEvery);
+	default:
+		run->json = value;
+		return true;
+	}
+}
+
+// Every output has its own file.
+static bool checkOutputs(const RunOptions* run) {
+	for (int i = 0; i < run->outCount; ++i) {
+		bool twice = run->json != NULL && strcmp(run->json, run->outs[i]) == 0;
+		for (int j = 0; j < i; ++j) {
+			twice = twice || strcmp(run->outs[j], run->outs[i]) == 0;
+		}
+		if (twice) {
+			cliFail(CLI_USAGE, "'%s' is named twice as an output", run->outs[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+// An exit status, or -1 to go on.
+static int readOptions(RunOptions* run, const cliCommand* command, int argc, char** argv) {
+	cliReader reader = cliReader_Begin(command, argc, argv);
+	const char* value;
+	int option;
+	run->request = cliSceneRequest_Default();
+	run->threads = 1;
+	while ((option = cliReader_Next(&reader, &value)) != CLI_END) {
+		if (option == CLI_HELPED) {
+			return CLI_DONE;
+		}
+		if (option == CLI_REFUSED) {
+			return CLI_USAGE;
+		}
+		if (option == CLI_OPERAND && run->request.source != NULL) {
+			return cliFail(CLI_USAGE, "one scene at a time: '%s' or '%s'?", run->request.source, value);
+		}
+		if (option == CLI_OPERAND) {
+			run->request.source = value;
+		} else if (!setOption(run, option, value)) {
+			return CLI_USAGE;
+		}
+	}
+	if (run->request.source == NULL) {
+		return cliFail(CLI_USAGE, "run what? 'knuckle run SCENE|FILE'; 'knuckle scenes' lists the scenes");
+	}
+	if (run->request.time >= 0.0 && run->request.steps >= 0) {
+		return cliFail(CLI_USAGE, "give either --time or --steps");
+	}
+	return checkOutputs(run) ? -1 : CLI_USAGE;
+}
+
+// --- outputs ---------------------------------------------------------------------------------------------------
+
+typedef struct Outputs {
+	knRecorder* recorders[CLI_MAX_OUTPUTS]; // in the order of RunOptions.outs
+	bool jsonFile;
+	cliOutputFile json;
+} Outputs;
+
+// Undoes openOutputs before anything was recorded.
+static void dropOutputs(Outputs* outputs, const RunOptions* run) {
+	for (int i = 0; i < run->outCount; ++i) {
+		if (outputs->recorders[i] == NULL) {
+			continue;
+		}
+		knRecorder_Abandon(outputs->recorders[i]);
+		if (cliHasExtension(run->outs[i], ".knt")) {
+			remove(run->outs[i]); // written in place, it would stay
+		}
+	}
+	if (outputs->jsonFile) {
+		cliOutputFile_Abandon(&outputs->json);
+	}
+}
+
+static bool canWriteAll(const RunOptions* run) {
+	for (int i = 0; i < run->outCount; ++i) {
+		if (!cliCanWrite(run->outs[i])) {
+			return false;
+		}
+	}
+	return run->json == NULL || strcmp(run->json, "-") == 0 || cliCanWrite(run->json);
+}
+
+// Files that are replaced only when complete come first, so that a refusal leaves older ones as they were.
+static int openOutputs(Outputs* outputs, const RunOptions* run, knWorld* world) {
+	if (!canWriteAll(run)) {
+		return CLI_BAD_INPUT;
+	}
+	if (run->json != NULL && strcmp(run->json, "-") != 0) {
+		outputs->jsonFile = cliOutputFile_Open(&outputs->json, run->json);
+		if (!outputs->jsonFile) {
+			return CLI_BAD_INPUT;
+		}
+	}
+	for (int pass = 0; pass < 2; ++pass) {
+		for (int i = 0; i < run->outCount; ++i) {
+			if (cliHasExtension(run->outs[i], ".knt") != (pass == 1)) {
+				continue;
+			}
+			knError error = { 0 };
+			outputs->recorders[i] = knRecorder_Open(run->outs[i], world, NULL, &error);
+			if (outputs->recorders[i] == NULL) {
+				dropOutputs(outputs, run);
+				return cliFailWith(CLI_BAD_INPUT, &error);
+			}
+		}
+	}
+	return CLI_DONE;
+}
+
+// A recording that broke earlier has been complained about.
+static int closeRecorders(Outputs* outputs, const RunOptions* run, knStatus stepped) {
+	int status = CLI_DONE;
+	for (int i = 0; i < run->outCount; ++i) {
+		knError error = { 0 };
+		if (knRecorder_Close(outputs->recorders[i], &error) != KN_OK && stepped != KN_IO) {
+			status = cliFailWith(CLI_BAD_INPUT, &error);
+		}
+	}
+	return status;
+}
+
+static int writeJson(Outputs* outputs, const cliResult* result) {
+	knAllocator allocator = knAllocator_Default();
+	knJson json;
+	knJson_Init(&json, &allocator);
+	cliResult_WriteJson(result, &json);
+	int status = CLI_DONE;
+	FILE* stream = outputs->jsonFile ? outputs->json.stream : stdout;
+	if (json.failed) {
+		cliOutputFile_Abandon(&outputs->json);
+		status = cliFail(CLI_FAILED, "out of memory while writing JSON");
+	} else {
+		fputs(json.text, stream);
+		if (outputs->jsonFile) {
+			status = cliOutputFile_Commit(&outputs->json) ? CLI_DONE : CLI_BAD_INPUT;
+		}
+	}
+	knJson_Free(&json);
+	return status;
+}
+
+// --- the command -----------------------------------------------------------------------------------------------
+
+static void printOutputs(const RunOptions* run, const cliResult* result) {
+	for (int i = 0; i < run->outCount; ++i) {
+		printf("  wrote            %s%s\n", run->outs[i],
+			   result->failure != NULL ? " (up to the failure)" : "");
+	}
+	if (run->json != NULL) {
+		printf("  wrote            %s\n", run->json);
+	}
+}
+
+// Simulates and reports; the outputs are open.
+static int runOpened(const RunOptions* run, const cliScene* scene, knWorld* world, Outputs* outputs) {
+	cliPlan plan = { .scene = scene,
+					 .world = world,
+					 .measure = true,
+					 .measureEvery = run->measureEvery,
+					 .fps = run->fps,
+					 .recorderCount = run->outCount,
+					 .label = run->request.source };
+	memcpy(plan.recorders, outputs->recorders, sizeof(plan.recorders));
+	cliMeasures measures;
+	cliMeasures_Begin(&measures);
+	knError error = { 0 };
+	char why[sizeof(knError) + 64];
+	knStatus stepped = cliSimulate(&plan, &measures, &error);
+	knError_Format(&error, why, sizeof(why));
+
+	cliResult result = { .source = run->request.source,
+						 .scene = scene,
+						 .world = world,
+						 .threads = run->threads,
+						 .measures = &measures,
+						 .failure = stepped != KN_OK ? why : NULL };
+	int status = closeRecorders(outputs, run, stepped);
+	if (run->json != NULL) {
+		int written = writeJson(outputs, &result);
+		status = status != CLI_DONE ? status : written;
+	}
+	if (run->json == NULL || strcmp(run->json, "-") != 0) {
+		cliResult_Print(&result);
+		if (status == CLI_DONE && stepped != KN_IO) {
+			printOutputs(run, &result);
+		}
+	}
+	if (stepped != KN_OK) {
+		status = stepped == KN_IO ? CLI_BAD_INPUT : CLI_FAILED;
+		cliFail(status, "%s: stopped after %lld of %lld steps, at %g s: %s", run->request.source,
+				(long long)measures.steps, (long long)scene->steps, knWorld_Time(world), why);
+	}
+	cliMeasures_Free(&measures);
+	return status;
+}
+
+static int runCommand(const cliCommand* command, int argc, char** argv) {
+	RunOptions run = { 0 };
+	int status = readOptions(&run, command, argc, argv);
+	if (status >= 0) {
+		return status;
+	}
+	cliScene scene;
+	status = cliScene_Open(&scene, &run.request);
+	if (status != CLI_DONE) {
+		return status;
+	}
+	cliWorld world;
+	status = cliWorld_Open(&world, scene.scene, run.request.stepper, run.threads);
+	if (status == CLI_DONE) {
+		Outputs outputs = { 0 };
+		status = openOutputs(&outputs, &run, world.world);
+		if (status == CLI_DONE) {
+			status = runOpened(&run, &scene, world.world, &outputs);
+		}
+		cliWorld_Close(&world);
+	}
+	cliScene_Close(&scene);
+	return status;
+}
+
+const cliCommand cliRunCommand = {
+	.name = "run",
+	.operands = "SCENE|FILE",
+	.summary = "simulate a scene of the catalogue or an MJCF file",
+	.options = options,
+	.notes = "examples:\n"
+			 "  knuckle run box-stack\n"
+			 "  knuckle run tower --set layers=16 --time 5 --out tower.csv --fps 50\n"
+			 "  knuckle run slope --set angle=35 --set friction=0.5 --json -\n",
+	.run = runCommand,
+};

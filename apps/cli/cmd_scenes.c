@@ -1,0 +1,147 @@
+// knuckle scenes: lists the catalogue, as a table or as JSON.
+#include <stdio.h>
+#include <string.h>
+
+#include "catalogue.h"
+#include "core/json.h"
+#include "core/text.h"
+#include "options.h"
+
+enum { OPTION_JSON };
+
+static const cliOption options[] = {
+	{ "--json", NULL, "as JSON" },
+	{ NULL, NULL, NULL },
+};
+
+// How much is in a scene with default parameters.
+typedef struct SceneSize {
+	int bodies, joints;
+} SceneSize;
+
+static bool measureScene(const knSceneEntry* entry, SceneSize* size, knError* error) {
+	knSceneArgs args = knSceneArgs_Default(entry);
+	knScene* scene = knSceneArgs_Build(&args, error);
+	if (scene == NULL) {
+		return false;
+	}
+	size->bodies = knScene_BodySlots(scene);
+	size->joints = knScene_JointSlots(scene);
+	knScene_Destroy(scene);
+	return true;
+}
+
+static void printScene(const knSceneEntry* entry, SceneSize size) {
+	printf("%-12s %5d %7d  %-10s %s\n", entry->name, size.bodies, size.joints, entry->steppers,
+		   entry->summary);
+	printf("%-12s %5s %7s  %-10s from: %s; set:", "", "", "", "", entry->source);
+	for (int i = 0; i < KN_SCENE_MAX_PARAMS && entry->params[i].name != NULL; ++i) {
+		char value[32];
+		printf(" %s=%s", entry->params[i].name,
+			   knText_FormatDouble(entry->params[i].value, value, sizeof(value)));
+	}
+	printf(" small=0%s\n", entry->twins ? " twin=0" : "");
+}
+
+static void writeParams(knJson* json, const knSceneEntry* entry) {
+	knJson_BeginArray(json, "parameters");
+	for (int i = 0; i < KN_SCENE_MAX_PARAMS && entry->params[i].name != NULL; ++i) {
+		const knSceneParam* param = &entry->params[i];
+		knJson_BeginObject(json, NULL);
+		knJson_String(json, "name", param->name);
+		knJson_Number(json, "default", param->value);
+		knJson_Number(json, "lower", param->lower);
+		knJson_Number(json, "upper", param->upper);
+		knJson_Bool(json, "integer", param->integer);
+		knJson_String(json, "help", param->help);
+		knJson_EndObject(json);
+	}
+	knJson_EndArray(json);
+}
+
+static void writeScene(knJson* json, const knSceneEntry* entry, SceneSize size) {
+	knJson_BeginObject(json, NULL);
+	knJson_String(json, "name", entry->name);
+	knJson_String(json, "summary", entry->summary);
+	knJson_String(json, "source", entry->source);
+	knJson_Integer(json, "bodies", size.bodies);
+	knJson_Integer(json, "joints", size.joints);
+	knJson_BeginArray(json, "steppers");
+	for (const char* word = entry->steppers; *word != '\0';) {
+		char name[32];
+		size_t length = strcspn(word, " ");
+		snprintf(name, sizeof(name), "%.*s", (int)length, word);
+		knJson_String(json, NULL, name);
+		word += length + strspn(word + length, " ");
+	}
+	knJson_EndArray(json);
+	knJson_Number(json, "dt", entry->dt);
+	knJson_Number(json, "time", entry->time);
+	knJson_Bool(json, "twins", entry->twins);
+	writeParams(json, entry);
+	knJson_EndObject(json);
+}
+
+static int listScenes(bool asJson, knJson* json) {
+	if (!asJson) {
+		printf("%-12s %5s %7s  %-10s\n", "scene", "bodies", "joints", "steppers");
+	}
+	knJson_BeginArray(json, NULL);
+	for (int i = 0; i < knCatalogue_Count(); ++i) {
+		const knSceneEntry* entry = knCatalogue_At(i);
+		SceneSize size;
+		knError error = { 0 };
+		if (!measureScene(entry, &size, &error)) {
+			return cliFailWith(CLI_FAILED, &error);
+		}
+		if (asJson) {
+			writeScene(json, entry, size);
+		} else {
+			printScene(entry, size);
+		}
+	}
+	knJson_EndArray(json);
+	if (!asJson) {
+		puts("\nEvery scene also takes --set gravity=x,y,z, friction=M, restitution=E, seed=N and the "
+			 "stepper settings.");
+	} else if (json->failed) {
+		return cliFail(CLI_FAILED, "out of memory");
+	} else {
+		fputs(json->text, stdout);
+	}
+	return CLI_DONE;
+}
+
+static int scenesCommand(const cliCommand* command, int argc, char** argv) {
+	cliReader reader = cliReader_Begin(command, argc, argv);
+	const char* value;
+	bool asJson = false;
+	int option;
+	while ((option = cliReader_Next(&reader, &value)) != CLI_END) {
+		if (option == CLI_HELPED) {
+			return CLI_DONE;
+		}
+		if (option == CLI_OPERAND) {
+			return cliFail(CLI_USAGE, "'scenes' takes no operand; 'knuckle info %s' tells what is in a scene",
+						   value);
+		}
+		if (option == CLI_REFUSED) {
+			return CLI_USAGE;
+		}
+		asJson = option == OPTION_JSON || asJson;
+	}
+	knAllocator allocator = knAllocator_Default();
+	knJson json;
+	knJson_Init(&json, &allocator);
+	int status = listScenes(asJson, &json);
+	knJson_Free(&json);
+	return status;
+}
+
+const cliCommand cliScenesCommand = {
+	.name = "scenes",
+	.operands = "",
+	.summary = "list the catalogue of scenes",
+	.options = options,
+	.run = scenesCommand,
+};

@@ -1,0 +1,318 @@
+// Finding, building and adjusting the scene that the command line asks for (scene_request.h).
+//
+// A --set name is looked up among the scene's parameters, then the values that every scene takes (gravity, friction,
+// restitution), then the stepper settings. All are checked before anything is built.
+#include "scene_request.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/text.h"
+
+#define MAX_NAMES 64
+#define FILE_TIME 5.0 // s, of a file that is run without --time
+
+// What every scene takes besides its own parameters; negative or unset: left as built.
+typedef struct CommonValues {
+	bool hasGravity;
+	knVec3 gravity;
+	double friction, restitution;
+} CommonValues;
+
+cliSceneRequest cliSceneRequest_Default(void) {
+	cliSceneRequest request = { .time = -1.0, .steps = -1 };
+	return request;
+}
+
+bool cliSceneRequest_AddSet(cliSceneRequest* request, const char* text) {
+	const char* equals = strchr(text, '=');
+	if (equals == NULL || equals == text || equals[1] == '\0') {
+		cliFail(CLI_USAGE, "--set needs name=value, not '%s'", text);
+		return false;
+	}
+	if (request->setCount == CLI_MAX_SETS) {
+		cliFail(CLI_USAGE, "more than %d times --set", CLI_MAX_SETS);
+		return false;
+	}
+	request->sets[request->setCount++] = text;
+	return true;
+}
+
+// --- one --set -------------------------------------------------------------------------------------------------
+
+static bool parseVector(const char* text, knVec3* vector) {
+	char copy[128];
+	double numbers[3];
+	if (strlen(text) >= sizeof(copy)) {
+		return false;
+	}
+	snprintf(copy, sizeof(copy), "%s", text);
+	char* part = copy;
+	for (int i = 0; i < 3; ++i) {
+		char* comma = strchr(part, ',');
+		if ((comma == NULL) != (i == 2)) {
+			return false;
+		}
+		if (comma != NULL) {
+			*comma = '\0';
+		}
+		if (!knText_ParseDouble(part, &numbers[i])) {
+			return false;
+		}
+		part = comma != NULL ? comma + 1 : part;
+	}
+	*vector = knV3(numbers[0], numbers[1], numbers[2]);
+	return true;
+}
+
+// KN_BAD_ARGUMENT: none of these.
+static knStatus setCommon(CommonValues* values, const char* name, const char* text, knError* error) {
+	if (strcmp(name, "gravity") == 0) {
+		values->hasGravity = parseVector(text, &values->gravity);
+		return values->hasGravity
+				   ? KN_OK
+				   : knError_Set(error, KN_BAD_DATA, NULL,
+								 "gravity must be three numbers x,y,z in m/s2, not '%.60s'", text);
+	}
+	if (strcmp(name, "friction") == 0) {
+		bool good = knText_ParseDouble(text, &values->friction) && values->friction >= 0.0;
+		return good ? KN_OK
+					: knError_Set(error, KN_BAD_DATA, NULL,
+								  "friction must be a number from 0 up, not '%.60s'", text);
+	}
+	if (strcmp(name, "restitution") == 0) {
+		bool good = knText_ParseDouble(text, &values->restitution) && values->restitution >= 0.0 &&
+					values->restitution <= 1.0;
+		return good ? KN_OK
+					: knError_Set(error, KN_BAD_DATA, NULL,
+								  "restitution must be a number from 0 to 1, not '%.60s'", text);
+	}
+	return KN_BAD_ARGUMENT;
+}
+
+static int listNames(const cliScene* scene, const char** names) {
+	int count = 0;
+	if (scene->entry != NULL) {
+		for (int i = 0; i < KN_SCENE_MAX_PARAMS && scene->entry->params[i].name != NULL; ++i) {
+			names[count++] = scene->entry->params[i].name;
+		}
+		names[count++] = "small";
+		names[count++] = "seed";
+		if (scene->entry->twins) {
+			names[count++] = "twin";
+		}
+	}
+	names[count++] = "gravity";
+	names[count++] = "friction";
+	names[count++] = "restitution";
+	for (int i = 0; knSettings_Name(i) != NULL && count < MAX_NAMES; ++i) {
+		names[count++] = knSettings_Name(i);
+	}
+	return count;
+}
+
+static int refuseName(const cliScene* scene, const cliSceneRequest* request, const char* name) {
+	const char* names[MAX_NAMES];
+	int count = listNames(scene, names);
+	char list[1024] = "";
+	size_t length = 0;
+	for (int i = 0; i < count && length < sizeof(list); ++i) {
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", i > 0 ? ", " : "", names[i]);
+	}
+	const char* closest = knText_Closest(name, names, count);
+	char hint[96] = "";
+	if (closest != NULL) {
+		snprintf(hint, sizeof(hint), "did you mean '%s'? ", closest);
+	}
+	return cliFail(CLI_USAGE, "'%s' has no parameter '%s'; %sit takes %s", request->source, name, hint, list);
+}
+
+// Into the scene's parameters, the common values, or (checked here, applied once the scene stands) its settings.
+static int readSets(cliScene* scene, const cliSceneRequest* request, CommonValues* common) {
+	knSettings scratch = knSettings_Default();
+	for (int i = 0; i < request->setCount; ++i) {
+		char name[64];
+		const char* equals = strchr(request->sets[i], '=');
+		snprintf(name, sizeof(name), "%.*s", (int)(equals - request->sets[i]), request->sets[i]);
+		knError error = { 0 };
+		knStatus status;
+		if (scene->entry != NULL && knSceneArgs_Has(&scene->args, name)) {
+			status = knSceneArgs_Set(&scene->args, name, equals + 1, &error);
+		} else {
+			status = setCommon(common, name, equals + 1, &error);
+			if (status == KN_BAD_ARGUMENT) {
+				status = knSettings_Set(&scratch, name, equals + 1, &error);
+			}
+		}
+		if (status == KN_BAD_ARGUMENT) {
+			return refuseName(scene, request, name);
+		}
+		if (status != KN_OK) {
+			return cliFailWith(CLI_USAGE, &error);
+		}
+	}
+	return CLI_DONE;
+}
+
+static void applySettings(knScene* scene, const cliSceneRequest* request) {
+	for (int i = 0; i < request->setCount; ++i) {
+		char name[64];
+		const char* equals = strchr(request->sets[i], '=');
+		snprintf(name, sizeof(name), "%.*s", (int)(equals - request->sets[i]), request->sets[i]);
+		// names that are no settings were used elsewhere; all were checked by readSets
+		(void)knSettings_Set(&knScene_Def(scene)->settings, name, equals + 1, NULL);
+	}
+}
+
+static void applyCommon(knScene* scene, const CommonValues* values) {
+	if (values->hasGravity) {
+		knScene_Def(scene)->gravity = values->gravity;
+	}
+	for (int i = 0; i < knScene_ShapeSlots(scene); ++i) {
+		knShapeId shape = knScene_ShapeAt(scene, i);
+		if (KN_ID_IS_NULL(shape)) {
+			continue;
+		}
+		knShapeDef* def = knScene_EditShape(scene, shape);
+		def->friction = values->friction >= 0.0 ? values->friction : def->friction;
+		def->restitution = values->restitution >= 0.0 ? values->restitution : def->restitution;
+	}
+}
+
+// --- source ------------------------------------------------------------------------------------------------------
+
+static bool looksLikeFile(const char* source) {
+	return strchr(source, '/') != NULL || strchr(source, '.') != NULL;
+}
+
+static int loadFile(cliScene* scene, const cliSceneRequest* request) {
+	if (cliHasExtension(request->source, ".knt")) {
+		return cliFail(CLI_BAD_INPUT,
+					   "'%s' is a recording, not a scene; 'knuckle convert' turns it into .csv",
+					   request->source);
+	}
+	if (!cliHasExtension(request->source, ".xml")) {
+		return cliFail(CLI_BAD_INPUT, "cannot read '%s': scene files are MJCF and end in .xml",
+					   request->source);
+	}
+#ifdef KN_HAVE_MJCF
+	knError error = { 0 };
+	knMjcfOptions options = { .keyframe = request->keyframe };
+	scene->scene = knMjcf_Load(request->source, &options, &scene->report, &error);
+	return scene->scene != NULL ? CLI_DONE : cliFailWith(CLI_BAD_INPUT, &error);
+#else
+	(void)scene;
+	return cliFail(
+		CLI_BAD_INPUT,
+		"cannot read '%s': this build has no MJCF; install libexpat1-dev, then configure and build again",
+		request->source);
+#endif
+}
+
+static int findSource(cliScene* scene, const cliSceneRequest* request) {
+	knError error = { 0 };
+	scene->entry = knCatalogue_Find(request->source, &error);
+	if (scene->entry != NULL) {
+		scene->args = knSceneArgs_Default(scene->entry);
+		if (request->keyframe != NULL) {
+			return cliFail(CLI_USAGE, "--keyframe is for MJCF files; the scene '%s' has no keyframes",
+						   request->source);
+		}
+		return CLI_DONE;
+	}
+	if (!looksLikeFile(request->source)) {
+		return cliFailWith(CLI_USAGE, &error);
+	}
+	return loadFile(scene, request);
+}
+
+// --- the plan ----------------------------------------------------------------------------------------------------
+
+static int planSteps(cliScene* scene, const cliSceneRequest* request) {
+	double suggested = scene->entry != NULL ? scene->entry->dt : knScene_Def(scene->scene)->dt;
+	scene->dt = request->dt > 0.0 ? request->dt : suggested;
+	double time = request->time >= 0.0   ? request->time
+				  : scene->entry != NULL ? scene->entry->time
+										 : FILE_TIME;
+	double steps = request->steps >= 0 ? (double)request->steps : floor(time / scene->dt + 0.5);
+	if (!(steps <= CLI_MAX_STEPS)) {
+		return cliFail(CLI_USAGE, "%g s in steps of %g s are more than the %.0f steps that a run may have",
+					   time, scene->dt, CLI_MAX_STEPS);
+	}
+	scene->steps = (int64_t)steps;
+	scene->args.time = steps * scene->dt;
+	return CLI_DONE;
+}
+
+static int openScene(cliScene* scene, const cliSceneRequest* request) {
+	CommonValues common = { .friction = -1.0, .restitution = -1.0 };
+	knError error = { 0 };
+	int status = findSource(scene, request);
+	if (status == CLI_DONE) {
+		status = planSteps(scene, request);
+	}
+	if (status == CLI_DONE) {
+		status = readSets(scene, request, &common);
+	}
+	if (status == CLI_DONE && scene->entry != NULL && request->seed != NULL &&
+		knSceneArgs_Set(&scene->args, "seed", request->seed, &error) != KN_OK) {
+		status = cliFailWith(CLI_USAGE, &error);
+	}
+	if (status == CLI_DONE && scene->entry != NULL) {
+		scene->scene = knSceneArgs_Build(&scene->args, &error);
+		status = scene->scene != NULL ? CLI_DONE : cliFailWith(cliStatusOf(&error), &error);
+	}
+	if (status != CLI_DONE) {
+		return status;
+	}
+	knScene_Def(scene->scene)->dt = scene->dt;
+	applyCommon(scene->scene, &common);
+	applySettings(scene->scene, request);
+	return CLI_DONE;
+}
+
+int cliScene_Open(cliScene* scene, const cliSceneRequest* request) {
+	memset(scene, 0, sizeof(*scene));
+	int status = openScene(scene, request);
+	if (status != CLI_DONE) {
+		cliScene_Close(scene);
+	}
+	return status;
+}
+
+void cliScene_Close(cliScene* scene) {
+	knScene_Destroy(scene->scene);
+	scene->scene = NULL;
+#ifdef KN_HAVE_MJCF
+	knLoadReport_Free(&scene->report);
+#endif
+}
+
+bool cliCheckStepper(const char* name) {
+	static const char* const planned[] = { "impulse", "reduced", "adaptive" };
+	const char* names[16];
+	int count = 0;
+	char list[128] = "";
+	for (; count < 16 && knStepper_Name(count) != NULL; ++count) {
+		names[count] = knStepper_Name(count);
+		if (strcmp(name, names[count]) == 0) {
+			return true;
+		}
+		size_t length = strlen(list);
+		snprintf(list + length, sizeof(list) - length, "%s%s", count > 0 ? ", " : "", names[count]);
+	}
+	for (int i = 0; i < 3; ++i) {
+		if (strcmp(name, planned[i]) == 0) {
+			cliFail(CLI_USAGE, "stepper '%s' is not part of this version, which has: %s", name, list);
+			return false;
+		}
+	}
+	const char* closest = knText_Closest(name, names, count);
+	if (closest != NULL) {
+		cliFail(CLI_USAGE, "unknown stepper '%s'; did you mean '%s'?", name, closest);
+	} else {
+		cliFail(CLI_USAGE, "unknown stepper '%s'; this version has: %s", name, list);
+	}
+	return false;
+}

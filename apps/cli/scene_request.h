@@ -1,0 +1,42 @@
+// A scene as the command line asks for it: a name of the catalogue or a file, with --set, --seed, --keyframe and the
+// planned length of the run. Shared by run, info, convert and bench, so that all of them see the same scene.
+#pragma once
+
+#include "catalogue.h"
+#include "cli.h"
+#include "knuckle/io.h"
+
+#define CLI_MAX_SETS 64
+#define CLI_MAX_STEPS 2000000000.0
+
+typedef struct cliSceneRequest {
+	const char* source; // scene or file
+	const char* sets[CLI_MAX_SETS];
+	int setCount;
+	const char* keyframe; // NULL: the file's own
+	const char* stepper;  // NULL: the scene's
+	const char* seed;     // NULL: the scene's
+	double dt;            // 0: the scene's
+	double time;          // negative: not given
+	int64_t steps;        // negative: not given
+} cliSceneRequest;
+
+typedef struct cliScene {
+	knScene* scene;
+	const knSceneEntry* entry; // NULL: from a file
+	knSceneArgs args;          // if there is an entry
+	knLoadReport report;       // what the file's loader ignored
+	double dt;
+	int64_t steps;
+} cliScene;
+
+cliSceneRequest cliSceneRequest_Default(void);
+// One more "name=value" for --set; false after a complaint.
+bool cliSceneRequest_AddSet(cliSceneRequest* request, const char* text);
+
+// Builds or loads, and applies the settings. Returns an exit status; after CLI_DONE call cliScene_Close.
+int cliScene_Open(cliScene* scene, const cliSceneRequest* request);
+void cliScene_Close(cliScene* scene);
+
+// False after a complaint when this build has no such stepper.
+bool cliCheckStepper(const char* name);

@@ -1,0 +1,32 @@
+// One run from start to end: script, step, measure, observe, record. Used by run and bench.
+#pragma once
+
+#include "run_measures.h"
+#include "scene_request.h"
+
+#define CLI_MAX_OUTPUTS 16
+
+typedef struct cliPlan {
+	const cliScene* scene;
+	knWorld* world;
+	bool measure;         // false: time only (bench)
+	int64_t measureEvery; // 0: poses every step, penetration every 10th
+	double fps;           // 0: every step is recorded
+	int recorderCount;
+	knRecorder* recorders[CLI_MAX_OUTPUTS];
+	const char* label; // of the progress bar
+} cliPlan;
+
+// Model, threads and world of a scene.
+typedef struct cliWorld {
+	knModel* model;
+	knTaskPool* pool; // NULL: one thread
+	knWorld* world;
+} cliWorld;
+
+// Returns an exit status; after CLI_DONE call cliWorld_Close.
+int cliWorld_Open(cliWorld* world, const knScene* scene, const char* stepper, int threads);
+void cliWorld_Close(cliWorld* world);
+
+// The planned steps. KN_OK, or why the run ended early; `measures` then holds what was until there.
+knStatus cliSimulate(const cliPlan* plan, cliMeasures* measures, knError* error);

@@ -1,0 +1,26 @@
+# Flags of Knuckle's own sources, kept in one interface target so that nothing leaks into a project that includes us.
+add_library(knuckle_flags INTERFACE)
+target_compile_features(knuckle_flags INTERFACE c_std_17)
+target_compile_options(knuckle_flags INTERFACE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes)
+# in instrumented code gcc's flow warnings guess wrongly
+if(KN_WERROR AND NOT KN_SANITIZE)
+	target_compile_options(knuckle_flags INTERFACE -Werror)
+endif()
+target_compile_definitions(knuckle_flags INTERFACE _GNU_SOURCE)
+
+# the same bits everywhere: no contraction, no relaxed arithmetic, no x87 (docs/architecture.md, "Determinism")
+target_compile_options(knuckle_flags INTERFACE -ffp-contract=off -fno-math-errno)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^i.86$")
+	target_compile_options(knuckle_flags INTERFACE -msse2 -mfpmath=sse)
+endif()
+
+if(KN_SANITIZE)
+	target_compile_options(knuckle_flags INTERFACE
+		-fsanitize=${KN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+	target_link_options(knuckle_flags INTERFACE -fsanitize=${KN_SANITIZE})
+endif()
+
+# every target of ours: C17 without extensions, hidden unless KN_API
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)

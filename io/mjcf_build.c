@@ -1,0 +1,434 @@
+// From elements to a scene: defaults and names are resolved, bodies sorted into moving ones, fixed ones and parts
+// welded to others, shapes, masses, poses and joints planned, and all of it added to a knScene in the end.
+//
+//   body with joints                     a dynamic body, joined to what its parent belongs to
+//   body without, under the world        a fixed body, with its name; so are such bodies inside it
+//   body without, under a moving body    part of that body: its geoms and mass move over
+//   mocap, or knuckle.kinematic          a kinematic body
+#include "mjcf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char* nameOf(const knMjcfElement* element) {
+	return element->name != NULL ? element->name : "(unnamed)";
+}
+
+// --- defaults --------------------------------------------------------------------------------------------
+
+static bool findClass(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* name, int* index) {
+	*index = knNameTable_Get(&reader->classNames, name);
+	return *index >= 0 ||
+		   knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "there is no default class '%.60s'", name);
+}
+
+static bool classOf(knMjcf* reader, const knMjcfElement* element, const char* tag, int bodyClass, int* index) {
+	*index = bodyClass;
+	return element->className == NULL || findClass(reader, element, tag, element->className, index);
+}
+
+// Each class takes what it does not say from its parent, then each element from its class.
+static bool applyDefaults(knMjcf* reader) {
+	const knMjcfClass* classes = reader->classes.items;
+	for (int i = 1; i < reader->classes.count; ++i) {
+		knMjcfClass* class = &reader->classes.items[i];
+		const knMjcfClass* parent = &reader->classes.items[class->parent];
+		knMjcf_Inherit(&knMjcfGeomType, &class->geom, &parent->geom);
+		knMjcf_Inherit(&knMjcfJointType, &class->joint, &parent->joint);
+		knMjcf_Inherit(&knMjcfEqualityType, &class->equality, &parent->equality);
+	}
+
+	int* bodyClass = KN_SCRATCH_ZERO(&reader->arena, int, reader->bodies.count);
+	if (bodyClass == NULL) {
+		return knMjcf_NoMemory(reader);
+	}
+	for (int b = 0; b < reader->bodies.count; ++b) {
+		const knMjcfBody* body = &reader->bodies.items[b];
+		if (body->childClass != NULL) {
+			if (!findClass(reader, &body->element, "body", body->childClass, &bodyClass[b])) {
+				return false;
+			}
+		} else if (b > 0) {
+			bodyClass[b] = bodyClass[body->parent];
+		}
+	}
+
+	int class;
+	for (int i = 0; i < reader->geoms.count; ++i) {
+		knMjcfGeom* geom = &reader->geoms.items[i];
+		if (!classOf(reader, &geom->element, "geom", bodyClass[geom->body], &class)) {
+			return false;
+		}
+		knMjcf_Inherit(&knMjcfGeomType, geom, &classes[class].geom);
+	}
+	for (int i = 0; i < reader->joints.count; ++i) {
+		knMjcfJoint* joint = &reader->joints.items[i];
+		if (!classOf(reader, &joint->element, "joint", bodyClass[joint->body], &class)) {
+			return false;
+		}
+		knMjcf_Inherit(&knMjcfJointType, joint, &classes[class].joint);
+	}
+	for (int i = 0; i < reader->equalities.count; ++i) {
+		knMjcfEquality* equality = &reader->equalities.items[i];
+		if (!classOf(reader, &equality->element, equality->weld ? "weld" : "connect", 0, &class)) {
+			return false;
+		}
+		knMjcf_Inherit(&knMjcfEqualityType, equality, &classes[class].equality);
+	}
+	return true;
+}
+
+// --- names -----------------------------------------------------------------------------------------------
+
+// Fills `table` from the names of an array of elements; each may stand only once.
+static bool collectNames(knMjcf* reader, knNameTable* table, const char* tag, const void* elements, int count,
+						 size_t stride) {
+	for (int i = 0; i < count; ++i) {
+		const knMjcfElement* element = (const void*)((const char*)elements + (size_t)i * stride);
+		if (element->name == NULL) {
+			continue;
+		}
+		int known = knNameTable_Get(table, element->name);
+		if (known >= 0) {
+			const knMjcfElement* first = (const void*)((const char*)elements + (size_t)known * stride);
+			if (first->line == 0) {
+				return knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "the name '%.60s' is taken", element->name);
+			}
+			return knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "the name '%.60s' is taken, first in line %d",
+							   element->name, first->line);
+		}
+		if (!knNameTable_Set(table, element->name, i)) {
+			return knMjcf_NoMemory(reader);
+		}
+	}
+	return true;
+}
+
+static bool collectAllNames(knMjcf* reader) {
+	// the world's own element may have been read, so that its name stands for the place where it is
+	reader->bodies.items[0].element.line = 0;
+	return collectNames(reader, &reader->bodyNames, "body", reader->bodies.items, reader->bodies.count,
+						sizeof(knMjcfBody)) &&
+		   collectNames(reader, &reader->geomNames, "geom", reader->geoms.items, reader->geoms.count,
+						sizeof(knMjcfGeom)) &&
+		   collectNames(reader, &reader->jointNames, "joint", reader->joints.items, reader->joints.count,
+						sizeof(knMjcfJoint)) &&
+		   collectNames(reader, &reader->keyNames, "key", reader->keys.items, reader->keys.count,
+						sizeof(knMjcfKey));
+}
+
+bool knMjcf_FindBody(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* name, int* body) {
+	*body = knNameTable_Get(&reader->bodyNames, name);
+	if (*body >= 0) {
+		return true;
+	}
+	const char* suggestion =
+		knMjcf_SuggestElement(reader, name, reader->bodies.items, reader->bodies.count, sizeof(knMjcfBody));
+	return knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "there is no body named '%.60s'%s", name, suggestion);
+}
+
+// --- the tree --------------------------------------------------------------------------------------------
+
+// Joints by body, in the order in which they are written, as MuJoCo numbers them.
+static bool sortJoints(knMjcf* reader) {
+	const int count = reader->joints.count;
+	reader->jointOrder = KN_SCRATCH(&reader->arena, int, count);
+	reader->jointStart = KN_SCRATCH(&reader->arena, int, count);
+	if (reader->jointOrder == NULL || reader->jointStart == NULL) {
+		return knMjcf_NoMemory(reader);
+	}
+	for (int i = 0; i < count; ++i) {
+		reader->nodes[reader->joints.items[i].body].jointCount += 1;
+	}
+	int at = 0;
+	for (int b = 0; b < reader->bodies.count; ++b) {
+		reader->nodes[b].firstJoint = at;
+		at += reader->nodes[b].jointCount;
+		reader->nodes[b].jointCount = 0;
+	}
+	for (int i = 0; i < count; ++i) {
+		knMjcfNode* node = &reader->nodes[reader->joints.items[i].body];
+		reader->jointOrder[node->firstJoint + node->jointCount++] = i;
+	}
+	int start = 0;
+	for (int i = 0; i < count; ++i) {
+		reader->jointStart[reader->jointOrder[i]] = start;
+		start += knMjcf_JointNq(&reader->joints.items[reader->jointOrder[i]]);
+	}
+	return true;
+}
+
+// A body with joints. True also for a kinematic one, whose free joint (if any) only gives it a place in keyframes.
+static bool planMovingBody(knMjcf* reader, int b) {
+	knMjcfNode* node = &reader->nodes[b];
+	const knMjcfBody* body = &reader->bodies.items[b];
+	node->kind = node->kinematic ? KN_BODY_KINEMATIC : KN_BODY_DYNAMIC;
+	for (int i = 0; i < node->jointCount; ++i) {
+		const knMjcfJoint* joint = &reader->joints.items[reader->jointOrder[node->firstJoint + i]];
+		if (joint->type != KN_MJCF_FREE) {
+			if (node->kinematic) {
+				return knMjcf_Fail(reader, &joint->element, "joint", KN_BAD_DATA,
+								   "body '%.60s' is kinematic; it moves by its own velocity and takes no joint",
+								   nameOf(&body->element));
+			}
+			continue;
+		}
+		if (body->parent != 0) {
+			return knMjcf_Fail(reader, &joint->element, "joint", KN_BAD_DATA,
+							   "a free joint must belong to a body that stands directly in <worldbody>");
+		}
+		if (node->jointCount > 1) {
+			return knMjcf_Fail(reader, &joint->element, "joint", KN_BAD_DATA,
+							   "a free joint must be the only joint of its body");
+		}
+	}
+	return true;
+}
+
+static bool planTree(knMjcf* reader) {
+	reader->nodes[0].kind = KN_BODY_FIXED;
+	for (int b = 1; b < reader->bodies.count; ++b) {
+		const knMjcfBody* body = &reader->bodies.items[b];
+		knMjcfNode* node = &reader->nodes[b];
+		const knMjcfNode* parent = &reader->nodes[body->parent];
+		const knMjcfNode* owner = &reader->nodes[parent->owner];
+		node->local.p = body->element.pos;
+		if (!knMjcf_Orientation(reader, &body->element, "body", &node->local.q)) {
+			return false;
+		}
+		node->owner = b;
+		if (node->kinematic && owner->kind != KN_BODY_FIXED) {
+			return knMjcf_Fail(reader, &body->element, "body", KN_BAD_DATA,
+							   "a kinematic body cannot be part of one that moves");
+		}
+		if (node->jointCount > 0) {
+			if (!planMovingBody(reader, b)) {
+				return false;
+			}
+		} else if (owner->kind == KN_BODY_FIXED) {
+			node->kind = node->kinematic ? KN_BODY_KINEMATIC : KN_BODY_FIXED;
+		} else {
+			node->kind = owner->kind;
+			node->owner = parent->owner;
+			node->weld = parent->owner == body->parent ? node->local : knMulF(parent->weld, node->local);
+			knMjcf_Note(reader, &body->element, "<body> '%.40s' has no joint: part of body '%.40s'",
+						nameOf(&body->element), nameOf(&reader->bodies.items[node->owner].element));
+		}
+	}
+	return !reader->failed;
+}
+
+static bool makeNodes(knMjcf* reader) {
+	reader->nodes = KN_SCRATCH_ZERO(&reader->arena, knMjcfNode, reader->bodies.count);
+	if (reader->nodes == NULL) {
+		return knMjcf_NoMemory(reader);
+	}
+	for (int b = 0; b < reader->bodies.count; ++b) {
+		const knMjcfBody* body = &reader->bodies.items[b];
+		knMjcfNode* node = &reader->nodes[b];
+		node->weld = node->local = node->reference = node->frame = knIdentityF();
+		node->def = knBodyDef_Default();
+		node->def.name = body->element.name;
+		node->def.gravityScale = 1.0 - body->gravcomp;
+		node->kinematic = body->mocap != 0;
+	}
+	return true;
+}
+
+// --- the scene -------------------------------------------------------------------------------------------
+
+static bool checkCompiler(knMjcf* reader) {
+	const knMjcfElement* element = &reader->compiler.element;
+	if (reader->compiler.coordinate != 0) {
+		return knMjcf_Fail(reader, element, "compiler", KN_UNSUPPORTED, "only local coordinates are understood");
+	}
+	if (!(reader->option.timestep > 0.0)) {
+		return knMjcf_Fail(reader, &reader->option.element, "option", KN_BAD_DATA,
+						   "timestep is %g; it must be positive", reader->option.timestep);
+	}
+	return true;
+}
+
+// The file's own name for the model, else the file name without folder and ending.
+static bool planScene(knMjcf* reader) {
+	knSceneDef* def = &reader->sceneDef;
+	*def = knSceneDef_Default();
+	def->gravity = reader->option.gravity;
+	def->dt = reader->option.timestep;
+	def->frictionCombine = KN_COMBINE_MAX;
+	def->name = reader->model.model;
+	if (def->name == NULL) {
+		const char* slash = strrchr(reader->file, '/');
+		char stem[64];
+		snprintf(stem, sizeof stem, "%.63s", slash != NULL ? slash + 1 : reader->file);
+		stem[strcspn(stem, ".")] = '\0';
+		def->name = knMjcf_CopyText(reader, stem);
+	}
+	return def->name != NULL;
+}
+
+// i-th to be added, of `count`.
+static int ordered(const int* order, int i) {
+	return order != NULL ? order[i] : i;
+}
+
+// A body takes its velocity at the centre of mass; the keyframe's is that of the origin.
+static void placeBody(knMjcf* reader, knMjcfNode* node) {
+	const bool exact = reader->key == NULL;
+	if (!(node->hasFrame && exact)) {
+		node->def.frame = node->frame;
+	}
+	if (!(node->hasVelocity && exact) && !node->kinematic) {
+		knVec3 arm = knRotate(node->frame.q, node->mass.center);
+		node->def.angularVelocity = node->velocity.ang;
+		node->def.velocity = knAdd(node->velocity.lin, knCross(node->velocity.ang, arm));
+	}
+	node->def.kind = node->kind;
+	node->def.hasMass = node->massGiven;
+	node->def.mass = node->mass;
+}
+
+// A name that no other has, for what the file leaves unnamed: the scene's own choice could be taken by a name that
+// comes later.
+static const char* freshName(knMjcf* reader, knNameTable* table, const char* kind, int index) {
+	char text[64];
+	snprintf(text, sizeof text, "%s%d", kind, index);
+	for (int k = 2; knNameTable_Get(table, text) >= 0; ++k) {
+		snprintf(text, sizeof text, "%s%d_%d", kind, index, k);
+	}
+	if (!knNameTable_Set(table, text, index)) {
+		knMjcf_NoMemory(reader);
+		return NULL;
+	}
+	return knMjcf_CopyText(reader, text);
+}
+
+static bool addBodies(knMjcf* reader) {
+	// those that become bodies of the scene
+	int* owners = KN_SCRATCH(&reader->arena, int, reader->bodies.count);
+	if (owners == NULL) {
+		return knMjcf_NoMemory(reader);
+	}
+	int count = 0;
+	for (int b = 1; b < reader->bodies.count; ++b) {
+		if (reader->nodes[b].owner == b) {
+			owners[count++] = b;
+		}
+	}
+	for (int i = 0; i < count; ++i) {
+		const int b = owners[ordered(reader->bodyOrder, i)];
+		knMjcfNode* node = &reader->nodes[b];
+		placeBody(reader, node);
+		if (node->def.name == NULL || node->def.name[0] == '\0') {
+			node->def.name = freshName(reader, &reader->bodyNames, "body", i);
+			if (node->def.name == NULL) {
+				return false;
+			}
+		}
+		knError cause = { .status = KN_OK };
+		node->id = knScene_AddBody(reader->scene, &node->def, &cause);
+		if (KN_ID_IS_NULL(node->id)) {
+			return knMjcf_FailFrom(reader, &reader->bodies.items[b].element, &cause);
+		}
+	}
+	return true;
+}
+
+static bool addShapes(knMjcf* reader) {
+	int* present = KN_SCRATCH(&reader->arena, int, reader->geoms.count);
+	if (present == NULL) {
+		return knMjcf_NoMemory(reader);
+	}
+	int count = 0;
+	for (int i = 0; i < reader->geoms.count; ++i) {
+		if (reader->shapes[i].geom != NULL) {
+			present[count++] = i;
+		}
+	}
+	for (int i = 0; i < count; ++i) {
+		const knMjcfShape* shape = &reader->shapes[present[ordered(reader->shapeOrder, i)]];
+		knError cause = { .status = KN_OK };
+		knShapeId id = knScene_AddShape(reader->scene, reader->nodes[shape->node].id, shape->geom, &shape->def,
+										&cause);
+		if (KN_ID_IS_NULL(id)) {
+			return knMjcf_FailFrom(reader, &reader->geoms.items[shape->source].element, &cause);
+		}
+	}
+	return true;
+}
+
+static bool addJoints(knMjcf* reader) {
+	for (int i = 0; i < reader->links.count; ++i) {
+		knMjcfLink* link = &reader->links.items[ordered(reader->linkOrder, i)];
+		if (link->def.name == NULL || link->def.name[0] == '\0') {
+			link->def.name = freshName(reader, &reader->linkNames, "joint", i);
+			if (link->def.name == NULL) {
+				return false;
+			}
+		}
+		link->def.parent = reader->nodes[link->parent].id;
+		link->def.child = reader->nodes[link->child].id;
+		knError cause = { .status = KN_OK };
+		knJointId id = knScene_AddJoint(reader->scene, &link->def, &cause);
+		if (KN_ID_IS_NULL(id)) {
+			return knMjcf_FailFrom(reader, link->element, &cause);
+		}
+	}
+	return true;
+}
+
+static bool addExclusions(knMjcf* reader) {
+	for (int i = 0; i < reader->excludes.count; ++i) {
+		const knMjcfExclude* exclude = &reader->excludes.items[i];
+		if (exclude->body1 == NULL || exclude->body2 == NULL) {
+			return knMjcf_Fail(reader, &exclude->element, "exclude", KN_BAD_DATA, "it needs body1 and body2");
+		}
+		int a, b;
+		if (!knMjcf_FindBody(reader, &exclude->element, "exclude", exclude->body1, &a) ||
+			!knMjcf_FindBody(reader, &exclude->element, "exclude", exclude->body2, &b)) {
+			return false;
+		}
+		a = reader->nodes[a].owner;
+		b = reader->nodes[b].owner;
+		knError cause = { .status = KN_OK };
+		if (a != b &&
+			knScene_ExcludePair(reader->scene, reader->nodes[a].id, reader->nodes[b].id, &cause) != KN_OK) {
+			return knMjcf_FailFrom(reader, &exclude->element, &cause);
+		}
+	}
+	return true;
+}
+
+static bool createScene(knMjcf* reader) {
+	knError cause = { .status = KN_OK };
+	reader->scene = knScene_Create(&reader->sceneDef, &reader->allocator, &cause);
+	return reader->scene != NULL || knMjcf_FailFrom(reader, &reader->option.element, &cause);
+}
+
+static bool chooseStart(knMjcf* reader, const char* keyframe) {
+	const knMjcfCustom* custom = knMjcf_FindKeyframe(reader);
+	if (keyframe != NULL ? !knMjcf_ChooseKey(reader, keyframe, NULL)
+						 : custom != NULL && !knMjcf_ChooseKey(reader, custom->data, &custom->element)) {
+		return false;
+	}
+	knMjcf_Pose(reader);
+	return true;
+}
+
+bool knMjcf_Build(knMjcf* reader, const char* keyframe) {
+	return checkCompiler(reader) && applyDefaults(reader) && collectAllNames(reader) && planScene(reader) &&
+		   // bodies
+		   makeNodes(reader) && sortJoints(reader) && knMjcf_ReadCustoms(reader) &&
+		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_TREE) && planTree(reader) &&
+		   // shapes and masses
+		   knMjcf_PlanShapes(reader) && knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_SCENE) &&
+		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_PART) &&
+		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_COMPOUND) && knMjcf_PlanMasses(reader) &&
+		   // poses and joints
+		   knMjcf_CheckJoints(reader) && chooseStart(reader, keyframe) && knMjcf_PlanJoints(reader) && knMjcf_PlanEqualities(reader) &&
+		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_JOINT) &&
+		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_LIMIT) && knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_ORDER) &&
+		   // the scene
+		   createScene(reader) && addBodies(reader) && addShapes(reader) && addJoints(reader) &&
+		   addExclusions(reader);
+}

@@ -1,0 +1,325 @@
+// Geoms: sizes and frames, materials, filters; and the masses of bodies.
+//
+// MuJoCo lets two geoms touch if (contype1 & conaffinity2) || (contype2 & conaffinity1); knFilter asks for both sides
+// to agree. So every distinct (contype, conaffinity) becomes a category of its own, and its mask holds the categories
+// that MuJoCo's rule lets it touch; the rule is symmetric, so both sides always agree.
+//
+// Mass of a body: its <inertial>, else the sum of its geoms (`mass`, else density times volume), as inertiafromgeom
+// says; parts welded to it are added.
+#include "mjcf.h"
+
+enum { MAX_CLASSES = 64 };
+
+static bool failGeom(knMjcf* reader, const knMjcfGeom* geom, const char* sentence) {
+	return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA, "%s", sentence);
+}
+
+// --- sizes -----------------------------------------------------------------------------------------------
+
+// `fromto` replaces place, direction and length; as in MuJoCo the geom's z axis points from the second point to the
+// first, and a box is square across.
+static bool applyFromTo(knMjcf* reader, const knMjcfGeom* geom, knFrame* frame, double size[3]) {
+	if (geom->type != KN_MJCF_CAPSULE && geom->type != KN_MJCF_BOX) {
+		return failGeom(reader, geom, "fromto is for capsules and boxes");
+	}
+	if (knLengthSquared(geom->element.pos) > 0.0) {
+		return failGeom(reader, geom, "it has pos and fromto; give one of them");
+	}
+	knVec3 from = knV3(geom->fromto[0], geom->fromto[1], geom->fromto[2]);
+	knVec3 to = knV3(geom->fromto[3], geom->fromto[4], geom->fromto[5]);
+	knVec3 along = knSub(from, to);
+	double length = knLength(along);
+	if (!(length > 1e-12) || !knIsFinite(length)) {
+		return failGeom(reader, geom, "the two points of fromto are too close");
+	}
+	frame->p = knScale(0.5, knAdd(from, to));
+	frame->q = knQuat_Between(knV3(0.0, 0.0, 1.0), knScale(1.0 / length, along));
+	if (geom->type == KN_MJCF_CAPSULE) {
+		size[1] = 0.5 * length;
+	} else {
+		size[1] = size[0];
+		size[2] = 0.5 * length;
+	}
+	return true;
+}
+
+static bool planSize(knMjcf* reader, const knMjcfGeom* geom, knFrame* frame, double size[3]) {
+	static const int needed[] = { 1, 2, 3, 0 };
+	const bool fromto = knMjcf_Given(&geom->element, KN_MJCF_GEOM_FROMTO);
+	const int need = fromto ? 1 : needed[geom->type];
+	if (geom->sizeCount < need) {
+		return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA,
+						   geom->sizeCount == 0 ? "a %s needs size with %d number%s"
+												: "a %s needs %d number%s in size",
+						   knMjcfGeomWords[geom->type], need, need == 1 ? "" : "s");
+	}
+	for (int i = 0; i < 3; ++i) {
+		size[i] = i < geom->sizeCount ? geom->size[i] : 0.0;
+		if (i < need && !(size[i] > 0.0)) {
+			return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA, "size is %g; it must be positive",
+							   size[i]);
+		}
+	}
+	frame->p = geom->element.pos;
+	return knMjcf_Orientation(reader, &geom->element, "geom", &frame->q) &&
+		   (!fromto || applyFromTo(reader, geom, frame, size));
+}
+
+static knGeom* makeGeom(const knMjcf* reader, int type, const double size[3], knError* error) {
+	switch (type) {
+	case KN_MJCF_SPHERE:
+		return knGeom_Sphere(size[0], &reader->allocator, error);
+	case KN_MJCF_CAPSULE:
+		return knGeom_Capsule(size[0], size[1], &reader->allocator, error);
+	case KN_MJCF_BOX:
+		return knGeom_Box(knV3(size[0], size[1], size[2]), &reader->allocator, error);
+	default:
+		return knGeom_Plane(&reader->allocator, error);
+	}
+}
+
+// --- materials -------------------------------------------------------------------------------------------
+
+static uint32_t colorOf(const double rgba[4]) {
+	uint32_t color = 0;
+	for (int i = 0; i < 3; ++i) {
+		color = color << 8 | (uint32_t)(255.0 * knClamp(rgba[i], 0.0, 1.0) + 0.5);
+	}
+	// black is written as 0, which means "none"
+	return color != 0 ? color : 0x010101;
+}
+
+// A frictionless geom (condim 1) has friction 0; only with condim 6 does MuJoCo use the rolling coefficient.
+static bool planMaterial(knMjcf* reader, const knMjcfGeom* geom, knMjcfShape* shape) {
+	knShapeDef* def = &shape->def;
+	if (geom->condim != 1 && geom->condim != 3 && geom->condim != 4 && geom->condim != 6) {
+		return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA, "condim is %d; it must be 1, 3, 4 or 6",
+						   geom->condim);
+	}
+	if (geom->condim > 3) {
+		knMjcf_Note(reader, &geom->element, "<geom> condim %d: torsional friction ignored", geom->condim);
+	}
+	def->friction = geom->condim == 1 ? 0.0 : geom->friction[0];
+	def->rollingFriction = geom->condim == 6 ? (geom->frictionCount == 3 ? geom->friction[2] : 0.0001) : 0.0;
+	if (knMjcf_Given(&geom->element, KN_MJCF_GEOM_RGBA)) {
+		def->color = colorOf(geom->rgba);
+	}
+
+	// a shape's density is positive; one that weighs nothing says so by its mass
+	shape->mass = knMjcf_Given(&geom->element, KN_MJCF_GEOM_MASS) ? geom->mass : -1.0;
+	if (knMjcf_Given(&geom->element, KN_MJCF_GEOM_MASS) && geom->mass < 0.0) {
+		return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA, "mass is %g; it must not be negative",
+						   geom->mass);
+	}
+	if (geom->density < 0.0) {
+		return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA, "density is %g; it must not be negative",
+						   geom->density);
+	}
+	if (geom->density > 0.0) {
+		def->density = geom->density;
+	} else if (shape->mass < 0.0) {
+		shape->mass = 0.0;
+	}
+	return !reader->failed;
+}
+
+// --- geoms -----------------------------------------------------------------------------------------------
+
+static bool usesInertial(const knMjcf* reader, int body) {
+	return reader->bodies.items[body].inertial >= 0 && reader->compiler.inertiaFromGeom != KN_MJCF_INERTIA_TRUE;
+}
+
+// True if the geom's own mass counts towards its body's.
+static bool weighs(const knMjcf* reader, const knMjcfGeom* geom) {
+	const bool inGroup =
+		geom->group >= reader->compiler.inertiaGroups[0] && geom->group <= reader->compiler.inertiaGroups[1];
+	return geom->body > 0 && inGroup && !usesInertial(reader, geom->body) &&
+		   reader->compiler.inertiaFromGeom != KN_MJCF_INERTIA_FALSE;
+}
+
+// A geom of a kind that is not understood may be left out only if nothing would be different: it touches nothing and
+// weighs nothing.
+static bool skipOther(knMjcf* reader, const knMjcfGeom* geom) {
+	const bool touches = geom->contype != 0 || geom->conaffinity != 0;
+	const bool moves = reader->nodes[geom->body].kind == KN_BODY_DYNAMIC;
+	const bool heavy = knMjcf_Given(&geom->element, KN_MJCF_GEOM_MASS) ? geom->mass > 0.0 : geom->density > 0.0;
+	if (touches || (moves && heavy && weighs(reader, geom))) {
+		return knMjcf_Fail(reader, &geom->element, "geom", KN_UNSUPPORTED,
+						   "a %s that %s is not understood; sphere, capsule, box and plane are",
+						   knMjcfGeomWords[geom->type], touches ? "collides" : "gives its body mass");
+	}
+	knMjcf_Note(reader, &geom->element, "<geom> of type %s that only shows ignored", knMjcfGeomWords[geom->type]);
+	return !reader->failed;
+}
+
+static bool planShape(knMjcf* reader, int index) {
+	const knMjcfGeom* geom = &reader->geoms.items[index];
+	knMjcfShape* shape = &reader->shapes[index];
+	const knMjcfNode* node = &reader->nodes[geom->body];
+	shape->def = knShapeDef_Default();
+	shape->def.name = geom->element.name;
+	shape->node = node->owner;
+	shape->source = index;
+	if (geom->type >= KN_MJCF_FIRST_OTHER_GEOM) {
+		return skipOther(reader, geom);
+	}
+	if (geom->type == KN_MJCF_PLANE && node->kind == KN_BODY_DYNAMIC) {
+		return failGeom(reader, geom, "a plane is infinite; it cannot belong to a body that moves");
+	}
+
+	knFrame frame = knIdentityF();
+	double size[3];
+	if (!planSize(reader, geom, &frame, size) || !planMaterial(reader, geom, shape)) {
+		return false;
+	}
+	shape->def.frame = node->owner == geom->body ? frame : knMulF(node->weld, frame);
+	knError cause = { .status = KN_OK };
+	shape->geom = makeGeom(reader, geom->type, size, &cause);
+	return shape->geom != NULL || knMjcf_FailFrom(reader, &geom->element, &cause);
+}
+
+// --- filters ---------------------------------------------------------------------------------------------
+
+static bool mayTouch(const knMjcfGeom* a, const knMjcfGeom* b) {
+	return (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
+}
+
+static bool planFilters(knMjcf* reader) {
+	// the distinct classes, in the order in which they appear, each by its first geom
+	const knMjcfGeom* classes[MAX_CLASSES];
+	int count = 0;
+	for (int i = 0; i < reader->geoms.count; ++i) {
+		const knMjcfGeom* geom = &reader->geoms.items[i];
+		int class = 0;
+		while (class < count && (classes[class]->contype != geom->contype ||
+								 classes[class]->conaffinity != geom->conaffinity)) {
+			++class;
+		}
+		if (class == count && count == MAX_CLASSES) {
+			return knMjcf_Fail(reader, &geom->element, "geom", KN_LIMIT,
+							   "there are more than %d different pairs of contype and conaffinity", MAX_CLASSES);
+		}
+		if (class == count) {
+			classes[count++] = geom;
+		}
+		reader->shapes[i].def.filter.category = UINT64_C(1) << class;
+	}
+
+	// bits of classes that do not exist stay set, so that plain files get the default filter
+	for (int i = 0; i < reader->geoms.count; ++i) {
+		uint64_t mask = UINT64_MAX;
+		for (int class = 0; class < count; ++class) {
+			if (!mayTouch(&reader->geoms.items[i], classes[class])) {
+				mask &= ~(UINT64_C(1) << class);
+			}
+		}
+		reader->shapes[i].def.filter.mask = mask;
+	}
+	return true;
+}
+
+bool knMjcf_PlanShapes(knMjcf* reader) {
+	reader->shapes = KN_SCRATCH_ZERO(&reader->arena, knMjcfShape, reader->geoms.count);
+	if (reader->shapes == NULL) {
+		return knMjcf_NoMemory(reader);
+	}
+	for (int i = 0; i < reader->geoms.count; ++i) {
+		if (!planShape(reader, i)) {
+			return false;
+		}
+	}
+	return planFilters(reader);
+}
+
+// --- masses ----------------------------------------------------------------------------------------------
+
+static bool inertialProps(knMjcf* reader, const knMjcfInertial* inertial, knMassProps* props) {
+	const knMjcfElement* element = &inertial->element;
+	const bool full = knMjcf_Given(element, KN_MJCF_INERTIAL_FULL);
+	const bool diagonal = knMjcf_Given(element, KN_MJCF_INERTIAL_DIAGONAL);
+	const bool turned = (element->given & KN_MJCF_ORIENTATION_BITS) != 0;
+	if (!knMjcf_Given(element, KN_MJCF_INERTIAL_MASS) || full == diagonal) {
+		return knMjcf_Fail(reader, element, "inertial", KN_BAD_DATA,
+						   "it needs mass, and one of diaginertia and fullinertia");
+	}
+	if (full && turned) {
+		return knMjcf_Fail(reader, element, "inertial", KN_BAD_DATA,
+						   "fullinertia is in the body's axes; it takes no orientation");
+	}
+	const double* f = inertial->full;
+	props->mass = inertial->mass;
+	props->center = element->pos;
+	props->inertia = full ? knMakeMat33(knV3(f[0], f[3], f[4]), knV3(f[3], f[1], f[5]), knV3(f[4], f[5], f[2]))
+						  : knDiagonal33(inertial->diagonal.x, inertial->diagonal.y, inertial->diagonal.z);
+	knQuat rotation;
+	if (!knMjcf_Orientation(reader, element, "inertial", &rotation)) {
+		return false;
+	}
+	if (turned) {
+		props->inertia = knRotateTensor(rotation, &props->inertia);
+	}
+	return true;
+}
+
+static void addMass(knMjcfNode* owner, const knMassProps* props) {
+	owner->mass = owner->mass.mass > 0.0 ? knMassProps_Add(&owner->mass, props) : *props;
+}
+
+static bool addInertials(knMjcf* reader) {
+	for (int b = 1; b < reader->bodies.count; ++b) {
+		if (!usesInertial(reader, b)) {
+			continue;
+		}
+		const knMjcfNode* node = &reader->nodes[b];
+		knMassProps props;
+		if (!inertialProps(reader, &reader->inertials.items[reader->bodies.items[b].inertial], &props)) {
+			return false;
+		}
+		if (node->owner != b) {
+			props = knMassProps_Transform(&props, node->weld);
+		}
+		addMass(&reader->nodes[node->owner], &props);
+		reader->nodes[node->owner].massGiven = true;
+	}
+	return true;
+}
+
+static void addGeomMass(knMjcf* reader, const knMjcfShape* shape) {
+	knMjcfNode* owner = &reader->nodes[shape->node];
+	const knMjcfGeom* geom = &reader->geoms.items[shape->source];
+	if (shape->geom == NULL || shape->def.sensor || knGeom_Kind(shape->geom) == KN_GEOM_PLANE) {
+		return;
+	}
+	if (!weighs(reader, geom) || shape->mass == 0.0) {
+		owner->massGiven = true;
+		return;
+	}
+	knMassProps props = knGeom_MassProps(shape->geom, shape->mass > 0.0 ? 1.0 : shape->def.density);
+	if (shape->mass > 0.0) {
+		props.inertia = knScaleM(shape->mass / props.mass, &props.inertia);
+		props.mass = shape->mass;
+		owner->massGiven = true;
+	}
+	props = knMassProps_Transform(&props, shape->def.frame);
+	addMass(owner, &props);
+}
+
+bool knMjcf_PlanMasses(knMjcf* reader) {
+	if (!addInertials(reader)) {
+		return false;
+	}
+	for (int i = 0; i < reader->geoms.count; ++i) {
+		if (reader->geoms.items[i].body > 0) {
+			addGeomMass(reader, &reader->shapes[i]);
+		}
+	}
+	for (int b = 1; b < reader->bodies.count; ++b) {
+		const knMjcfNode* node = &reader->nodes[b];
+		if (node->owner == b && node->kind == KN_BODY_DYNAMIC && !(node->mass.mass > 0.0)) {
+			return knMjcf_Fail(reader, &reader->bodies.items[b].element, "body", KN_BAD_DATA,
+							   "it moves but its mass is %g; give it a geom with a density or an <inertial>",
+							   node->mass.mass);
+		}
+	}
+	return true;
+}

@@ -1,0 +1,202 @@
+// The scene builder and the live twins of stacks (scene_tools.h).
+#include "scene_tools.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// --- the builder -------------------------------------------------------------------------------------------
+
+// The first word of a space-separated list.
+static void firstWord(const char* list, char* word, size_t capacity) {
+	size_t length = strcspn(list, " ");
+	snprintf(word, capacity, "%.*s", (int)length, list);
+}
+
+knSceneBuilder knSceneBuilder_Begin(const knSceneArgs* args, knError* error) {
+	char stepper[32];
+	firstWord(args->entry->steppers, stepper, sizeof(stepper));
+	knSceneDef def = knSceneDef_Default();
+	def.name = args->entry->name;
+	def.dt = args->entry->dt;
+	def.stepper = stepper;
+
+	knSceneBuilder builder = { .args = args, .error = error, .random = args->seed };
+	builder.scene = knScene_Create(&def, NULL, error);
+	return builder;
+}
+
+knScene* knSceneBuilder_End(knSceneBuilder* builder) {
+	knScene* scene = builder->scene;
+	builder->scene = NULL;
+	return scene;
+}
+
+void knSceneBuilder_Require(knSceneBuilder* builder, bool ok) {
+	if (!ok && builder->scene != NULL) {
+		knScene_Destroy(builder->scene);
+		builder->scene = NULL;
+	}
+}
+
+static knBodyId addBody(knSceneBuilder* builder, const knBodyDef* def) {
+	if (builder->scene == NULL) {
+		return KN_WORLD_BODY;
+	}
+	knBodyId body = knScene_AddBody(builder->scene, def, builder->error);
+	knSceneBuilder_Require(builder, !KN_ID_IS_NULL(body));
+	return body;
+}
+
+void knSceneBuilder_Ground(knSceneBuilder* builder, double reach) {
+	knShapeDef shape = knShapeDef_Default();
+	shape.name = "ground";
+	shape.color = KN_COLOR_GROUND;
+	if (builder->args->twin != 5) {
+		if (builder->scene != NULL) {
+			knShapeId id = knScene_AddPlane(builder->scene, builder->ground, &shape, builder->error);
+			knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
+		}
+		return;
+	}
+
+	// a plane may not move, so a block does
+	knBodyDef body = knBodyDef_Default();
+	body.name = "ground";
+	body.kind = KN_BODY_KINEMATIC;
+	body.frame.p = knV3(0.0, 0.0, -1.0);
+	body.color = KN_COLOR_GROUND;
+	builder->ground = addBody(builder, &body);
+	if (builder->scene != NULL) {
+		knVec3 half = knV3(reach, reach, 1.0);
+		knShapeId id = knScene_AddBox(builder->scene, builder->ground, half, &shape, builder->error);
+		knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
+	}
+}
+
+static knBodyDef bodyAt(const char* name, knFrame frame, uint32_t color) {
+	knBodyDef def = knBodyDef_Default();
+	def.name = name;
+	def.frame = frame;
+	def.color = color;
+	return def;
+}
+
+knBodyId knSceneBuilder_Box(knSceneBuilder* builder, const char* name, knFrame frame, knVec3 halfExtents,
+							uint32_t color) {
+	knBodyDef def = bodyAt(name, frame, color);
+	knBodyId body = addBody(builder, &def);
+	if (builder->scene != NULL) {
+		knShapeDef shape = knShapeDef_Default();
+		knShapeId id = knScene_AddBox(builder->scene, body, halfExtents, &shape, builder->error);
+		knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
+	}
+	return body;
+}
+
+knBodyId knSceneBuilder_Ball(knSceneBuilder* builder, const char* name, knVec3 center, double radius,
+							 double density, uint32_t color) {
+	knBodyDef def = bodyAt(name, knMakeFrame(center, knIdentityQ()), color);
+	knBodyId body = addBody(builder, &def);
+	if (builder->scene != NULL) {
+		knShapeDef shape = knShapeDef_Default();
+		shape.density = density;
+		knShapeId id = knScene_AddSphere(builder->scene, body, radius, &shape, builder->error);
+		knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
+	}
+	return body;
+}
+
+knBodyId knSceneBuilder_Rod(knSceneBuilder* builder, const char* name, knVec3 from, knVec3 to, double radius,
+							double mass, uint32_t color) {
+	knVec3 along = knNormalize(knSub(to, from));
+	knVec3 middle = knScale(0.5, knAdd(from, to));
+	knBodyDef def = bodyAt(name, knMakeFrame(middle, knQuat_Between(knV3(0.0, 0.0, 1.0), along)), color);
+	knBodyId body = addBody(builder, &def);
+	if (builder->scene == NULL) {
+		return body;
+	}
+	double halfLength = 0.5 * knDistance(from, to) - radius;
+	knGeom* geom = knGeom_Capsule(radius, halfLength, NULL, builder->error);
+	if (geom == NULL) {
+		knSceneBuilder_Require(builder, false);
+		return KN_WORLD_BODY;
+	}
+	knShapeDef shape = knShapeDef_Default();
+	shape.density = mass / knGeom_MassProps(geom, 1.0).mass;
+	knShapeId id = knScene_AddShape(builder->scene, body, geom, &shape, builder->error);
+	knGeom_Release(geom);
+	knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
+	return body;
+}
+
+knJointId knSceneBuilder_Joint(knSceneBuilder* builder, knJointDef* def, knBodyId parent, knBodyId child,
+							   knVec3 anchor, knVec3 axis) {
+	knJointId joint = { 0, 0 };
+	if (builder->scene == NULL) {
+		return joint;
+	}
+	if (knJointDef_At(def, builder->scene, parent, child, anchor, axis, builder->error) == KN_OK) {
+		joint = knScene_AddJoint(builder->scene, def, builder->error);
+	}
+	knSceneBuilder_Require(builder, !KN_ID_IS_NULL(joint));
+	return joint;
+}
+
+// --- random numbers (splitmix64) -----------------------------------------------------------------------------
+
+double knSceneBuilder_Uniform(knSceneBuilder* builder, double lower, double upper) {
+	uint64_t z = (builder->random += UINT64_C(0x9e3779b97f4a7c15));
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	z ^= z >> 31;
+	return lower + (upper - lower) * ((double)(z >> 11) * 0x1p-53);
+}
+
+uint32_t knSceneBuilder_Shade(knSceneBuilder* builder, uint32_t color) {
+	double light = knSceneBuilder_Uniform(builder, 0.85, 1.15);
+	uint32_t shaded = 0;
+	for (int shift = 0; shift <= 16; shift += 8) {
+		double channel = knMin(255.0, light * (double)((color >> shift) & 0xff));
+		shaded |= (uint32_t)channel << shift;
+	}
+	return shaded;
+}
+
+// --- live twins ------------------------------------------------------------------------------------------------
+
+int knTwin_ShiftedLayers(int layerCount) {
+	return layerCount >= 3 ? layerCount / 3 : 1;
+}
+
+knVec3 knTwin_Offset(const knSceneArgs* args, int layer, int layerCount, knVec3 shift, bool chosen) {
+	if (args->twin == 3 && chosen) {
+		return knV3(0.0, 0.0, 0.001);
+	}
+	if (args->twin == 4 && layer >= layerCount - knTwin_ShiftedLayers(layerCount)) {
+		return shift;
+	}
+	return knZero3();
+}
+
+static void removeGround(knWorld* world, const knScene* scene) {
+	for (int i = 0; i < knScene_ShapeSlots(scene); ++i) {
+		knShapeId shape = knScene_ShapeAt(scene, i);
+		if (!KN_ID_IS_NULL(knScene_GetShapeBody(scene, shape))) {
+			return;
+		}
+		knWorld_SetShapeEnabled(world, shape, false);
+	}
+}
+
+void knTwin_Script(knWorld* world, const knSceneArgs* args) {
+	const knScene* scene = knModel_Scene(knWorld_Model(world));
+	double time = knWorld_Time(world), dt = knScene_GetDef(scene)->dt;
+	if (args->twin == 2 && time > 1.0 - 0.5 * dt) {
+		removeGround(world, scene);
+	}
+	if (args->twin == 5) {
+		// the velocity at the end of the step, as semi-implicit integration has it
+		knVec3 velocity = knV3(0.0, 0.0, 2.0 * (time + dt));
+		knWorld_SetBodyVelocity(world, knScene_FindBody(scene, "ground"), velocity, knZero3());
+	}
+}

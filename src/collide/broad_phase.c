@@ -1,0 +1,289 @@
+// The broad phase: trees of fat boxes, and the list of pairs of shapes whose fat boxes overlap.
+//
+// Shapes on frames that move have one tree, the others another; two shapes of the second never meet. Infinite shapes
+// are in neither. A shape that left its fat box is *dirty*: its leaf is moved, its pairs are dropped from the list
+// and found again by a walk through the trees. So a call costs what moved far enough, plus the length of the list.
+// The trees keep their shape while leaves move; one is rebuilt when many have moved and its boxes have grown.
+#include "collide/collider.h"
+
+#define REBUILD_GROWTH 1.5 // of the area of inner boxes
+#define REBUILD_SHARE 8    // and at least one item in so many has moved
+#define FEW_KEYS 32
+
+// --- trees -----------------------------------------------------------------------------------------------
+
+static void buildTree(knCollider* c, int t) {
+	knBvh* tree = &c->trees[t];
+	for (int i = 0; i < tree->itemCount; ++i) {
+		int shape = c->treeShapes[t][i];
+		c->buildBoxes[i] = c->fat[shape];
+		// an inactive shape has no box; its frame says where it may appear
+		c->buildCenters[i] = c->active[shape] ? knAabb_Center(c->fat[shape]) : c->worlds[shape].p;
+	}
+	knBvh_Build(tree, c->buildBoxes, c->buildCenters);
+	c->movesSinceBuild[t] = 0;
+}
+
+static int treeOf(const knCollider* c, int shape) {
+	return c->frameMoves[c->shapes[shape].frame] ? KN_TREE_MOVING : KN_TREE_FIXED;
+}
+
+// Moves the leaves of shapes that left their fat boxes: one path each if they are few, else all at once.
+static void moveLeaves(knCollider* c, int t, const int* shapes, int count) {
+	knBvh* tree = &c->trees[t];
+	int own = 0;
+	for (int k = 0; k < count; ++k) {
+		own += treeOf(c, shapes[k]) == t;
+	}
+	bool few = own <= tree->itemCount / 16;
+	for (int k = 0; k < count; ++k) {
+		int shape = shapes[k];
+		if (treeOf(c, shape) != t) {
+			continue;
+		}
+		if (few) {
+			knBvh_SetBox(tree, c->items[shape], c->fat[shape]);
+		} else {
+			knBvh_SetLeaf(tree, c->items[shape], c->fat[shape]);
+		}
+	}
+	if (!few) {
+		knBvh_RefitAll(tree);
+	}
+	c->movesSinceBuild[t] += own;
+	if (c->movesSinceBuild[t] > tree->itemCount / REBUILD_SHARE &&
+		tree->area > REBUILD_GROWTH * tree->builtArea) {
+		buildTree(c, t);
+	}
+}
+
+void knBroadPhase_Refresh(knCollider* c) {
+	// what left its box in this call joins those whose pairs are not yet listed again
+	int* moved = c->counters;
+	int movedCount = 0;
+	for (int k = 0; k < c->changedCount; ++k) {
+		int frame = c->changedFrames[k];
+		for (int i = c->firstShape[frame]; i < c->firstShape[frame + 1]; ++i) {
+			int shape = c->shapesOfFrame[i];
+			if (!c->left[shape]) {
+				continue;
+			}
+			c->left[shape] = 0;
+			moved[movedCount++] = shape;
+			if (!c->dirty[shape]) {
+				c->dirty[shape] = 1;
+				c->dirtyList[c->dirtyCount++] = shape;
+			}
+		}
+	}
+	for (int t = 0; t < KN_TREE_COUNT; ++t) {
+		if (!c->treesBuilt) {
+			buildTree(c, t);
+		} else if (movedCount > 0) {
+			moveLeaves(c, t, moved, movedCount);
+		}
+	}
+	c->treesBuilt = true;
+}
+
+// --- who may touch ---------------------------------------------------------------------------------------
+
+bool knBroadPhase_MayTouch(const knCollider* c, int shapeA, int shapeB) {
+	const knCollideShape *a = &c->shapes[shapeA], *b = &c->shapes[shapeB];
+	return a->frame != b->frame && (c->frameMoves[a->frame] || c->frameMoves[b->frame]) &&
+		   knFilter_Allows(a->filter, b->filter) &&
+		   !knPairKey_Find(c->excluded, c->excludedCount, knPairKey_Make(a->frame, b->frame));
+}
+
+bool knCollideInput_Excludes(const knCollideInput* input, int frameA, int frameB) {
+	int a = frameA < frameB ? frameA : frameB, b = frameA < frameB ? frameB : frameA;
+	int lower = 0, upper = input->excludedCount;
+	while (lower < upper) {
+		int middle = lower + (upper - lower) / 2;
+		knFramePair pair = input->excluded[middle];
+		if (pair.a < a || (pair.a == a && pair.b < b)) {
+			lower = middle + 1;
+		} else {
+			upper = middle;
+		}
+	}
+	return lower < input->excludedCount && input->excluded[lower].a == a && input->excluded[lower].b == b;
+}
+
+knHalfSpace knHalfSpace_Make(knFrame plane, double margin) {
+	knVec3 up = knRotate(plane.q, knV3(0.0, 0.0, 1.0));
+	return (knHalfSpace){ up, knDot(up, plane.p) + margin };
+}
+
+bool knHalfSpace_Meets(const knHalfSpace* space, const knAabb* box) {
+	knVec3 up = space->up;
+	knVec3 lowest = knV3(up.x > 0.0 ? box->lower.x : box->upper.x, up.y > 0.0 ? box->lower.y : box->upper.y,
+						 up.z > 0.0 ? box->lower.z : box->upper.z);
+	return knDot(lowest, up) <= space->offset;
+}
+
+// --- pairs -----------------------------------------------------------------------------------------------
+
+knStatus knBroadPhase_TooMany(const knCollider* c, knError* error) {
+	return knError_Set(error, KN_LIMIT, "collider",
+					   "more than %d pairs of shapes are close together (the limit); spread the bodies out",
+					   c->pairLimit);
+}
+
+// Insertion for a few, else two stable counting passes, by b and by a.
+bool knBroadPhase_SortKeys(knCollider* c, knPairKeys* keys) {
+	if (keys->count <= FEW_KEYS) {
+		for (int i = 1; i < keys->count; ++i) {
+			knPairKey key = keys->items[i];
+			int place = i;
+			for (; place > 0 && keys->items[place - 1] > key; --place) {
+				keys->items[place] = keys->items[place - 1];
+			}
+			keys->items[place] = key;
+		}
+		return true;
+	}
+	if (!KN_ARRAY_RESERVE(&c->allocator, &c->sorted, keys->count)) {
+		return false;
+	}
+	knPairKey *from = keys->items, *to = c->sorted.items;
+	for (int pass = 0; pass < 2; ++pass) {
+		int shift = pass == 0 ? 0 : 32;
+		for (int i = 0; i <= c->shapeCount; ++i) {
+			c->counters[i] = 0;
+		}
+		for (int i = 0; i < keys->count; ++i) {
+			c->counters[(uint32_t)(from[i] >> shift) + 1] += 1;
+		}
+		for (int i = 0; i < c->shapeCount; ++i) {
+			c->counters[i + 1] += c->counters[i];
+		}
+		for (int i = 0; i < keys->count; ++i) {
+			to[c->counters[(uint32_t)(from[i] >> shift)]++] = from[i];
+		}
+		knPairKey* swap = from;
+		from = to;
+		to = swap;
+	}
+	return true;
+}
+
+// Drops the pairs of dirty shapes.
+static void dropDirty(knCollider* c) {
+	int kept = 0;
+	for (int i = 0; i < c->pairs.count; ++i) {
+		knPairKey key = c->pairs.items[i];
+		if (!c->dirty[knPairKey_A(key)] && !c->dirty[knPairKey_B(key)]) {
+			c->pairs.items[kept++] = key;
+		}
+	}
+	c->pairs.count = kept;
+}
+
+// Finds the pairs of one dirty shape in one tree. Of two dirty shapes the first (by number) finds the pair; when all
+// are dirty, the first in the moving tree's order does, and the walk begins there.
+static knStatus findInTree(knCollider* c, int shape, int t, bool allDirty) {
+	const knBvh* tree = &c->trees[t];
+	bool inOrder = allDirty && t == KN_TREE_MOVING && treeOf(c, shape) == t;
+	int cursor = inOrder ? tree->leaves[c->items[shape]] + 1 : 0;
+	for (int item; (item = knBvh_Next(tree, &c->fat[shape], &cursor)) >= 0;) {
+		int other = c->treeShapes[t][item];
+		bool foundByOther = !inOrder && c->dirty[other] && other < shape;
+		if (other == shape || foundByOther || !knBroadPhase_MayTouch(c, shape, other)) {
+			continue;
+		}
+		if (c->pairs.count + c->fresh.count >= c->pairLimit) {
+			return KN_LIMIT;
+		}
+		if (!KN_ARRAY_PUSH(&c->allocator, &c->fresh, knPairKey_Make(shape, other))) {
+			return KN_NO_MEMORY;
+		}
+	}
+	return KN_OK;
+}
+
+static knStatus findFresh(knCollider* c) {
+	c->fresh.count = 0;
+	bool allDirty = c->dirtyCount == c->shapeCount - c->planeCount;
+	for (int k = 0; k < c->dirtyCount; ++k) {
+		int shape = c->dirtyList[k];
+		if (!c->active[shape]) {
+			continue;
+		}
+		knStatus status = findInTree(c, shape, KN_TREE_MOVING, allDirty);
+		if (status == KN_OK && treeOf(c, shape) == KN_TREE_MOVING) {
+			status = findInTree(c, shape, KN_TREE_FIXED, allDirty);
+		}
+		if (status != KN_OK) {
+			return status;
+		}
+	}
+	return KN_OK;
+}
+
+// Merges the sorted fresh keys into the sorted list, from the back.
+static bool mergeFresh(knCollider* c) {
+	int total = c->pairs.count + c->fresh.count;
+	if (!knBroadPhase_SortKeys(c, &c->fresh) || !KN_ARRAY_RESERVE(&c->allocator, &c->pairs, total)) {
+		return false;
+	}
+	int old = c->pairs.count - 1, fresh = c->fresh.count - 1;
+	for (int place = total - 1; fresh >= 0; --place) {
+		bool takeOld = old >= 0 && c->pairs.items[old] > c->fresh.items[fresh];
+		c->pairs.items[place] = takeOld ? c->pairs.items[old--] : c->fresh.items[fresh--];
+	}
+	c->pairs.count = total;
+	return true;
+}
+
+// Marks every shape of the trees dirty.
+static void dirtyAll(knCollider* c) {
+	c->pairs.count = 0;
+	c->dirtyCount = 0;
+	for (int i = 0; i < c->shapeCount; ++i) {
+		if (c->items[i] >= 0) {
+			c->dirty[i] = 1;
+			c->dirtyList[c->dirtyCount++] = i;
+		}
+	}
+}
+
+// Fat boxes may overlap too often where exact ones do not: the limit is on the latter, or it would depend on the past.
+static void shrinkAll(knCollider* c) {
+	for (int i = 0; i < c->shapeCount; ++i) {
+		if (c->items[i] >= 0) {
+			c->fat[i] = c->boxes[i];
+		}
+	}
+	buildTree(c, KN_TREE_FIXED);
+	buildTree(c, KN_TREE_MOVING);
+}
+
+knStatus knBroadPhase_Pairs(knCollider* c, knError* error) {
+	if (!c->paired) {
+		dirtyAll(c);
+	}
+	if (c->dirtyCount == 0) {
+		return KN_OK;
+	}
+	c->paired = false; // until the list is whole again
+	dropDirty(c);
+	knStatus status = findFresh(c);
+	if (status == KN_LIMIT) {
+		shrinkAll(c);
+		dirtyAll(c);
+		status = findFresh(c);
+	}
+	if (status == KN_LIMIT) {
+		return knBroadPhase_TooMany(c, error);
+	}
+	if (status != KN_OK || !mergeFresh(c)) {
+		return knError_Set(error, KN_NO_MEMORY, "collider", "out of memory for pairs of shapes");
+	}
+	for (int k = 0; k < c->dirtyCount; ++k) {
+		c->dirty[c->dirtyList[k]] = 0;
+	}
+	c->dirtyCount = 0;
+	c->paired = true;
+	return KN_OK;
+}

@@ -1,0 +1,149 @@
+// The record behind knCollider, and the stages of a call:
+//
+//   knPoses_Update         frames in -> shapes' world frames, boxes and fat boxes; what left its fat box is dirty
+//   knBroadPhase_Refresh   the trees over fat boxes follow
+//   knBroadPhase_Pairs     the list of pairs of overlapping fat boxes follows, for dirty shapes only
+//   candidates             pairs whose exact boxes overlap (collide.c), or of one frame (collide_body.c)
+//   knNarrow_Run           contacts of the candidates
+//
+// Fat boxes and with them the trees and the pair list depend on the past; candidates and contacts do not, because
+// every pair passes the exact box test of the present call before it counts.
+#pragma once
+
+#include "collide/pair.h"
+#include "core/array.h"
+#include "geom/bvh.h"
+
+// Two shapes, a < b: sorts by a, then b.
+typedef uint64_t knPairKey;
+
+static inline knPairKey knPairKey_Make(int a, int b) {
+	return a < b ? (uint64_t)(uint32_t)a << 32 | (uint32_t)b : (uint64_t)(uint32_t)b << 32 | (uint32_t)a;
+}
+
+static inline int knPairKey_A(knPairKey key) {
+	return (int)(key >> 32);
+}
+
+static inline int knPairKey_B(knPairKey key) {
+	return (int)(key & UINT32_MAX);
+}
+
+typedef KN_ARRAY(knPairKey) knPairKeys;
+
+// Pairs of parts to test: parts of candidate `candidate`.
+typedef struct knNarrowItem {
+	int candidate;
+	int childA, childB;
+} knNarrowItem;
+
+enum { KN_TREE_FIXED, KN_TREE_MOVING, KN_TREE_COUNT };
+
+struct knCollider {
+	// from the def, written by knCollider_Create
+	knAllocator allocator;
+	int frameCount, shapeCount, excludedCount, pairLimit;
+	uint8_t* frameMoves;    // [frameCount]
+	knCollideShape* shapes; // [shapeCount], geometries retained
+	int* firstShape;        // [frameCount + 1] into shapesOfFrame
+	int* shapesOfFrame;     // [shapeCount]
+	knPairKey* excluded;    // [excludedCount] frame pairs, sorted
+
+	// as of the last call, written by knPoses_Update
+	bool posed;            // what follows is valid
+	knFrame* frames;       // [frameCount]
+	double* margins;       // [frameCount]
+	uint8_t* frameChanged; // [frameCount] since the call before
+	int* changedFrames;    // [frameCount]
+	int changedCount;
+	uint8_t* active; // [shapeCount]
+	knFrame* worlds; // [shapeCount]
+	knAabb* boxes;   // [shapeCount] exact bounds and the frame's margin; empty if inactive
+	knAabb* fat;     // [shapeCount] contains boxes
+	uint8_t* left;   // [shapeCount] got a new fat box in this call
+
+	// trees of fat boxes, written by knBroadPhase_Refresh
+	bool treesBuilt;
+	knBvh trees[KN_TREE_COUNT];
+	int* treeShapes[KN_TREE_COUNT]; // [tree's items] shape of each item
+	int* items;                     // [shapeCount] item of each shape; -1: a plane
+	int movesSinceBuild[KN_TREE_COUNT];
+	knAabb* buildBoxes;   // [most items] scratch
+	knVec3* buildCenters; // [most items] scratch
+	int mostItems;
+	int planeCount;
+	int* planes; // [planeCount] infinite shapes
+
+	// pairs of overlapping fat boxes that may touch, written by knBroadPhase_Pairs
+	bool paired;    // the list is valid but for dirty shapes
+	uint8_t* dirty; // [shapeCount] fat box changed since its pairs were listed
+	int* dirtyList; // [shapeCount]
+	int dirtyCount;
+	knPairKeys pairs;  // sorted
+	knPairKeys fresh;  // scratch
+	knPairKeys sorted; // scratch
+	int* counters;     // [shapeCount + 1] scratch
+
+	// one call's work
+	knPairKeys candidates;
+	KN_ARRAY(knNarrowItem) narrowItems;
+	KN_ARRAY(uint8_t) slotCounts; // points of each item of a block
+	KN_ARRAY(knContactPoint) slots;
+	KN_ARRAY(knContactPair) outPairs;
+	KN_ARRAY(knContactPoint) outPoints;
+};
+
+// The frame that knCollide_Body places elsewhere.
+typedef struct knMovedFrame {
+	int frame; // -1: none
+	knFrame at;
+} knMovedFrame;
+
+// The surface of a plane, with its margin, in the world: up.x <= offset.
+typedef struct knHalfSpace {
+	knVec3 up;
+	double offset;
+} knHalfSpace;
+
+// --- poses.c ---
+
+// Refuses calls with missing pointers or a disordered list of excluded pairs.
+knStatus knPoses_CheckInput(const knCollider* collider, const knCollideInput* input,
+							const knContactSet* contacts, knError* error);
+// Takes over frames, margins and activity. On an error nothing of the past is kept.
+knStatus knPoses_Update(knCollider* collider, const knCollideInput* input, knError* error);
+bool knPoses_IsFiniteBox(knAabb box);
+
+// --- broad_phase.c ---
+
+void knBroadPhase_Refresh(knCollider* collider);
+knStatus knBroadPhase_Pairs(knCollider* collider, knError* error);
+// Whether two shapes may ever touch, wherever they are.
+bool knBroadPhase_MayTouch(const knCollider* collider, int shapeA, int shapeB);
+knHalfSpace knHalfSpace_Make(knFrame plane, double margin);
+bool knHalfSpace_Meets(const knHalfSpace* space, const knAabb* box);
+// Sorts keys of shapes; false when out of memory.
+bool knBroadPhase_SortKeys(knCollider* collider, knPairKeys* keys);
+knStatus knBroadPhase_TooMany(const knCollider* collider, knError* error);
+
+static inline bool knPairKey_Find(const knPairKey* keys, int count, knPairKey key) {
+	int lower = 0, upper = count;
+	while (lower < upper) {
+		int middle = lower + (upper - lower) / 2;
+		if (keys[middle] < key) {
+			lower = middle + 1;
+		} else {
+			upper = middle;
+		}
+	}
+	return lower < count && keys[lower] == key;
+}
+
+// Whether this call excludes the frames of two shapes.
+bool knCollideInput_Excludes(const knCollideInput* input, int frameA, int frameB);
+
+// --- narrow.c ---
+
+// Tests collider->candidates and fills `contacts`.
+knStatus knNarrow_Run(knCollider* collider, const knCollideInput* input, const knMovedFrame* moved,
+					  knContactSet* contacts, knError* error);

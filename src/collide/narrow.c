@@ -1,0 +1,134 @@
+// Contacts of the candidate pairs, in parallel.
+//
+// Candidates become items, pairs of parts, in order. Items are tested in blocks: each writes its own slot of a few
+// points, then the slots are strung together in item order. So the result does not depend on the number of threads,
+// and the slots take no more memory than a block.
+#include "collide/collider.h"
+#include "core/tasks.h"
+
+#define BLOCK 4096
+#define ITEMS_PER_TASK 32
+
+typedef struct NarrowJob {
+	knCollider* collider;
+	const knMovedFrame* moved;
+	int first; // item of slot 0
+} NarrowJob;
+
+static knFrame worldOf(const knCollider* c, const knMovedFrame* moved, int shape) {
+	const knCollideShape* s = &c->shapes[shape];
+	return s->frame == moved->frame ? knMulF(moved->at, s->local) : c->worlds[shape];
+}
+
+static knPairInput makeInput(const knCollider* c, const knMovedFrame* moved, knPairKey key) {
+	int a = knPairKey_A(key), b = knPairKey_B(key);
+	const knCollideShape *shapeA = &c->shapes[a], *shapeB = &c->shapes[b];
+	return (knPairInput){ shapeA->geom, shapeB->geom, worldOf(c, moved, a), worldOf(c, moved, b),
+						  c->margins[shapeA->frame] + c->margins[shapeB->frame] };
+}
+
+// Lists the items of all candidates. Parts count as pairs, or two compounds could ask for any amount of memory.
+static knStatus listItems(knCollider* c, const knMovedFrame* moved, knError* error) {
+	c->narrowItems.count = 0;
+	for (int k = 0; k < c->candidates.count; ++k) {
+		knPairInput in = makeInput(c, moved, c->candidates.items[k]);
+		knPartWalk walk = knPartWalk_Start(&in);
+		while (knPartWalk_Next(&walk)) {
+			if (c->narrowItems.count >= c->pairLimit) {
+				return knBroadPhase_TooMany(c, error);
+			}
+			knNarrowItem item = { k, walk.childA, walk.childB };
+			if (!KN_ARRAY_PUSH(&c->allocator, &c->narrowItems, item)) {
+				return KN_NO_MEMORY;
+			}
+		}
+	}
+	return KN_OK;
+}
+
+static void testItems(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const NarrowJob* job = argument;
+	knCollider* c = job->collider;
+	for (int slot = begin; slot < end; ++slot) {
+		const knNarrowItem* item = &c->narrowItems.items[job->first + slot];
+		knPairInput in = makeInput(c, job->moved, c->candidates.items[item->candidate]);
+		knContactPoint* points = &c->slots.items[slot * KN_PAIR_MAX_POINTS];
+		c->slotCounts.items[slot] = (uint8_t)knPair_Parts(&in, item->childA, item->childB, points);
+	}
+}
+
+static void beginPair(knCollider* c, int candidate) {
+	knPairKey key = c->candidates.items[candidate];
+	int a = knPairKey_A(key), b = knPairKey_B(key);
+	c->outPairs.items[c->outPairs.count++] = (knContactPair){
+		.shapeA = a,
+		.shapeB = b,
+		.frameA = c->shapes[a].frame,
+		.frameB = c->shapes[b].frame,
+		.first = c->outPoints.count,
+	};
+}
+
+// Appends a block's points; *candidate is the one that the last pair was made for.
+static bool collect(knCollider* c, int first, int count, int* candidate) {
+	if (!KN_ARRAY_RESERVE(&c->allocator, &c->outPoints, c->outPoints.count + count * KN_PAIR_MAX_POINTS) ||
+		!KN_ARRAY_RESERVE(&c->allocator, &c->outPairs, c->outPairs.count + count)) {
+		return false;
+	}
+	for (int slot = 0; slot < count; ++slot) {
+		int pointCount = c->slotCounts.items[slot];
+		if (pointCount == 0) {
+			continue;
+		}
+		if (c->narrowItems.items[first + slot].candidate != *candidate) {
+			*candidate = c->narrowItems.items[first + slot].candidate;
+			beginPair(c, *candidate);
+		}
+		for (int i = 0; i < pointCount; ++i) {
+			c->outPoints.items[c->outPoints.count++] = c->slots.items[slot * KN_PAIR_MAX_POINTS + i];
+		}
+		c->outPairs.items[c->outPairs.count - 1].count += pointCount;
+	}
+	return true;
+}
+
+static knStatus testBlocks(knCollider* c, const knCollideInput* input, const knMovedFrame* moved) {
+	int total = c->narrowItems.count, block = total < BLOCK ? total : BLOCK;
+	if (!KN_ARRAY_RESERVE(&c->allocator, &c->slots, block * KN_PAIR_MAX_POINTS) ||
+		!KN_ARRAY_RESERVE(&c->allocator, &c->slotCounts, block)) {
+		return KN_NO_MEMORY;
+	}
+	int candidate = -1;
+	for (int first = 0; first < total; first += BLOCK) {
+		int count = total - first < BLOCK ? total - first : BLOCK;
+		NarrowJob job = { c, moved, first };
+		knTasks_For(&input->tasks, count, ITEMS_PER_TASK, testItems, &job);
+		if (!collect(c, first, count, &candidate)) {
+			return KN_NO_MEMORY;
+		}
+	}
+	return KN_OK;
+}
+
+knStatus knNarrow_Run(knCollider* c, const knCollideInput* input, const knMovedFrame* moved,
+					  knContactSet* contacts, knError* error) {
+	c->outPairs.count = c->outPoints.count = 0;
+	knStatus status = listItems(c, moved, error);
+	if (status == KN_OK) {
+		status = testBlocks(c, input, moved);
+	}
+	if (status != KN_OK) {
+		return status == KN_NO_MEMORY
+				   ? knError_Set(error, KN_NO_MEMORY, "collider", "out of memory for contacts")
+				   : status;
+	}
+	*contacts = (knContactSet){
+		.pairCount = c->outPairs.count,
+		.pairs = c->outPairs.items,
+		.pointCount = c->outPoints.count,
+		.points = c->outPoints.items,
+		.candidateCount = c->candidates.count,
+	};
+	return KN_OK;
+}

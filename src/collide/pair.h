@@ -1,0 +1,74 @@
+// The narrow phase inside the library: one function per pair of kinds, in a grid (pair.c).
+//
+// A pair function writes at most KN_PAIR_MAX_POINTS contacts of two convex geometries, with the conventions of
+// knuckle/collide.h and `feature` below 2^24 (compounds fill the higher bits), and returns how many. It keeps only
+// points with separation < margin. It allocates nothing, remembers nothing and may run on any thread.
+#pragma once
+
+#include "geom/geom.h"
+#include "knuckle/collide.h"
+
+typedef struct knPairInput {
+	const knGeom* geomA;
+	const knGeom* geomB;
+	knFrame frameA, frameB;
+	double margin;
+} knPairInput;
+
+typedef int knPairFn(const knPairInput* in, knContactPoint* points);
+
+knPairFn knPair_SphereSphere, knPair_SphereCapsule, knPair_SphereBox, knPair_SpherePlane;
+knPairFn knPair_CapsuleCapsule, knPair_CapsuleBox, knPair_CapsulePlane;
+knPairFn knPair_BoxBox, knPair_BoxPlane;
+
+// Looks up the grid; either order of kinds, no compounds.
+int knPair_Convex(const knPairInput* in, knContactPoint* points);
+
+// --- compounds ---
+
+// Where a part's partner can be: below a plane, or in a box.
+typedef struct knRegion {
+	bool isPlane;
+	knAabb box;
+	knVec3 normal;
+	double offset;
+} knRegion;
+
+// Walks the pairs of parts of two geometries that may be close; a geometry that is no compound is its only part.
+typedef struct knPartWalk {
+	const knPairInput* in;
+	int childA, childB; // the present pair, written by knPartWalk_Next
+	knRegion ofB;       // B in A's frame
+	knRegion ofPartA;   // A's present part in B's frame
+	int cursorA, cursorB;
+	bool started; // a part of A is present
+} knPartWalk;
+
+knPartWalk knPartWalk_Start(const knPairInput* in);
+// False at the end.
+bool knPartWalk_Next(knPartWalk* walk);
+// The contacts of the present pair of parts, with full features.
+int knPair_Parts(const knPairInput* in, int childA, int childB, knContactPoint* points);
+
+// Bits of a feature: part of A (20), part of B (20), the pair function's own (24).
+static inline uint64_t knFeature(int childA, int childB, uint64_t own) {
+	return (uint64_t)childA << 44 | (uint64_t)childB << 24 | own;
+}
+
+// --- for pair functions ---
+
+// The same two with their names exchanged, and what a pair function found for them named back.
+knPairInput knPairInput_Swap(const knPairInput* in);
+void knContact_Swap(knContactPoint* points, int count);
+
+// Two spheres at centers `a` and `b` (or the closest points of two cores): the contact along `normal`.
+static inline knContactPoint knContact_Cores(knVec3 a, double radiusA, knVec3 b, double radiusB,
+											 knVec3 normal) {
+	knContactPoint point;
+	point.pointA = knMulAdd(a, radiusA, normal);
+	point.pointB = knMulAdd(b, -radiusB, normal);
+	point.normal = normal;
+	point.separation = knDot(knSub(b, a), normal) - (radiusA + radiusB);
+	point.feature = 0;
+	return point;
+}

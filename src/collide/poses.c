@@ -1,0 +1,178 @@
+// From frames to boxes: what changed since the last call, where its shapes are now, and which left their fat boxes.
+//
+// A frame that kept its bits and its margin costs one comparison. A fat box is the exact box grown by a fraction of
+// its size and stretched along its last motion; shapes that do not move get none of either. The growth changes how
+// often trees and pairs are mended, never a result.
+#include <string.h>
+
+#include "collide/collider.h"
+#include "core/tasks.h"
+
+#define FAT_GROWTH 0.05 // of the box's longest side, on each side
+#define FAT_STRETCH 3.0 // calls of the last motion
+#define FAT_LONGEST 0.5 // of the box's longest side: limit of the stretch
+#define FRAMES_PER_TASK 512
+#define CHANGED_PER_TASK 64
+
+enum { CHANGED = 1, BAD_FRAME, BAD_MARGIN };
+
+typedef struct PoseJob {
+	knCollider* collider;
+	const knCollideInput* input;
+} PoseJob;
+
+bool knPoses_IsFiniteBox(knAabb box) {
+	return knIsFinite3(box.lower) && knIsFinite3(box.upper);
+}
+
+static double marginOf(const knCollideInput* input, int frame) {
+	return input->margins != NULL ? input->margins[frame] : 0.0;
+}
+
+static bool isActive(const knCollideInput* input, int shape) {
+	return input->shapeActive == NULL || input->shapeActive[shape] != 0;
+}
+
+// --- frames ----------------------------------------------------------------------------------------------
+
+static void compareFrames(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const PoseJob* job = argument;
+	knCollider* c = job->collider;
+	for (int f = begin; f < end; ++f) {
+		const knFrame* frame = &job->input->frames[f];
+		double margin = marginOf(job->input, f);
+		if (c->posed && margin == c->margins[f] && memcmp(frame, &c->frames[f], sizeof(knFrame)) == 0) {
+			c->frameChanged[f] = 0;
+			continue;
+		}
+		c->frameChanged[f] = !knIsFiniteF(*frame) ? BAD_FRAME : (!knIsFinite(margin) ? BAD_MARGIN : CHANGED);
+		c->frames[f] = *frame;
+		c->margins[f] = margin;
+	}
+}
+
+// Frames whose shapes were switched on or off count as changed.
+static void compareActivity(knCollider* c, const knCollideInput* input) {
+	if (input->shapeActive != NULL && c->posed &&
+		memcmp(input->shapeActive, c->active, (size_t)c->shapeCount) == 0) {
+		return;
+	}
+	for (int i = 0; i < c->shapeCount; ++i) {
+		if (isActive(input, i) != (c->active[i] != 0)) {
+			uint8_t* changed = &c->frameChanged[c->shapes[i].frame];
+			*changed = *changed == 0 ? CHANGED : *changed;
+		}
+	}
+}
+
+static knStatus listChanged(knCollider* c, knError* error) {
+	c->changedCount = 0;
+	for (int f = 0; f < c->frameCount; ++f) {
+		if (c->frameChanged[f] == 0) {
+			continue;
+		}
+		if (c->frameChanged[f] != CHANGED) {
+			const char* what = c->frameChanged[f] == BAD_FRAME ? "a pose" : "a margin";
+			return knError_Set(error, KN_BAD_DATA, "collider", "frame %d has %s that is not finite", f, what);
+		}
+		c->changedFrames[c->changedCount++] = f;
+	}
+	return KN_OK;
+}
+
+// --- shapes ----------------------------------------------------------------------------------------------
+
+static knAabb fatten(const knCollider* c, int shape, knAabb box, knAabb old) {
+	if (!c->frameMoves[c->shapes[shape].frame]) {
+		return box;
+	}
+	knVec3 size = knSub(box.upper, box.lower);
+	double longest = knMax(size.x, knMax(size.y, size.z));
+	knAabb fat = knAabb_Grow(box, FAT_GROWTH * knMax(0.0, longest));
+	knVec3 motion = knScale(FAT_STRETCH, knSub(box.lower, old.lower));
+	if (!knIsFinite3(motion)) {
+		return fat; // it was not active before
+	}
+	double most = FAT_LONGEST * longest;
+	for (int k = 0; k < 3; ++k) {
+		double stretch = knClamp(knComponent(motion, k), -most, most);
+		knVec3* end = stretch > 0.0 ? &fat.upper : &fat.lower;
+		knSetComponent(end, k, knComponent(*end, k) + stretch);
+	}
+	return fat;
+}
+
+static void placeShape(knCollider* c, const knCollideInput* input, int shape) {
+	const knCollideShape* s = &c->shapes[shape];
+	bool active = isActive(input, shape);
+	knAabb old = c->active[shape] ? c->boxes[shape] : knAabb_Empty();
+	c->active[shape] = active;
+	c->worlds[shape] = knMulF(c->frames[s->frame], s->local);
+	if (c->items[shape] < 0) {
+		return; // a plane has no box
+	}
+	if (!active) {
+		c->boxes[shape] = c->fat[shape] = knAabb_Empty();
+		c->left[shape] = 1;
+		return;
+	}
+	knAabb box = knAabb_Grow(knGeom_Aabb(s->geom, c->worlds[shape]), c->margins[s->frame]);
+	c->boxes[shape] = box;
+	if (!knPoses_IsFiniteBox(box)) {
+		c->frameChanged[s->frame] = BAD_FRAME;
+	} else if (!c->posed || !knAabb_Contains(c->fat[shape], box)) {
+		c->fat[shape] = fatten(c, shape, box, old);
+		c->left[shape] = 1;
+	}
+}
+
+static void placeFrames(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const PoseJob* job = argument;
+	knCollider* c = job->collider;
+	for (int k = begin; k < end; ++k) {
+		int frame = c->changedFrames[k];
+		for (int i = c->firstShape[frame]; i < c->firstShape[frame + 1]; ++i) {
+			placeShape(c, job->input, c->shapesOfFrame[i]);
+		}
+	}
+}
+
+// --- the call --------------------------------------------------------------------------------------------
+
+knStatus knPoses_CheckInput(const knCollider* collider, const knCollideInput* input,
+							const knContactSet* contacts, knError* error) {
+	KN_ASSERT(collider != NULL && input != NULL && contacts != NULL);
+	if (collider == NULL || input == NULL || contacts == NULL ||
+		(input->frames == NULL && collider->frameCount > 0) || input->excludedCount < 0 ||
+		(input->excluded == NULL && input->excludedCount > 0)) {
+		return knError_Set(error, KN_BAD_ARGUMENT, "collider",
+						   "the collider, its input or the frames are missing");
+	}
+	knPairKey last = 0;
+	for (int i = 0; i < input->excludedCount; ++i) {
+		knFramePair pair = input->excluded[i];
+		knPairKey key = knPairKey_Make(pair.a, pair.b);
+		if (pair.a < 0 || pair.a >= pair.b || pair.b >= collider->frameCount || key < last) {
+			return knError_Set(error, KN_BAD_ARGUMENT, "collider",
+							   "excluded pair %d (%d, %d) is out of range or out of order", i, pair.a,
+							   pair.b);
+		}
+		last = key;
+	}
+	return KN_OK;
+}
+
+knStatus knPoses_Update(knCollider* c, const knCollideInput* input, knError* error) {
+	PoseJob job = { c, input };
+	knTasks_For(&input->tasks, c->frameCount, FRAMES_PER_TASK, compareFrames, &job);
+	compareActivity(c, input);
+	knStatus status = listChanged(c, error);
+	if (status == KN_OK) {
+		knTasks_For(&input->tasks, c->changedCount, CHANGED_PER_TASK, placeFrames, &job);
+		status = listChanged(c, error); // boxes may have overflowed
+	}
+	c->posed = status == KN_OK;
+	return status;
+}

@@ -1,0 +1,373 @@
+// Parallel loops: the hook to the user's task system, and the built-in pool.
+//
+// A loop is cut into chunks; the calling thread (worker 0) and the pool's threads (1, 2, ...) claim them one
+// by one from `ticket`, which holds the loop's number in its upper and the chunks left in its lower half. A
+// thread reads the ticket, then the loop's fields, then claims by compare-and-swap. The fields change only
+// while no chunk is left, and the loop's number changes before there are chunks again, so a claim that
+// succeeds saw the fields of its own loop; a thread that read others merely fails. The caller returns when
+// `unfinished` is zero, so all writes of the loop's body are visible to it. Idle threads spin for some
+// microseconds, then sleep on a condition variable; `sleepers` is raised before the last look at the ticket,
+// and the ticket written before the look at `sleepers`, so no wake-up is lost. Loops from several threads
+// queue up; a loop inside a loop runs on the thread that asks, under its number. WebAssembly has no threads:
+// there everything runs on the caller.
+#include "core/tasks.h"
+
+#include "core/alloc.h"
+
+enum { MOST_THREADS = 256 };
+
+static int clampedGrain(int grain) {
+	return grain < 1 ? 1 : grain;
+}
+
+static void poolFor(int count, int grain, knTaskFn* fn, void* argument, void* context);
+static int poolWorker(knTaskPool* pool);
+
+int knTasks_WorkerCount(const knTasks* tasks) {
+	return tasks != NULL && tasks->parallelFor != NULL && tasks->workerCount > 1 ? tasks->workerCount : 1;
+}
+
+void knTasks_For(const knTasks* tasks, int count, int grain, knTaskFn* fn, void* argument) {
+	KN_ASSERT(fn != NULL && count >= 0);
+	if (count <= 0) {
+		return;
+	}
+	if (knTasks_WorkerCount(tasks) > 1 && count / 2 >= clampedGrain(grain)) {
+		tasks->parallelFor(count, clampedGrain(grain), fn, argument, tasks->context);
+		return;
+	}
+	// a short loop inside a loop keeps the worker's number, for bodies with a slot for each worker
+	bool pool = tasks != NULL && tasks->parallelFor == poolFor;
+	fn(0, count, pool ? poolWorker(tasks->context) : 0, argument);
+}
+
+static bool checkThreads(int threads, knError* error) {
+	if (threads < 1 || threads > MOST_THREADS) {
+		knError_Set(error, KN_BAD_ARGUMENT, "threads", "the number of threads is %d; it must be from 1 to %d",
+					threads, MOST_THREADS);
+		return false;
+	}
+	return true;
+}
+
+#if defined(__wasi__) || defined(__wasm__)
+
+struct knTaskPool {
+	knAllocator allocator;
+};
+
+static void poolFor(int count, int grain, knTaskFn* fn, void* argument, void* context) {
+	(void)grain;
+	(void)context;
+	fn(0, count, 0, argument);
+}
+
+static int poolWorker(knTaskPool* pool) {
+	(void)pool;
+	return 0;
+}
+
+knTaskPool* knTaskPool_Create(int threads, const knAllocator* allocator, knError* error) {
+	if (!checkThreads(threads, error)) {
+		return NULL;
+	}
+	knAllocator memory = allocator != NULL ? *allocator : knAllocator_Default();
+	knTaskPool* pool = knAllocZero(&memory, sizeof *pool);
+	if (pool == NULL) {
+		knError_Set(error, KN_NO_MEMORY, "threads", "out of memory for the task pool");
+		return NULL;
+	}
+	pool->allocator = memory;
+	return pool;
+}
+
+void knTaskPool_Destroy(knTaskPool* pool) {
+	if (pool != NULL) {
+		knAllocator memory = pool->allocator;
+		knFree(&memory, pool, sizeof *pool);
+	}
+}
+
+knTasks knTaskPool_Tasks(knTaskPool* pool) {
+	knTasks tasks = { 1, poolFor, pool };
+	return tasks;
+}
+
+#else
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { SPINS = 500, CHUNKS_PER_WORKER = 4 };
+
+typedef struct PoolThread {
+	knTaskPool* pool;
+	pthread_t thread;
+	int worker;             // 1 ...
+	_Atomic uintptr_t mark; // written by the thread itself when it starts
+} PoolThread;
+
+struct knTaskPool {
+	knAllocator allocator;
+	int workerCount;
+	int started;         // threads to join
+	PoolThread* threads; // workerCount - 1
+
+	// the loop; written by poolFor while no chunk is left
+	_Atomic(knTaskFn*) fn;
+	_Atomic(void*) argument;
+	atomic_int count;
+	atomic_int chunkCount;
+
+	_Atomic uint64_t ticket; // loop number, chunks left
+	atomic_int unfinished;   // chunks claimed or not, whose body has not returned
+	_Atomic uintptr_t owner; // mark of the thread whose loop runs, 0 if none
+
+	pthread_mutex_t callers; // held during a loop
+	pthread_mutex_t sleep;   // guards the two conditions
+	pthread_cond_t work;     // there are chunks, or the pool ends
+	pthread_cond_t done;     // unfinished is zero
+	atomic_int sleepers;
+	atomic_bool callerSleeps;
+	atomic_bool ending;
+};
+
+// A number that no other living thread has: the address of a variable of its own. The variable is never
+// written.
+static uintptr_t threadMark(void) {
+	static _Thread_local char mark;
+	return (uintptr_t)&mark;
+}
+
+static void pauseBriefly(void) {
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static uint32_t chunksLeft(uint64_t ticket) {
+	return (uint32_t)ticket;
+}
+
+// Claims and runs chunks until none is left.
+static void runChunks(knTaskPool* pool, int worker) {
+	uint64_t ticket = atomic_load(&pool->ticket);
+	while (chunksLeft(ticket) > 0) {
+		knTaskFn* fn = atomic_load_explicit(&pool->fn, memory_order_relaxed);
+		void* argument = atomic_load_explicit(&pool->argument, memory_order_relaxed);
+		int64_t count = atomic_load_explicit(&pool->count, memory_order_relaxed);
+		int64_t chunkCount = atomic_load_explicit(&pool->chunkCount, memory_order_relaxed);
+		if (!atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket - 1)) {
+			continue;
+		}
+		int64_t chunk = chunkCount - chunksLeft(ticket);
+		fn((int)(count * chunk / chunkCount), (int)(count * (chunk + 1) / chunkCount), worker, argument);
+
+		// the last one wakes the caller, if it has given up spinning
+		if (atomic_fetch_sub(&pool->unfinished, 1) == 1 && atomic_load(&pool->callerSleeps)) {
+			pthread_mutex_lock(&pool->sleep);
+			pthread_cond_broadcast(&pool->done);
+			pthread_mutex_unlock(&pool->sleep);
+		}
+		ticket = atomic_load(&pool->ticket);
+	}
+}
+
+static bool hasWork(knTaskPool* pool) {
+	return chunksLeft(atomic_load(&pool->ticket)) > 0 || atomic_load(&pool->ending);
+}
+
+static void awaitWork(knTaskPool* pool) {
+	for (int i = 0; i < SPINS; ++i) {
+		if (hasWork(pool)) {
+			return;
+		}
+		pauseBriefly();
+	}
+	pthread_mutex_lock(&pool->sleep);
+	atomic_fetch_add(&pool->sleepers, 1);
+	while (!hasWork(pool)) {
+		pthread_cond_wait(&pool->work, &pool->sleep);
+	}
+	atomic_fetch_sub(&pool->sleepers, 1);
+	pthread_mutex_unlock(&pool->sleep);
+}
+
+static void* threadMain(void* argument) {
+	PoolThread* thread = argument;
+	knTaskPool* pool = thread->pool;
+	atomic_store(&thread->mark, threadMark());
+	for (;;) {
+		awaitWork(pool);
+		if (atomic_load(&pool->ending)) {
+			return NULL;
+		}
+		runChunks(pool, thread->worker);
+	}
+}
+
+static void wakeThreads(knTaskPool* pool) {
+	if (atomic_load(&pool->sleepers) > 0) {
+		pthread_mutex_lock(&pool->sleep);
+		pthread_cond_broadcast(&pool->work);
+		pthread_mutex_unlock(&pool->sleep);
+	}
+}
+
+static void awaitDone(knTaskPool* pool) {
+	for (int i = 0; i < SPINS; ++i) {
+		if (atomic_load(&pool->unfinished) == 0) {
+			return;
+		}
+		pauseBriefly();
+	}
+	pthread_mutex_lock(&pool->sleep);
+	atomic_store(&pool->callerSleeps, true);
+	while (atomic_load(&pool->unfinished) != 0) {
+		pthread_cond_wait(&pool->done, &pool->sleep);
+	}
+	atomic_store(&pool->callerSleeps, false);
+	pthread_mutex_unlock(&pool->sleep);
+}
+
+// The number of the calling thread if it is inside a loop of this pool, else -1.
+static int workerInLoop(knTaskPool* pool) {
+	uintptr_t mark = threadMark();
+	if (atomic_load(&pool->owner) == mark) {
+		return 0;
+	}
+	for (int i = 0; i < pool->workerCount - 1; ++i) {
+		if (atomic_load(&pool->threads[i].mark) == mark) {
+			return pool->threads[i].worker;
+		}
+	}
+	return -1;
+}
+
+static int poolWorker(knTaskPool* pool) {
+	int worker = workerInLoop(pool);
+	return worker < 0 ? 0 : worker;
+}
+
+static void poolFor(int count, int grain, knTaskFn* fn, void* argument, void* context) {
+	knTaskPool* pool = context;
+	int worker = workerInLoop(pool);
+	int chunkCount = count / clampedGrain(grain);
+	int most = pool->workerCount * CHUNKS_PER_WORKER;
+	chunkCount = chunkCount > most ? most : chunkCount;
+	if (worker >= 0 || chunkCount < 2 || pool->workerCount == 1) {
+		if (count > 0) {
+			fn(0, count, worker < 0 ? 0 : worker, argument);
+		}
+		return;
+	}
+
+	pthread_mutex_lock(&pool->callers);
+	atomic_store(&pool->owner, threadMark());
+	atomic_store_explicit(&pool->fn, fn, memory_order_relaxed);
+	atomic_store_explicit(&pool->argument, argument, memory_order_relaxed);
+	atomic_store_explicit(&pool->count, count, memory_order_relaxed);
+	atomic_store_explicit(&pool->chunkCount, chunkCount, memory_order_relaxed);
+	atomic_store(&pool->unfinished, chunkCount);
+	uint64_t loop = (atomic_load(&pool->ticket) >> 32) + 1;
+	atomic_store(&pool->ticket, loop << 32 | (uint32_t)chunkCount);
+
+	wakeThreads(pool);
+	runChunks(pool, 0);
+	awaitDone(pool);
+	atomic_store(&pool->owner, 0);
+	pthread_mutex_unlock(&pool->callers);
+}
+
+// Ends what has been started, in any state of completion after initPool.
+static void endPool(knTaskPool* pool) {
+	atomic_store(&pool->ending, true);
+	pthread_mutex_lock(&pool->sleep);
+	pthread_cond_broadcast(&pool->work);
+	pthread_mutex_unlock(&pool->sleep);
+	for (int i = 0; i < pool->started; ++i) {
+		pthread_join(pool->threads[i].thread, NULL);
+	}
+	pthread_cond_destroy(&pool->done);
+	pthread_cond_destroy(&pool->work);
+	pthread_mutex_destroy(&pool->sleep);
+	pthread_mutex_destroy(&pool->callers);
+	knAllocator memory = pool->allocator;
+	knFree(&memory, pool->threads, (size_t)(pool->workerCount - 1) * sizeof *pool->threads);
+	knFree(&memory, pool, sizeof *pool);
+}
+
+static void initPool(knTaskPool* pool, int threads, const knAllocator* memory) {
+	pool->allocator = *memory;
+	pool->workerCount = threads;
+	atomic_init(&pool->fn, NULL);
+	atomic_init(&pool->argument, NULL);
+	atomic_init(&pool->count, 0);
+	atomic_init(&pool->chunkCount, 0);
+	atomic_init(&pool->ticket, 0);
+	atomic_init(&pool->unfinished, 0);
+	atomic_init(&pool->owner, 0);
+	atomic_init(&pool->sleepers, 0);
+	atomic_init(&pool->callerSleeps, false);
+	atomic_init(&pool->ending, false);
+	pthread_mutex_init(&pool->callers, NULL);
+	pthread_mutex_init(&pool->sleep, NULL);
+	pthread_cond_init(&pool->work, NULL);
+	pthread_cond_init(&pool->done, NULL);
+}
+
+static bool startThreads(knTaskPool* pool) {
+	for (int i = 0; i < pool->workerCount - 1; ++i) {
+		PoolThread* thread = &pool->threads[i];
+		thread->pool = pool;
+		thread->worker = i + 1;
+		atomic_init(&thread->mark, 0);
+	}
+	for (int i = 0; i < pool->workerCount - 1; ++i) {
+		if (pthread_create(&pool->threads[i].thread, NULL, threadMain, &pool->threads[i]) != 0) {
+			return false;
+		}
+		pool->started += 1;
+	}
+	return true;
+}
+
+knTaskPool* knTaskPool_Create(int threads, const knAllocator* allocator, knError* error) {
+	if (!checkThreads(threads, error)) {
+		return NULL;
+	}
+	knAllocator memory = allocator != NULL ? *allocator : knAllocator_Default();
+	knTaskPool* pool = knAllocZero(&memory, sizeof *pool);
+	size_t extra = (size_t)(threads - 1) * sizeof *pool->threads;
+	PoolThread* poolThreads = knAllocZero(&memory, extra);
+	if (pool == NULL || (poolThreads == NULL && extra > 0)) {
+		knFree(&memory, pool, sizeof *pool);
+		knFree(&memory, poolThreads, extra);
+		knError_Set(error, KN_NO_MEMORY, "threads", "out of memory for a pool of %d threads", threads);
+		return NULL;
+	}
+	initPool(pool, threads, &memory);
+	pool->threads = poolThreads;
+	if (!startThreads(pool)) {
+		knError_Set(error, KN_LIMIT, "threads", "the system refused to start %d threads", threads);
+		endPool(pool);
+		return NULL;
+	}
+	return pool;
+}
+
+void knTaskPool_Destroy(knTaskPool* pool) {
+	if (pool != NULL) {
+		endPool(pool);
+	}
+}
+
+knTasks knTaskPool_Tasks(knTaskPool* pool) {
+	KN_ASSERT(pool != NULL);
+	knTasks tasks = { pool != NULL ? pool->workerCount : 1, pool != NULL ? poolFor : NULL, pool };
+	return tasks;
+}
+
+#endif

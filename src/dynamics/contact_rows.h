@@ -1,0 +1,34 @@
+// Contacts as rows: one normal and two friction rows a point, warm-started from what the same features carried in the
+// step before.
+#pragma once
+
+#include "core/arena.h"
+#include "dynamics/row_input.h"
+#include "dynamics/step_contact.h"
+
+// What a contact carried, kept from step to step in the stepper's part of the state, sorted by the first three fields.
+typedef struct knContactMemory {
+	int32_t shapeA, shapeB;
+	uint64_t feature;
+	double normal;   // N s
+	knVec3 friction; // N s on B, world axes: tangents may turn between steps
+} knContactMemory;
+
+// The contacts of a step, in the arena.
+typedef struct knContactRows {
+	knStepContact* contacts; // sorted by (shapeA, shapeB, feature); impulses by knContactRows_Collect
+	int* row;                // [count] offset of the first of three rows, -1: none (sensor, nothing can move)
+	int* remembered;         // [count] index into the memory, -1: new
+	int count;
+	int solidCount; // contacts that have rows
+	int rowCount;
+} knContactRows;
+
+// Lists the contacts, counts rows and finds each contact's memory. False when the arena has no memory.
+bool knContactRows_List(knContactRows* list, const knRowInput* input, const knContactSet* set,
+						const knContactMemory* memory, int memoryCount, knArena* arena);
+// Fills rows [firstRow, firstRow + rowCount), which must exist.
+void knContactRows_Fill(const knContactRows* list, const knRowInput* input, const knContactMemory* memory,
+						int firstRow, knRows* rows);
+// After the solve: writes the contacts' impulses and, for the next step, one memory a solid contact; returns how many.
+int knContactRows_Collect(knContactRows* list, const knRows* rows, int firstRow, knContactMemory* memory);

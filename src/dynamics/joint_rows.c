@@ -1,0 +1,347 @@
+// Joints as rows. A joint row is a 6-vector r in the axes of the parent's joint frame with rate r . V_P, where V_P is
+// the child's velocity relative to the parent's at the child's joint origin (the anchor). In world axes, (a, l):
+//
+//   J = [ -(a + r_p x l), -l, (a + r_c x l), l ]     r_p, r_c from the centres to the anchor
+//
+// Parent and child get opposite wrenches at one common point, so that momentum is conserved to round-off.
+//
+//   locked     J u = -gain error/h                  lambda free       (error: from the closest allowed frame)
+//   limit      J u >= -room/h, or outwards          lambda >= 0
+//   friction   J u = 0                              |lambda| <= h f
+//   spring     lambda = -h (k (x + h J u) + c J u)  implicit: gamma = 1/(h (h k + c)), bias = k x/(h k + c)
+//   motor      J u = target speed                   |lambda| <= h fmax
+
+#include "dynamics/joint_rows.h"
+
+#include "model/joint_parts.h"
+
+#define ERROR_GAIN 0.2     // share of an error that is removed per step
+#define LIMIT_MARGIN 0.01  // m or rad: limits with less room always have a row
+#define BRAKING_SHARE 0.25 // of its greatest deceleration that a servo plans with
+
+// A joint while its rows are written.
+typedef struct Site {
+	const knJoint* joint;
+	const knJointState* state;
+	int index;
+	int parent, child; // blocks
+	knQuat axes;       // the parent's joint frame in the world
+	knVec3 rP, rC;     // from the centres to the anchor
+	knFrame J;         // the child's joint frame seen from the parent's
+	const double* q;
+} Site;
+
+// Joint rows under construction.
+typedef struct Builder {
+	const knRowInput* input;
+	knJointRows* list;
+	knRows* rows;
+	const knJointMemory* memory; // of the joint at hand
+	int memoryCount;
+} Builder;
+
+static Site makeSite(const knModel* model, const knState* state, int index) {
+	const knJoint* joint = knState_Joint(state, model, index);
+	knFrame poseP = state->pose[joint->parent], poseC = state->pose[joint->child];
+	knVec3 anchor = knPoint(poseC, joint->frameChild.p);
+	Site site = {
+		.joint = joint,
+		.state = &state->joint[index],
+		.index = index,
+		.parent = joint->parent,
+		.child = joint->child,
+		.axes = knMulQ(poseP.q, joint->frameParent.q),
+		.rP = knSub(anchor, poseP.p),
+		.rC = knSub(anchor, poseC.p),
+		.J = knJoint_Frame(joint, poseP, poseC),
+		.q = &state->q[joint->qOffset],
+	};
+	return site;
+}
+
+// The wrench (or row) at the anchor, seen from a body's centre.
+static knTwist atCenter(knTwist wrench, knVec3 arm) {
+	return knMakeTwist(knAdd(wrench.ang, knCross(arm, wrench.lin)), wrench.lin);
+}
+
+// --- one row ---------------------------------------------------------------------------------------------
+
+static double recall(const Builder* builder, int part) {
+	for (int i = 0; i < builder->memoryCount; ++i) {
+		if (builder->memory[i].part == part) {
+			return builder->input->impulseScale * builder->memory[i].impulse;
+		}
+	}
+	return 0.0;
+}
+
+// A free row (lambda without bounds) along `along`; the caller narrows it.
+static knRow* addRow(Builder* builder, const Site* site, knTwist along, int part, double gamma) {
+	KN_ASSERT(builder->rows->count < builder->rows->capacity && builder->list->count < builder->list->capacity);
+	builder->list->rows[builder->list->count++] = (knJointRow){ site->index, part, along };
+	knTwist world = knRotateT(site->axes, along);
+	knRow* row = &builder->rows->items[builder->rows->count++];
+	*row = (knRow){
+		.a = site->parent,
+		.b = site->child,
+		.Ja = knScaleT(-1.0, atCenter(world, site->rP)),
+		.Jb = atCenter(world, site->rC),
+		.gamma = gamma,
+		.lo = -(double)INFINITY,
+		.hi = (double)INFINITY,
+		.normal = KN_ROW_NO_NORMAL,
+	};
+	knBlocks_FinishRow(builder->input->blocks, row);
+	return row;
+}
+
+static void setBounds(knRow* row, double limit) {
+	row->lo = -limit;
+	row->hi = limit;
+}
+
+// --- the parts -------------------------------------------------------------------------------------------
+
+static void addLocked(Builder* builder, const Site* site) {
+	const knJointOps* ops = knJointOps_Get(site->joint->kind);
+	knTwist locked[6];
+	int count = ops->lockedRows(site->joint, site->J, locked);
+	if (count == 0) {
+		return;
+	}
+	knTwist error = knJoint_ErrorTwist(site->J, ops->projectState(site->joint, site->J));
+	double c[6];
+	for (int i = 0; i < 6; ++i) {
+		c[i] = recall(builder, KN_PART_LOCKED + i);
+	}
+	knTwist wrench = knMakeTwist(knV3(c[0], c[1], c[2]), knV3(c[3], c[4], c[5]));
+	for (int i = 0; i < count; ++i) {
+		knRow* row = addRow(builder, site, locked[i], KN_PART_LOCKED, 0.0);
+		// the projection of positions (spec 3.5) will take the place of this feedback
+		row->bias = ERROR_GAIN * knDotT(locked[i], error) / builder->input->blocks->h;
+		row->lambda = knDotT(locked[i], wrench);
+	}
+}
+
+static void addLimits(Builder* builder, const Site* site) {
+	const knBlocks* blocks = builder->input->blocks;
+	const knFrame* pose = builder->input->state->pose;
+	knTwist V = knJoint_RelativeTwist(site->joint, pose[site->parent], blocks->u[site->parent], pose[site->child],
+									  blocks->u[site->child]);
+	double margin = LIMIT_MARGIN + 2.0 * blocks->h * (knLength(V.ang) + knLength(V.lin));
+	knJointLimit limits[KN_JOINT_MAX_LIMITS];
+	int count = knJoint_Limits(site->joint, site->J, site->q, margin, limits);
+	for (int i = 0; i < count; ++i) {
+		int part = KN_PART_LIMIT + 3 * (limits[i].axis + 2) + limits[i].side + 1;
+		knRow* row = addRow(builder, site, limits[i].row, part, 0.0);
+		row->lo = 0.0;
+		row->bias = (limits[i].distance > 0.0 ? 1.0 : ERROR_GAIN) * limits[i].distance / blocks->h;
+		row->lambda = recall(builder, part);
+	}
+}
+
+static void addFriction(Builder* builder, const Site* site, int axis, knTwist along) {
+	knRow* row = addRow(builder, site, along, KN_PART_FRICTION + axis, 0.0);
+	setBounds(row, builder->input->blocks->h * site->joint->axis[axis].friction);
+	row->lambda = recall(builder, KN_PART_FRICTION + axis);
+}
+
+static void addSpring(Builder* builder, const Site* site, int axis, knTwist along) {
+	const knJointAxis* parts = &site->joint->axis[axis];
+	double h = builder->input->blocks->h;
+	double resistance = h * parts->stiffness + parts->damping; // force per velocity
+	knRow* row = addRow(builder, site, along, KN_PART_SPRING + axis, 1.0 / (h * resistance));
+	row->bias = parts->stiffness * knJoint_AxisPosition(site->joint, site->q, axis) / resistance;
+	row->lambda = recall(builder, KN_PART_SPRING + axis);
+}
+
+// The speed at which a servo approaches its target: a share of the way per step, and no faster than it can brake with
+// a part of its force (the row's D knows the two bodies only, what hangs on them brakes less).
+static double servoSpeed(const knRow* row, double way, double maxForce, double h) {
+	if (way == 0.0) {
+		return 0.0;
+	}
+	double speed = ERROR_GAIN * knAbs(way) / h;
+	double braking = sqrt(2.0 * BRAKING_SHARE * maxForce * row->D * knAbs(way));
+	speed = knMin(speed, braking);
+	return way < 0.0 ? -speed : speed;
+}
+
+static void addMotor(Builder* builder, const Site* site, int axis, knTwist along) {
+	const knJointState* state = site->state;
+	double h = builder->input->blocks->h;
+	knRow* row = addRow(builder, site, along, KN_PART_MOTOR + axis, 0.0);
+	double speed = state->motorTarget[axis];
+	if (state->motorMode[axis] == KN_MOTOR_POSITION) {
+		double position = knJoint_AxisPosition(site->joint, site->q, axis) + site->joint->axis[axis].rest;
+		speed = servoSpeed(row, state->motorTarget[axis] - position, state->motorMaxForce[axis], h);
+	}
+	row->bias = -speed;
+	setBounds(row, h * state->motorMaxForce[axis]);
+	row->lambda = recall(builder, KN_PART_MOTOR + axis);
+}
+
+static bool hasSpring(const knJointAxis* axis) {
+	return axis->stiffness > 0.0 || axis->damping > 0.0;
+}
+
+static bool hasMotorRow(const knJointState* state, int axis) {
+	return state->motorMode[axis] == KN_MOTOR_VELOCITY || state->motorMode[axis] == KN_MOTOR_POSITION;
+}
+
+static int countAxisRows(const knJoint* joint, const knJointState* state) {
+	int count = 0;
+	for (int i = 0; i < joint->nv; ++i) {
+		count += (joint->axis[i].friction > 0.0) + hasSpring(&joint->axis[i]) + hasMotorRow(state, i);
+	}
+	return count;
+}
+
+static void addAxes(Builder* builder, const Site* site) {
+	if (countAxisRows(site->joint, site->state) == 0) {
+		return;
+	}
+	knTwist along[6];
+	knJoint_CoordinateRows(site->joint, site->J, site->q, along);
+	for (int i = 0; i < site->joint->nv; ++i) {
+		if (site->joint->axis[i].friction > 0.0) {
+			addFriction(builder, site, i, along[i]);
+		}
+		if (hasSpring(&site->joint->axis[i])) {
+			addSpring(builder, site, i, along[i]);
+		}
+		if (hasMotorRow(site->state, i)) {
+			addMotor(builder, site, i, along[i]);
+		}
+	}
+}
+
+// --- all joints ------------------------------------------------------------------------------------------
+
+static bool takesPart(const knModel* model, const knState* state, int index) {
+	if (!knState_JointActive(state, model, index)) {
+		return false;
+	}
+	const knJoint* joint = knState_Joint(state, model, index);
+	return model->invMass[joint->parent] > 0.0 || model->invMass[joint->child] > 0.0;
+}
+
+void knJointRows_ApplyForces(const knModel* model, knBlocks* blocks, knState* state) {
+	int count = knState_JointCount(model);
+	for (int j = 0; j < count; ++j) {
+		state->joint[j].reaction = knZeroTwist();
+		if (!takesPart(model, state, j)) {
+			continue;
+		}
+		bool driven = false;
+		const knJoint* joint = knState_Joint(state, model, j);
+		for (int i = 0; i < joint->nv; ++i) {
+			driven = driven || state->joint[j].motorMode[i] == KN_MOTOR_FORCE;
+		}
+		if (!driven) {
+			continue;
+		}
+		Site site = makeSite(model, state, j);
+		knTwist along[6], wrench = knZeroTwist();
+		knJoint_CoordinateRows(joint, site.J, site.q, along);
+		for (int i = 0; i < joint->nv; ++i) {
+			if (state->joint[j].motorMode[i] == KN_MOTOR_FORCE) {
+				wrench = knMulAddT(wrench, state->joint[j].motorTarget[i], along[i]);
+			}
+		}
+		wrench = knRotateT(site.axes, wrench);
+		state->joint[j].reaction = wrench;
+		knBlocks_Drive(blocks, site.parent, knScaleT(-blocks->h, atCenter(wrench, site.rP)));
+		knBlocks_Drive(blocks, site.child, knScaleT(blocks->h, atCenter(wrench, site.rC)));
+	}
+}
+
+bool knJointRows_Reserve(knJointRows* list, const knModel* model, const knState* state, knArena* arena) {
+	int bound = 0;
+	for (int j = 0; j < knState_JointCount(model); ++j) {
+		if (takesPart(model, state, j)) {
+			const knJoint* joint = knState_Joint(state, model, j);
+			bound += 6 + KN_JOINT_MAX_LIMITS + countAxisRows(joint, &state->joint[j]);
+		}
+	}
+	*list = (knJointRows){ .rows = KN_SCRATCH(arena, knJointRow, bound), .capacity = bound };
+	return list->rows != NULL;
+}
+
+void knJointRows_Fill(knJointRows* list, const knRowInput* input, const knJointMemory* memory, int memoryCount,
+					  knRows* rows) {
+	KN_ASSERT(rows->count == 0);
+	int next = 0;
+	for (int j = 0; j < knState_JointCount(input->model); ++j) {
+		if (!takesPart(input->model, input->state, j)) {
+			continue;
+		}
+		while (next < memoryCount && memory[next].joint < j) {
+			next += 1;
+		}
+		Builder builder = { .input = input, .list = list, .rows = rows, .memory = memory + next };
+		while (next < memoryCount && memory[next].joint == j) {
+			next += 1;
+			builder.memoryCount += 1;
+		}
+		Site site = makeSite(input->model, input->state, j);
+		addAxes(&builder, &site);
+		addLimits(&builder, &site);
+		addLocked(&builder, &site);
+	}
+}
+
+int knJointRows_MemoryCount(const knJointRows* list) {
+	int count = 0;
+	for (int i = 0; i < list->count; ++i) {
+		bool locked = list->rows[i].part == KN_PART_LOCKED;
+		bool first = i == 0 || list->rows[i - 1].joint != list->rows[i].joint ||
+					 list->rows[i - 1].part != KN_PART_LOCKED;
+		count += !locked ? 1 : (first ? 6 : 0);
+	}
+	return count;
+}
+
+// Rows [begin, end) belong to one joint.
+static int collectMemories(const knJointRows* list, const knRows* rows, int begin, int end, knJointMemory* memory) {
+	int count = 0, locked = 0;
+	knTwist wrench = knZeroTwist();
+	for (int i = begin; i < end; ++i) {
+		const knJointRow* row = &list->rows[i];
+		if (row->part == KN_PART_LOCKED) {
+			wrench = knMulAddT(wrench, rows->items[i].lambda, row->row);
+			locked += 1;
+		} else {
+			memory[count++] = (knJointMemory){ row->joint, row->part, rows->items[i].lambda };
+		}
+	}
+	for (int c = 0; c < 6 && locked > 0; ++c) {
+		double impulse = c < 3 ? knComponent(wrench.ang, c) : knComponent(wrench.lin, c - 3);
+		memory[count++] = (knJointMemory){ list->rows[begin].joint, KN_PART_LOCKED + c, impulse };
+	}
+	return count;
+}
+
+double knJointRows_Collect(const knJointRows* list, const knModel* model, const knBlocks* blocks,
+						   const knRows* rows, knState* state, knJointMemory* memory) {
+	double work = 0.0;
+	for (int begin = 0, end = 0; begin < list->count; begin = end) {
+		int index = list->rows[begin].joint;
+		const knJoint* joint = knState_Joint(state, model, index);
+		knQuat axes = knMulQ(state->pose[joint->parent].q, joint->frameParent.q);
+		knTwist impulse = knZeroTwist();
+		for (end = begin; end < list->count && list->rows[end].joint == index; ++end) {
+			const knRow* row = &rows->items[end];
+			impulse = knMulAddT(impulse, row->lambda, list->rows[end].row);
+			if (list->rows[end].part >= KN_PART_MOTOR) {
+				knTwist meanA = knAddT(state->velocity[row->a], blocks->u[row->a]);
+				knTwist meanB = knAddT(state->velocity[row->b], blocks->u[row->b]);
+				work += 0.5 * row->lambda * (knDotT(row->Ja, meanA) + knDotT(row->Jb, meanB));
+			}
+		}
+		memory += collectMemories(list, rows, begin, end, memory);
+		knTwist* reaction = &state->joint[index].reaction;
+		*reaction = knMulAddT(*reaction, 1.0 / blocks->h, knRotateT(axes, impulse));
+	}
+	return work;
+}

@@ -1,0 +1,48 @@
+// Joints as rows: locked directions, limits, friction, springs and motors, for every kind of joint alike.
+#pragma once
+
+#include "core/arena.h"
+#include "dynamics/row_input.h"
+
+// What a joint's row carried, kept from step to step in the stepper's part of the state, in order of joints. Locked
+// rows are remembered as the components of their common wrench in the parent joint frame's axes, so that a joint
+// whose locked directions are found anew in every step (CUSTOM) starts warm as well.
+typedef struct knJointMemory {
+	int32_t joint;
+	int32_t part; // knJointPart
+	double impulse;
+} knJointMemory;
+
+// Which part of a joint a row is: a base plus an axis (or a component, or a limit).
+typedef enum knJointPart {
+	KN_PART_LOCKED = 0,
+	KN_PART_LIMIT = 8,
+	KN_PART_FRICTION = 32,
+	KN_PART_SPRING = 40,
+	KN_PART_MOTOR = 48,
+} knJointPart;
+
+typedef struct knJointRow {
+	int joint;
+	int part;
+	knTwist row; // parent joint frame's axes, at the child's joint origin
+} knJointRow;
+
+// The joint rows of a step, in the arena: rows [0, count) of the solver are described by `rows`.
+typedef struct knJointRows {
+	knJointRow* rows;
+	int count, capacity;
+} knJointRows;
+
+// Clears all reactions and applies force motors, which are then part of the reactions.
+void knJointRows_ApplyForces(const knModel* model, knBlocks* blocks, knState* state);
+// Room for the list; its capacity bounds the number of rows. False when the arena has no memory.
+bool knJointRows_Reserve(knJointRows* list, const knModel* model, const knState* state, knArena* arena);
+// Appends the rows of all active joints to `rows`, which must be empty and have room.
+void knJointRows_Fill(knJointRows* list, const knRowInput* input, const knJointMemory* memory, int memoryCount,
+					  knRows* rows);
+// Memories that knJointRows_Collect writes.
+int knJointRows_MemoryCount(const knJointRows* list);
+// After the solve: adds to the joints' reactions, writes memories, and sums the work of motors (J).
+double knJointRows_Collect(const knJointRows* list, const knModel* model, const knBlocks* blocks,
+						   const knRows* rows, knState* state, knJointMemory* memory);

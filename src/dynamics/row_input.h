@@ -1,0 +1,12 @@
+// Everything that building rows reads.
+#pragma once
+
+#include "dynamics/integrate.h"
+
+typedef struct knRowInput {
+	const knModel* model;
+	const knState* state; // at the start of the step
+	const knBlocks* blocks;
+	knTasks tasks;
+	double impulseScale; // dt over the last one: remembered impulses grow with the step
+} knRowInput;

@@ -1,0 +1,54 @@
+// Geometry inside the library: the record behind knGeom and the table with one row per kind of shape.
+//
+// A new shape is one file with a constructor and a knGeomOps row, one line in the table of geom.c, one enum line in
+// knuckle/collide.h, and a row of the pair grid (collide/pair.h). Geometry never changes after creation, so any
+// thread may read it; only the reference count is written, atomically.
+#pragma once
+
+#include <stdatomic.h>
+
+#include "core/alloc.h"
+#include "geom/bvh.h"
+#include "knuckle/collide.h"
+
+#define KN_GEOM_MIN_SIZE 1e-9          // metres; smaller (squares vanish) or
+#define KN_GEOM_MAX_SIZE 1e9           // larger is taken for a mistake
+#define KN_GEOM_MAX_CHILDREN (1 << 20) // children of a compound: 20 bits of a contact's feature
+#define KN_GEOM_COVER 16               // boxes that stand for a compound when its bounds are taken
+
+struct knGeom {
+	knGeomKind kind;
+	atomic_int references; // knGeom_Retain, knGeom_Release
+	knAllocator allocator;
+	knVec3 size; // see knGeom_Size
+
+	// compounds only, written by knGeom_Compound
+	int childCount;
+	knGeomChild* children; // retained
+	knBvh tree;            // over the children, in the compound's frame
+	int coverCount;
+	int cover[KN_GEOM_COVER]; // nodes of the tree that together hold every child
+};
+
+typedef struct knGeomOps {
+	const char* name; // lower case, as in files and messages
+	bool infinite;    // no bounds: kept out of trees
+	knMassProps (*massProps)(const knGeom* geom, double density);
+	knAabb (*aabb)(const knGeom* geom, knFrame frame);
+	double (*distance)(const knGeom* geom, knVec3 pointLocal);
+} knGeomOps;
+
+extern const knGeomOps knGeomOps_Sphere, knGeomOps_Capsule, knGeomOps_Box, knGeomOps_Plane,
+	knGeomOps_Compound;
+
+const knGeomOps* knGeomOps_Get(knGeomKind kind);
+
+// A zeroed record with one reference, or NULL and `error`.
+knGeom* knGeom_New(knGeomKind kind, knVec3 size, const knAllocator* allocator, knError* error);
+// KN_OK if `value` is a usable size; else an error that names the shape and the quantity.
+knStatus knGeom_CheckSize(knGeomKind kind, const char* quantity, double value, knError* error);
+// KN_OK if the frame is finite and its quaternion a unit one.
+knStatus knGeom_CheckFrame(knFrame frame, const char* element, knError* error);
+
+// Bounds of the box `box` of a frame's axes, seen from the frame's parent.
+knAabb knAabb_Transform(knAabb box, knFrame frame);

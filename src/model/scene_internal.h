@@ -1,0 +1,75 @@
+// The scene's inside: slots with generations. A removed slot goes to a free list inside the slots themselves (so that
+// removing never needs memory) and is reused, newest first, with a higher generation.
+#pragma once
+
+#include "core/array.h"
+#include "core/table.h"
+#include "knuckle/scene.h"
+
+// Bodies, shapes, joints and attached joints that a scene holds at most, each.
+#define KN_SCENE_MAX (1 << 24)
+
+// def.name points to `name` unless a user edited it in place.
+typedef struct knBodySlot {
+	knBodyDef def;
+	char* name; // owned
+	uint32_t generation;
+	int nextFree; // -1: end of the list
+	bool used;
+} knBodySlot;
+
+typedef struct knShapeSlot {
+	knShapeDef def;
+	char* name;         // owned, may be NULL
+	const knGeom* geom; // retained
+	knBodyId body;
+	uint32_t generation;
+	int nextFree;
+	bool used;
+} knShapeSlot;
+
+typedef struct knJointSlot {
+	knJointDef def;
+	char* name; // owned
+	uint32_t generation;
+	int nextFree;
+	bool used;
+} knJointSlot;
+
+typedef struct knBodyPair {
+	knBodyId a, b;
+} knBodyPair;
+
+struct knScene {
+	knAllocator allocator;
+	knSceneDef def;
+	char* name; // owned copies of def.name and def.stepper
+	char* stepper;
+	KN_ARRAY(knBodySlot) bodies;
+	KN_ARRAY(knShapeSlot) shapes;
+	KN_ARRAY(knJointSlot) joints;
+	KN_ARRAY(knBodyPair) excluded;
+	int freeBody, freeShape, freeJoint; // heads of the free lists, -1: empty
+	knNameTable bodyNames, jointNames;  // name -> slot
+};
+
+// Slot of an id, -1 if it is null, stale or unknown.
+int knScene_BodySlot(const knScene* scene, knBodyId body);
+int knScene_ShapeSlot(const knScene* scene, knShapeId shape);
+int knScene_JointSlot(const knScene* scene, knJointId joint);
+
+// --- checks (scene_check.c): KN_OK or a refusal with a sentence; quaternions that are nearly unit become unit ---
+
+knStatus knSceneCheck_Def(const knSceneDef* def, knError* error);
+knStatus knSceneCheck_Body(knBodyDef* def, const char* name, knError* error);
+knStatus knSceneCheck_Shape(const knScene* scene, knBodyId body, const knGeom* geom, knShapeDef* def,
+							int slot, knError* error);
+knStatus knSceneCheck_Joint(const knScene* scene, knJointDef* def, const char* name, knError* error);
+// Mass, inertia (definite, triangle inequality) of a dynamic body.
+knStatus knSceneCheck_Mass(const knMassProps* mass, const char* element, knError* error);
+// All of it again: defs may have been edited in place.
+knStatus knSceneCheck_All(knScene* scene, knError* error);
+
+#define KN_ELEMENT_SIZE 96
+// "body 'crank'" in `text`, which has room for KN_ELEMENT_SIZE; returns it.
+const char* knScene_Element(const char* kind, const char* name, char* text);

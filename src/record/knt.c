@@ -1,0 +1,115 @@
+// .knt recordings. Those of a running world are written in place: a chunk goes to the system whole and at
+// once, so that whatever happens to the process, the file reads back up to the last frame.
+//
+// A new cast is written when the bodies or shapes changed, just before the first frame that needs it.
+#include "record/knt.h"
+#include "record/output.h"
+
+typedef struct Knt {
+	knAllocator allocator;
+	knOutput output;
+	knBytes bytes;         // of the chunk being written
+	int castIndex;         // of the last cast seen
+	uint64_t castChecksum; // of the last cast written
+	uint64_t frameCount;
+} Knt;
+
+static void freeKnt(Knt* knt) {
+	knAllocator allocator = knt->allocator;
+	KN_ARRAY_FREE(&allocator, &knt->bytes);
+	knFree(&allocator, knt, sizeof(Knt));
+}
+
+static knStatus outOfMemory(const Knt* knt, knError* error) {
+	return knFileError(error, KN_NO_MEMORY, knt->output.path, "out of memory");
+}
+
+static knStatus writeBytes(Knt* knt, knError* error) {
+	knStatus status = knOutput_Write(&knt->output, knt->bytes.items, (size_t)knt->bytes.count, error);
+	knt->bytes.count = 0;
+	return status == KN_OK ? knOutput_Flush(&knt->output, error) : status;
+}
+
+// Begins the bytes with the cast's chunk, unless it says the same as the last one written.
+static bool putCastIfNew(Knt* knt, const knCast* cast, uint64_t* checksum) {
+	if (!knKnt_PutCast(&knt->bytes, cast, &knt->allocator)) {
+		return false;
+	}
+	*checksum = knKnt_GetChunk(knt->bytes.items).checksum;
+	if (*checksum == knt->castChecksum) {
+		knt->bytes.count = 0;
+	}
+	return true;
+}
+
+static knStatus writeHeader(Knt* knt, const knCast* cast, knError* error) {
+	uint8_t header[KN_KNT_HEADER_SIZE];
+	knKnt_PutHeader(header);
+	if (!knKnt_PutCast(&knt->bytes, cast, &knt->allocator)) {
+		return outOfMemory(knt, error);
+	}
+	knt->castChecksum = knKnt_GetChunk(knt->bytes.items).checksum;
+	knStatus status = knOutput_Write(&knt->output, header, sizeof(header), error);
+	return status == KN_OK ? writeBytes(knt, error) : status;
+}
+
+static void* kntOpen(const char* path, knOutputMode mode, const knCast* cast, const knAllocator* allocator,
+					 knError* error) {
+	Knt* knt = knAllocZero(allocator, sizeof(Knt));
+	if (knt == NULL) {
+		knFileError(error, KN_NO_MEMORY, path, "out of memory");
+		return NULL;
+	}
+	knt->allocator = *allocator;
+	if (knOutput_Open(&knt->output, path, mode, allocator, error) != KN_OK) {
+		freeKnt(knt);
+		return NULL;
+	}
+	if (writeHeader(knt, cast, error) != KN_OK) {
+		knOutput_Discard(&knt->output);
+		freeKnt(knt);
+		return NULL;
+	}
+	return knt;
+}
+
+static knStatus kntWrite(void* self, const knCastFrame* frame, knError* error) {
+	Knt* knt = self;
+	uint64_t checksum = knt->castChecksum;
+	knt->bytes.count = 0;
+	if (frame->castIndex != knt->castIndex && !putCastIfNew(knt, frame->cast, &checksum)) {
+		return outOfMemory(knt, error);
+	}
+	if (!knKnt_PutFrame(&knt->bytes, frame, &knt->allocator)) {
+		return outOfMemory(knt, error);
+	}
+	knStatus status = writeBytes(knt, error);
+	if (status == KN_OK) {
+		knt->castIndex = frame->castIndex;
+		knt->castChecksum = checksum;
+		knt->frameCount += 1;
+	}
+	return status;
+}
+
+static knStatus kntClose(void* self, knError* error) {
+	Knt* knt = self;
+	knt->bytes.count = 0;
+	knStatus status = knKnt_PutEnd(&knt->bytes, knt->frameCount, &knt->allocator) ? writeBytes(knt, error)
+																				  : outOfMemory(knt, error);
+	if (status == KN_OK) {
+		status = knOutput_Finish(&knt->output, error);
+	} else {
+		knOutput_Abandon(&knt->output);
+	}
+	freeKnt(knt);
+	return status;
+}
+
+static void kntAbandon(void* self) {
+	Knt* knt = self;
+	knOutput_Abandon(&knt->output);
+	freeKnt(knt);
+}
+
+const knWriterOps knKntWriter = { ".knt", KN_OUTPUT_IN_PLACE, kntOpen, kntWrite, kntClose, kntAbandon };

@@ -1,0 +1,47 @@
+// The bytes of a .knt trajectory (docs/formats.md): a header, then chunks {type, payload size, checksum,
+// payload}. All numbers are little endian whatever the machine.
+#pragma once
+
+#include "core/array.h"
+#include "record/writer.h"
+
+#define KN_KNT_VERSION 1
+#define KN_KNT_HEADER_SIZE 16
+#define KN_KNT_CHUNK_SIZE 24 // what stands before a chunk's payload
+#define KN_KNT_BODY_SIZE 104 // 13 doubles
+
+// The four characters of a chunk's type, as they stand in the file.
+#define KN_KNT_TYPE(a, b, c, d)                                                                              \
+	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+#define KN_KNT_CAST KN_KNT_TYPE('M', 'E', 'T', 'A')
+#define KN_KNT_FRAME KN_KNT_TYPE('F', 'R', 'A', 'M')
+#define KN_KNT_END KN_KNT_TYPE('E', 'N', 'D', ' ')
+
+typedef KN_ARRAY(uint8_t) knBytes;
+
+typedef struct knKntChunk {
+	uint32_t type;
+	uint32_t reserved; // 0
+	uint64_t size;     // of the payload
+	uint64_t checksum; // of the 16 bytes above and the payload
+} knKntChunk;
+
+// Writing. Each appends a whole chunk; false when out of memory (the bytes are then of no use).
+void knKnt_PutHeader(uint8_t header[KN_KNT_HEADER_SIZE]);
+bool knKnt_PutCast(knBytes* bytes, const knCast* cast, const knAllocator* allocator);
+bool knKnt_PutFrame(knBytes* bytes, const knCastFrame* frame, const knAllocator* allocator);
+bool knKnt_PutEnd(knBytes* bytes, uint64_t frameCount, const knAllocator* allocator);
+
+// Reading: everything is checked, nothing is trusted. NULL when sound, else what is wrong (a clause for a
+// message).
+const char* knKnt_CheckHeader(const uint8_t header[KN_KNT_HEADER_SIZE], uint32_t* version);
+knKntChunk knKnt_GetChunk(const uint8_t bytes[KN_KNT_CHUNK_SIZE]);
+uint64_t knKnt_Checksum(const uint8_t chunk[KN_KNT_CHUNK_SIZE], const uint8_t* payload, size_t size);
+uint64_t knKnt_FrameSize(int bodyCount);
+uint64_t knKnt_GetEnd(const uint8_t payload[8]);
+// `cast` is made when sound. Sets `noMemory` when that is what is wrong.
+const char* knKnt_GetCast(knCast* cast, const uint8_t* payload, size_t size, const knAllocator* allocator,
+						  bool* noMemory);
+// The payload has knKnt_FrameSize(bodyCount) bytes.
+const char* knKnt_GetFrame(const uint8_t* payload, int bodyCount, double* time, uint64_t* step,
+						   knBodyState* bodies);

@@ -1,0 +1,380 @@
+// The bytes of .knt chunks, to and fro. Reading takes every length and count from the file as a claim to be
+// checked against the bytes that are there; kinds, sizes and numbers must make sense, so that what passes can
+// be drawn, converted and written again without further checks.
+#include "core/hash.h"
+#include "record/knt.h"
+
+#include <limits.h>
+#include <string.h>
+
+// A line end of each kind shows a file that went through text mode; the first byte, one that lost its eighth
+// bits.
+static const uint8_t MAGIC[8] = { 0x8b, 'K', 'N', 'T', '\r', '\n', 0x1a, '\n' };
+
+#define CHECKED_HEAD 16 // bytes of a chunk's head that its checksum covers
+#define MIN_BODY_BYTES 28
+#define MIN_SHAPE_BYTES 92
+
+// --- writing ---------------------------------------------------------------------------------------------
+
+static void put32(uint8_t* at, uint32_t value) {
+	for (int k = 0; k < 4; ++k) {
+		at[k] = (uint8_t)(value >> 8 * k);
+	}
+}
+
+static void put64(uint8_t* at, uint64_t value) {
+	for (int k = 0; k < 8; ++k) {
+		at[k] = (uint8_t)(value >> 8 * k);
+	}
+}
+
+// Room for `size` more bytes, which count as written; NULL when out of memory.
+static uint8_t* extend(knBytes* bytes, size_t size, const knAllocator* allocator) {
+	if (size > (size_t)(INT_MAX - bytes->count) ||
+		!KN_ARRAY_RESERVE(allocator, bytes, bytes->count + (int)size)) {
+		return NULL;
+	}
+	uint8_t* at = bytes->items + bytes->count;
+	bytes->count += (int)size;
+	return at;
+}
+
+static bool append32(knBytes* bytes, uint32_t value, const knAllocator* allocator) {
+	uint8_t* at = extend(bytes, 4, allocator);
+	if (at != NULL) {
+		put32(at, value);
+	}
+	return at != NULL;
+}
+
+static bool appendDoubles(knBytes* bytes, const double* values, int count, const knAllocator* allocator) {
+	uint8_t* at = extend(bytes, 8 * (size_t)count, allocator);
+	for (int k = 0; at != NULL && k < count; ++k) {
+		uint64_t bits;
+		memcpy(&bits, &values[k], sizeof(bits));
+		put64(at + 8 * k, bits);
+	}
+	return at != NULL;
+}
+
+static bool appendText(knBytes* bytes, const char* text, const knAllocator* allocator) {
+	size_t length = strlen(text);
+	if (length > INT_MAX || !append32(bytes, (uint32_t)length, allocator)) {
+		return false;
+	}
+	uint8_t* at = extend(bytes, length, allocator);
+	if (at != NULL && length > 0) {
+		memcpy(at, text, length);
+	}
+	return at != NULL;
+}
+
+void knKnt_PutHeader(uint8_t header[KN_KNT_HEADER_SIZE]) {
+	memcpy(header, MAGIC, sizeof(MAGIC));
+	put32(header + 8, KN_KNT_VERSION);
+	put32(header + 12, 0);
+}
+
+// The head is filled in by endChunk, when the payload is there.
+static bool beginChunk(knBytes* bytes, int* start, const knAllocator* allocator) {
+	*start = bytes->count;
+	return extend(bytes, KN_KNT_CHUNK_SIZE, allocator) != NULL;
+}
+
+static void endChunk(knBytes* bytes, int start, uint32_t type) {
+	uint8_t* head = bytes->items + start;
+	size_t size = (size_t)(bytes->count - start - KN_KNT_CHUNK_SIZE);
+	put32(head, type);
+	put32(head + 4, 0);
+	put64(head + 8, size);
+	put64(head + 16, knKnt_Checksum(head, head + KN_KNT_CHUNK_SIZE, size));
+}
+
+static bool appendBody(knBytes* bytes, const knTrajectoryBody* body, const knAllocator* allocator) {
+	return append32(bytes, (uint32_t)body->kind, allocator) && append32(bytes, body->color, allocator) &&
+		   appendDoubles(bytes, &body->mass, 1, allocator) &&
+		   append32(bytes, (uint32_t)body->firstShape, allocator) &&
+		   append32(bytes, (uint32_t)body->shapeCount, allocator) && appendText(bytes, body->name, allocator);
+}
+
+static bool appendShape(knBytes* bytes, const knTrajectoryShape* shape, const knAllocator* allocator) {
+	const knVec3 size = shape->size, p = shape->frame.p;
+	const knQuat q = shape->frame.q;
+	const double numbers[10] = { size.x, size.y, size.z, p.x, p.y, p.z, q.w, q.x, q.y, q.z };
+	return append32(bytes, (uint32_t)shape->kind, allocator) && append32(bytes, shape->color, allocator) &&
+		   appendDoubles(bytes, numbers, 10, allocator) && appendText(bytes, shape->name, allocator);
+}
+
+bool knKnt_PutCast(knBytes* bytes, const knCast* cast, const knAllocator* allocator) {
+	int start;
+	bool ok = beginChunk(bytes, &start, allocator) && append32(bytes, (uint32_t)cast->bodyCount, allocator) &&
+			  append32(bytes, (uint32_t)cast->shapeCount, allocator) &&
+			  appendText(bytes, cast->scene, allocator) && appendText(bytes, cast->stepper, allocator);
+	for (int b = 0; b < cast->bodyCount && ok; ++b) {
+		ok = appendBody(bytes, &cast->bodies[b], allocator);
+	}
+	for (int s = 0; s < cast->shapeCount && ok; ++s) {
+		ok = appendShape(bytes, &cast->shapes[s], allocator);
+	}
+	if (ok) {
+		endChunk(bytes, start, KN_KNT_CAST);
+	}
+	return ok;
+}
+
+bool knKnt_PutFrame(knBytes* bytes, const knCastFrame* frame, const knAllocator* allocator) {
+	int start;
+	bool ok = beginChunk(bytes, &start, allocator) && appendDoubles(bytes, &frame->time, 1, allocator);
+	uint8_t* step = ok ? extend(bytes, 8, allocator) : NULL;
+	if (step == NULL) {
+		return false;
+	}
+	put64(step, frame->step);
+	for (int b = 0; b < frame->cast->bodyCount && ok; ++b) {
+		const knBodyState* s = &frame->bodies[b];
+		const double numbers[13] = {
+			s->position.x,        s->position.y,        s->position.z,        s->rotation.w, s->rotation.x,
+			s->rotation.y,        s->rotation.z,        s->velocity.x,        s->velocity.y, s->velocity.z,
+			s->angularVelocity.x, s->angularVelocity.y, s->angularVelocity.z,
+		};
+		ok = appendDoubles(bytes, numbers, 13, allocator);
+	}
+	if (ok) {
+		endChunk(bytes, start, KN_KNT_FRAME);
+	}
+	return ok;
+}
+
+bool knKnt_PutEnd(knBytes* bytes, uint64_t frameCount, const knAllocator* allocator) {
+	int start;
+	uint8_t* count = beginChunk(bytes, &start, allocator) ? extend(bytes, 8, allocator) : NULL;
+	if (count == NULL) {
+		return false;
+	}
+	put64(count, frameCount);
+	endChunk(bytes, start, KN_KNT_END);
+	return true;
+}
+
+// --- reading ---------------------------------------------------------------------------------------------
+
+static uint32_t get32(const uint8_t* at) {
+	return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+static uint64_t get64(const uint8_t* at) {
+	return (uint64_t)get32(at) | (uint64_t)get32(at + 4) << 32;
+}
+
+static double getDouble(const uint8_t* at) {
+	uint64_t bits = get64(at);
+	double value;
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+static knVec3 getVec3(const uint8_t* at) {
+	return knV3(getDouble(at), getDouble(at + 8), getDouble(at + 16));
+}
+
+static knQuat getQuat(const uint8_t* at) {
+	return knQ(getDouble(at), getDouble(at + 8), getDouble(at + 16), getDouble(at + 24));
+}
+
+// Finite, and near enough to a unit quaternion to be normalized.
+static bool isRotation(knQuat q) {
+	double n = knDotQ(q, q);
+	return n > 0.5 && n < 2.0;
+}
+
+// What is left of a payload. Once it has run out, it gives nothing more.
+typedef struct Cursor {
+	const uint8_t* at;
+	size_t left;
+	bool ranOut;
+} Cursor;
+
+static const uint8_t* take(Cursor* cursor, size_t size) {
+	if (cursor->ranOut || size > cursor->left) {
+		cursor->ranOut = true;
+		return NULL;
+	}
+	const uint8_t* at = cursor->at;
+	cursor->at += size;
+	cursor->left -= size;
+	return at;
+}
+
+// A count of things that take at least `least` bytes each: more than could be there are too many.
+static int takeCount(Cursor* cursor, size_t least) {
+	const uint8_t* at = take(cursor, 4);
+	uint32_t count = at != NULL ? get32(at) : 0;
+	if (count > cursor->left / least || count > INT_MAX) {
+		cursor->ranOut = true;
+		return 0;
+	}
+	return (int)count;
+}
+
+// A string, copied into the cast; NULL when it runs out or holds a zero.
+static const char* takeText(Cursor* cursor, knCast* cast) {
+	const uint8_t* at = take(cursor, 4);
+	uint32_t length = at != NULL ? get32(at) : 0;
+	const uint8_t* bytes = take(cursor, length);
+	if (bytes == NULL || (length > 0 && memchr(bytes, 0, length) != NULL)) {
+		return NULL;
+	}
+	return knCast_AddText(cast, bytes, length);
+}
+
+const char* knKnt_CheckHeader(const uint8_t header[KN_KNT_HEADER_SIZE], uint32_t* version) {
+	*version = get32(header + 8);
+	if (memcmp(header, MAGIC, sizeof(MAGIC)) != 0) {
+		return "is not a .knt trajectory";
+	}
+	return *version == 0 || get32(header + 12) != 0 ? "has a damaged header" : NULL;
+}
+
+knKntChunk knKnt_GetChunk(const uint8_t bytes[KN_KNT_CHUNK_SIZE]) {
+	knKntChunk chunk = { get32(bytes), get32(bytes + 4), get64(bytes + 8), get64(bytes + 16) };
+	return chunk;
+}
+
+uint64_t knKnt_Checksum(const uint8_t chunk[KN_KNT_CHUNK_SIZE], const uint8_t* payload, size_t size) {
+	return knHash_Bytes(knHash_Bytes(KN_HASH_SEED, chunk, CHECKED_HEAD), payload, size);
+}
+
+uint64_t knKnt_FrameSize(int bodyCount) {
+	return 16 + (uint64_t)KN_KNT_BODY_SIZE * (uint64_t)bodyCount;
+}
+
+uint64_t knKnt_GetEnd(const uint8_t payload[8]) {
+	return get64(payload);
+}
+
+// Shapes stand in the order of their bodies, the world's before all others.
+static const char* takeBody(Cursor* cursor, knCast* cast, int index) {
+	knTrajectoryBody* body = &cast->bodies[index];
+	const uint8_t* at = take(cursor, MIN_BODY_BYTES - 4);
+	if (at == NULL) {
+		return "has a list of bodies that is cut short";
+	}
+	uint32_t kind = get32(at), firstShape = get32(at + 16), shapeCount = get32(at + 20);
+	body->mass = getDouble(at + 8);
+	if (kind > KN_BODY_FIXED || !knIsFinite(body->mass) || body->mass < 0.0) {
+		return "has a body of no known kind or without a sound mass";
+	}
+	uint32_t expected = firstShape;
+	if (index > 0) {
+		expected =
+			(uint32_t)cast->bodies[index - 1].firstShape + (uint32_t)cast->bodies[index - 1].shapeCount;
+	}
+	uint32_t total = (uint32_t)cast->shapeCount;
+	if (firstShape != expected || firstShape > total || shapeCount > total - firstShape) {
+		return "has a body whose shapes are not in the file";
+	}
+	body->kind = (knBodyKind)kind;
+	body->color = get32(at + 4);
+	body->firstShape = (int)firstShape;
+	body->shapeCount = (int)shapeCount;
+	body->name = takeText(cursor, cast);
+	return body->name != NULL ? NULL : "has a body without a sound name";
+}
+
+static bool isPrimitive(uint32_t kind, knVec3 size) {
+	switch (kind) {
+	case KN_GEOM_SPHERE:
+		return size.x > 0.0;
+	case KN_GEOM_CAPSULE:
+		return size.x > 0.0 && size.y >= 0.0;
+	case KN_GEOM_BOX:
+		return size.x > 0.0 && size.y > 0.0 && size.z > 0.0;
+	case KN_GEOM_PLANE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static const char* takeShape(Cursor* cursor, knCast* cast, int index) {
+	knTrajectoryShape* shape = &cast->shapes[index];
+	const uint8_t* at = take(cursor, MIN_SHAPE_BYTES - 4);
+	if (at == NULL) {
+		return "has a list of shapes that is cut short";
+	}
+	uint32_t kind = get32(at);
+	shape->color = get32(at + 4);
+	shape->size = getVec3(at + 8);
+	shape->frame.p = getVec3(at + 32);
+	shape->frame.q = getQuat(at + 56);
+	if (!knIsFinite3(shape->size) || !isPrimitive(kind, shape->size)) {
+		return "has a shape of no known kind or size";
+	}
+	if (!knIsFinite3(shape->frame.p) || !isRotation(shape->frame.q)) {
+		return "has a shape without a sound place";
+	}
+	shape->kind = (knGeomKind)kind;
+	shape->name = takeText(cursor, cast);
+	return shape->name != NULL ? NULL : "has a shape without a sound name";
+}
+
+static const char* takeCast(Cursor* cursor, knCast* cast) {
+	cast->scene = takeText(cursor, cast);
+	cast->stepper = cast->scene != NULL ? takeText(cursor, cast) : NULL;
+	if (cast->stepper == NULL) {
+		return "has no sound scene and stepper name";
+	}
+	const char* wrong = NULL;
+	for (int b = 0; b < cast->bodyCount && wrong == NULL; ++b) {
+		wrong = takeBody(cursor, cast, b);
+	}
+	if (wrong == NULL && cast->bodyCount > 0) {
+		const knTrajectoryBody* last = &cast->bodies[cast->bodyCount - 1];
+		wrong = last->firstShape + last->shapeCount == cast->shapeCount ? NULL : "has shapes of no body";
+	}
+	for (int s = 0; s < cast->shapeCount && wrong == NULL; ++s) {
+		wrong = takeShape(cursor, cast, s);
+	}
+	return wrong == NULL && cursor->left > 0 ? "has more bytes than its bodies and shapes take" : wrong;
+}
+
+const char* knKnt_GetCast(knCast* cast, const uint8_t* payload, size_t size, const knAllocator* allocator,
+						  bool* noMemory) {
+	Cursor cursor = { payload, size, false };
+	*noMemory = false;
+	int bodyCount = takeCount(&cursor, MIN_BODY_BYTES);
+	int shapeCount = takeCount(&cursor, MIN_SHAPE_BYTES);
+	if (cursor.ranOut) {
+		return "claims more bodies and shapes than it holds";
+	}
+	// each text takes no more room in memory, with its zero, than in the file, with its length
+	if (!knCast_Create(cast, bodyCount, shapeCount, size, allocator)) {
+		*noMemory = true;
+		return "is too large";
+	}
+	const char* wrong = takeCast(&cursor, cast);
+	if (wrong != NULL) {
+		knCast_Free(cast);
+	}
+	return wrong;
+}
+
+const char* knKnt_GetFrame(const uint8_t* payload, int bodyCount, double* time, uint64_t* step,
+						   knBodyState* bodies) {
+	*time = getDouble(payload);
+	*step = get64(payload + 8);
+	if (!knIsFinite(*time)) {
+		return "has a time that is not finite";
+	}
+	const uint8_t* at = payload + 16;
+	for (int b = 0; b < bodyCount; ++b, at += KN_KNT_BODY_SIZE) {
+		knBodyState state = { getVec3(at), getQuat(at + 24), getVec3(at + 56), getVec3(at + 80) };
+		if (!knIsFinite3(state.position) || !knIsFinite3(state.velocity) ||
+			!knIsFinite3(state.angularVelocity) || !isRotation(state.rotation)) {
+			return "has a body without a sound pose and velocity";
+		}
+		bodies[b] = state;
+	}
+	return NULL;
+}

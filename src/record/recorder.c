@@ -1,0 +1,192 @@
+// Recorders: show a running world's model and state to a format's writer, frame by frame; and the table of
+// formats.
+//
+// The model of the last frame is retained, so a different pointer means an edited model and a new cast.
+#include "record/recorder.h"
+
+#include <string.h>
+
+#include "record/output.h"
+#include "record/writer.h"
+
+typedef struct Recorder {
+	knAllocator allocator;
+	const knWriterOps* writer;
+	void* self; // the writer's
+	char* path;
+	const knModel* model; // retained
+	knCast cast;
+	int castIndex;
+	knBodyState* bodies; // [cast.bodyCount]
+} Recorder;
+
+// --- one recorder ----------------------------------------------------------------------------------------
+
+static void freeBodies(Recorder* recorder) {
+	knFree(&recorder->allocator, recorder->bodies, sizeof(knBodyState) * (size_t)recorder->cast.bodyCount);
+	recorder->bodies = NULL;
+}
+
+static void freeRecorder(Recorder* recorder) {
+	knAllocator allocator = recorder->allocator;
+	freeBodies(recorder);
+	knCast_Free(&recorder->cast);
+	if (recorder->model != NULL) {
+		knModel_Release(recorder->model);
+	}
+	knFreeString(&allocator, recorder->path);
+	knFree(&allocator, recorder, sizeof(Recorder));
+}
+
+// Takes over the view's model; false (and no change) when out of memory.
+static bool followModel(Recorder* recorder, const knRecordView* view) {
+	knCast cast;
+	if (!knCast_FromModel(&cast, view, &recorder->allocator)) {
+		return false;
+	}
+	knBodyState* bodies = knAllocArray(&recorder->allocator, (size_t)cast.bodyCount, sizeof(knBodyState));
+	if (bodies == NULL && cast.bodyCount > 0) {
+		knCast_Free(&cast);
+		return false;
+	}
+	freeBodies(recorder);
+	knCast_Free(&recorder->cast);
+	recorder->cast = cast;
+	recorder->bodies = bodies;
+	knModel_Retain(view->model);
+	if (recorder->model != NULL) {
+		knModel_Release(recorder->model);
+		recorder->castIndex += 1;
+	}
+	recorder->model = view->model;
+	return true;
+}
+
+static void* openRecorder(const knWriterOps* writer, const char* path, const knRecordView* view,
+						  const knAllocator* allocator, knError* error) {
+	Recorder* recorder = knAllocZero(allocator, sizeof(Recorder));
+	if (recorder == NULL) {
+		knFileError(error, KN_NO_MEMORY, path, "out of memory");
+		return NULL;
+	}
+	recorder->allocator = *allocator;
+	recorder->writer = writer;
+	recorder->path = knCopyString(allocator, path);
+	if (recorder->path == NULL || !followModel(recorder, view)) {
+		knFileError(error, KN_NO_MEMORY, path, "out of memory");
+		freeRecorder(recorder);
+		return NULL;
+	}
+	recorder->self = writer->open(path, writer->live, &recorder->cast, allocator, error);
+	if (recorder->self == NULL) {
+		freeRecorder(recorder);
+		return NULL;
+	}
+	return recorder;
+}
+
+static knStatus writeRecorder(void* self, const knRecordView* view, knError* error) {
+	Recorder* recorder = self;
+	const knState* state = view->state;
+	if (!knState_IsFinite(state, view->model)) {
+		return knFileError(error, KN_DIVERGED, recorder->path, "a state that is not finite is not recorded");
+	}
+	if (view->model != recorder->model && !followModel(recorder, view)) {
+		return knFileError(error, KN_NO_MEMORY, recorder->path, "out of memory");
+	}
+	for (int b = 0; b < recorder->cast.bodyCount; ++b) {
+		knFrame pose = state->pose[b + 1];
+		knTwist velocity = state->velocity[b + 1];
+		knBodyState body = { pose.p, pose.q, velocity.lin, velocity.ang };
+		recorder->bodies[b] = body;
+	}
+	knCastFrame frame = {
+		.cast = &recorder->cast,
+		.castIndex = recorder->castIndex,
+		.time = state->header->time,
+		.step = state->header->step,
+		.bodies = recorder->bodies,
+	};
+	return recorder->writer->write(recorder->self, &frame, error);
+}
+
+static knStatus closeRecorder(void* self, knError* error) {
+	Recorder* recorder = self;
+	knStatus status = recorder->writer->close(recorder->self, error);
+	freeRecorder(recorder);
+	return status;
+}
+
+static void abandonRecorder(void* self) {
+	Recorder* recorder = self;
+	recorder->writer->abandon(recorder->self);
+	freeRecorder(recorder);
+}
+
+// --- the table of formats --------------------------------------------------------------------------------
+
+static void* openCsv(const char* path, const knRecordView* view, const knAllocator* allocator,
+					 knError* error) {
+	return openRecorder(&knCsvWriter, path, view, allocator, error);
+}
+
+static void* openKnt(const char* path, const knRecordView* view, const knAllocator* allocator,
+					 knError* error) {
+	return openRecorder(&knKntWriter, path, view, allocator, error);
+}
+
+const knRecorderOps knCsvRecorder = { ".csv", openCsv, writeRecorder, closeRecorder, abandonRecorder };
+const knRecorderOps knKntRecorder = { ".knt", openKnt, writeRecorder, closeRecorder, abandonRecorder };
+
+typedef struct Format {
+	const knRecorderOps* recorder;
+	const knWriterOps* writer;
+} Format;
+
+static const Format FORMATS[] = {
+	{ &knCsvRecorder, &knCsvWriter },
+	{ &knKntRecorder, &knKntWriter },
+};
+#define FORMAT_COUNT ((int)(sizeof(FORMATS) / sizeof(FORMATS[0])))
+
+static char lower(char c) {
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+// Extensions in the table are lower case.
+static bool endsWith(const char* path, const char* extension) {
+	size_t pathLength = strlen(path), length = strlen(extension);
+	if (pathLength < length) {
+		return false;
+	}
+	for (size_t k = 0; k < length; ++k) {
+		if (lower(path[pathLength - length + k]) != extension[k]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static const Format* findFormat(const char* path, knError* error) {
+	char known[128] = "";
+	for (int k = 0; k < FORMAT_COUNT; ++k) {
+		const char* extension = FORMATS[k].recorder->extension;
+		if (endsWith(path, extension)) {
+			return &FORMATS[k];
+		}
+		size_t used = strlen(known);
+		snprintf(known + used, sizeof(known) - used, "%s%s", k > 0 ? ", " : "", extension);
+	}
+	knFileError(error, KN_UNSUPPORTED, path, "no recording format has this extension; known are %s", known);
+	return NULL;
+}
+
+const knRecorderOps* knRecorderOps_ForPath(const char* path, knError* error) {
+	const Format* format = findFormat(path, error);
+	return format != NULL ? format->recorder : NULL;
+}
+
+const knWriterOps* knWriterOps_ForPath(const char* path, knError* error) {
+	const Format* format = findFormat(path, error);
+	return format != NULL ? format->writer : NULL;
+}

@@ -1,0 +1,63 @@
+// Writers: one per format. A writer sees a cast (who is in the recording) and frames (where they are), and
+// knows neither models nor files it is fed from: recorder.c feeds it a running world, trajectory.c a file
+// read back. So the two give the same bytes.
+//
+// Adding a format: one file, one line here, one line in recorder.c.
+#pragma once
+
+#include "core/alloc.h"
+#include "record/output.h"
+#include "record/recorder.h"
+
+// Bodies (without the world) and their shapes, in the order of recordings. Shapes stand in the order of their
+// bodies; those of the world body come first, before bodies[0].firstShape.
+typedef struct knCast {
+	const char* scene;
+	const char* stepper;
+	int bodyCount;
+	knTrajectoryBody* bodies;
+	int shapeCount;
+	knTrajectoryShape* shapes;
+
+	// one block holds all of the above: bodies, shapes, then text
+	knAllocator allocator;
+	void* block;
+	size_t blockSize;
+	char* text; // where the next text goes
+} knCast;
+
+typedef struct knCastFrame {
+	const knCast* cast;
+	int castIndex; // counts the changes of the cast, from 0
+	double time;
+	uint64_t step;
+	const knBodyState* bodies; // [cast->bodyCount]
+} knCastFrame;
+
+typedef struct knWriterOps {
+	const char* extension; // ".csv"
+	knOutputMode live;     // how a running world is recorded; a conversion is always staged
+	// `cast` is the one at the start, number 0. Nothing is left behind when it fails.
+	void* (*open)(const char* path, knOutputMode mode, const knCast* cast, const knAllocator* allocator,
+				  knError* error);
+	knStatus (*write)(void* self, const knCastFrame* frame, knError* error);
+	knStatus (*close)(void* self, knError* error); // always releases
+	void (*abandon)(void* self);
+} knWriterOps;
+
+extern const knWriterOps knCsvWriter;
+extern const knWriterOps knKntWriter;
+
+// By the path's extension (any case); NULL and KN_UNSUPPORTED listing the known ones.
+const knWriterOps* knWriterOps_ForPath(const char* path, knError* error);
+
+// An empty cast with room for so many bodies, shapes (all cleared) and bytes of text, zeros at the ends
+// included. False when out of memory.
+bool knCast_Create(knCast* cast, int bodyCount, int shapeCount, size_t textBytes,
+				   const knAllocator* allocator);
+// Copies `length` bytes into the cast, within the room it was made with, and ends them with a zero.
+const char* knCast_AddText(knCast* cast, const void* bytes, size_t length);
+// The cast of a model: compounds as their children, sensors left out. False when out of memory.
+bool knCast_FromModel(knCast* cast, const knRecordView* view, const knAllocator* allocator);
+// Also for a cast that is all zeros.
+void knCast_Free(knCast* cast);

@@ -1,0 +1,113 @@
+// The velocity stepper's part of the state. An empty part, or one whose counts do not fit its size (a damaged
+// snapshot), reads as no memories.
+
+#include "steppers/velocity/velocity_memory.h"
+
+static const knVelocityMemory nothing = { 0 };
+
+size_t knVelocityMemory_Size(int contactCount, int jointCount) {
+	return sizeof(knVelocityMemory) + (size_t)contactCount * sizeof(knContactMemory) +
+		   (size_t)jointCount * sizeof(knJointMemory);
+}
+
+const knVelocityMemory* knVelocityMemory_Get(const knState* state) {
+	const knVelocityMemory* memory = state->stepperPart;
+	uint64_t size = state->header->privateSize;
+	bool sound = size >= sizeof(*memory) && size <= state->header->privateCapacity && memory->contactCount >= 0 &&
+				 memory->jointCount >= 0 && knVelocityMemory_Size(memory->contactCount, memory->jointCount) == size;
+	return sound ? memory : &nothing;
+}
+
+knContactMemory* knVelocityMemory_Contacts(const knState* state) {
+	return (knContactMemory*)((char*)state->stepperPart + sizeof(knVelocityMemory));
+}
+
+knJointMemory* knVelocityMemory_Joints(const knState* state) {
+	return (knJointMemory*)(knVelocityMemory_Contacts(state) + knVelocityMemory_Get(state)->contactCount);
+}
+
+bool knVelocityMemory_Resize(knState* state, const knModel* model, double dt, int contactCount, int jointCount,
+							 const knAllocator* allocator) {
+	size_t size = knVelocityMemory_Size(contactCount, jointCount);
+	if (size > state->header->privateCapacity &&
+		!knState_Grow(state, model, (size_t)state->header->touchCapacity, size, allocator)) {
+		return false;
+	}
+	state->header->privateSize = size;
+	knVelocityMemory* memory = state->stepperPart;
+	*memory = (knVelocityMemory){ .dt = dt, .contactCount = contactCount, .jointCount = jointCount };
+	return true;
+}
+
+// --- edits of the topology -------------------------------------------------------------------------------
+
+static bool contactBefore(const knContactMemory* a, const knContactMemory* b) {
+	if (a->shapeA != b->shapeA) {
+		return a->shapeA < b->shapeA;
+	}
+	return a->shapeB != b->shapeB ? a->shapeB < b->shapeB : a->feature < b->feature;
+}
+
+// A pair whose two shapes change places is forgotten: its features would be named from the other side.
+static int migrateContacts(knContactMemory* out, const knState* from, const knModel* fromModel,
+						   const knModel* toModel) {
+	const knContactMemory* in = knVelocityMemory_Contacts(from);
+	int count = 0;
+	for (int i = 0; i < knVelocityMemory_Get(from)->contactCount; ++i) {
+		knContactMemory item = in[i];
+		item.shapeA = knModel_ShapeIndex(toModel, knModel_ShapeId(fromModel, in[i].shapeA));
+		item.shapeB = knModel_ShapeIndex(toModel, knModel_ShapeId(fromModel, in[i].shapeB));
+		if (item.shapeA < 0 || item.shapeB < 0 || item.shapeA > item.shapeB) {
+			continue;
+		}
+		// shapes keep their order in practice, so this insertion hardly ever moves anything
+		int k = count++;
+		for (; k > 0 && contactBefore(&item, &out[k - 1]); --k) {
+			out[k] = out[k - 1];
+		}
+		out[k] = item;
+	}
+	return count;
+}
+
+static int migrateJoint(int joint, const knModel* fromModel, const knModel* toModel) {
+	if (joint < fromModel->jointCount) {
+		return knModel_JointIndex(toModel, knModel_JointId(fromModel, joint));
+	}
+	int slot = joint - fromModel->jointCount;
+	return slot < toModel->jointCapacity ? toModel->jointCount + slot : -1;
+}
+
+static int migrateJoints(knJointMemory* out, const knState* from, const knModel* fromModel,
+						 const knModel* toModel) {
+	const knJointMemory* in = knVelocityMemory_Joints(from);
+	int count = 0;
+	for (int i = 0; i < knVelocityMemory_Get(from)->jointCount; ++i) {
+		knJointMemory item = in[i];
+		item.joint = migrateJoint(in[i].joint, fromModel, toModel);
+		if (item.joint < 0) {
+			continue;
+		}
+		int k = count++;
+		for (; k > 0 && item.joint < out[k - 1].joint; --k) {
+			out[k] = out[k - 1];
+		}
+		out[k] = item;
+	}
+	return count;
+}
+
+bool knVelocityMemory_Migrate(knState* to, const knModel* toModel, const knState* from, const knModel* fromModel,
+							  const knAllocator* allocator) {
+	knVelocityMemory old = *knVelocityMemory_Get(from);
+	if (!knVelocityMemory_Resize(to, toModel, old.dt, old.contactCount, old.jointCount, allocator)) {
+		return false;
+	}
+	int contactCount = migrateContacts(knVelocityMemory_Contacts(to), from, fromModel, toModel);
+	// the joints' place follows from the number of contacts, so that number comes first
+	((knVelocityMemory*)to->stepperPart)->contactCount = contactCount;
+	int jointCount = migrateJoints(knVelocityMemory_Joints(to), from, fromModel, toModel);
+	((knVelocityMemory*)to->stepperPart)->jointCount = jointCount;
+	to->header->privateSize = knVelocityMemory_Size(contactCount, jointCount);
+	return true;
+}

@@ -1,0 +1,246 @@
+// Contact rows: Jacobians, bounce, gaps, friction bounds, tangents, memories.
+#include "world/fixture.h"
+
+#include "dynamics/contact_rows.h"
+#include "solve/pgs.h"
+
+#define H 0.01
+
+// Two free balls of radius 0.5 that touch at the origin, A below and B above, and what a step would do with them.
+typedef struct Pair {
+	knModel* model;
+	knState state;
+	knBlocks blocks;
+	knContactPoint point;
+	knContactPair pair;
+	knContactSet set;
+	knArena arena;
+	knAllocator allocator;
+	knRow items[3];
+	knRows rows;
+	knContactRows list;
+	knRowInput input;
+} Pair;
+
+static void makePair(Pair* pair, double friction, double restitution, bool sensor) {
+	memset(pair, 0, sizeof(*pair));
+	pair->allocator = knAllocator_Default();
+	knScene* scene = newScene(earth);
+	knShapeDef shape = material(friction, restitution);
+	newBall(scene, knV3(0.0, 0.0, -0.5), 0.5, knZero3(), shape);
+	shape.sensor = sensor;
+	knBodyId upper = newBall(scene, knV3(0.0, 0.0, 0.5), 0.5, knZero3(), shape);
+	if (sensor) {
+		knBodyDef* def = knScene_EditBody(scene, upper);
+		def->hasMass = true;
+		def->mass = (knMassProps){ .mass = 1.0, .inertia = knDiagonal33(1.0, 1.0, 1.0) };
+	}
+	pair->model = knModel_Create(scene, NULL);
+	knScene_Destroy(scene);
+	assert_non_null(pair->model);
+	assert_true(knState_Create(&pair->state, pair->model, "test", 0, &pair->allocator));
+	knArena_Init(&pair->arena, &pair->allocator);
+	pair->point = (knContactPoint){ .normal = knV3(0.0, 0.0, 1.0), .feature = 5 };
+	pair->pair = (knContactPair){ .shapeA = 0, .shapeB = 1, .frameA = 1, .frameB = 2, .first = 0, .count = 1 };
+	pair->set = (knContactSet){ .pairCount = 1, .pairs = &pair->pair, .pointCount = 1, .points = &pair->point };
+}
+
+static void freePair(Pair* pair) {
+	knState_Destroy(&pair->state, &pair->allocator);
+	knArena_Free(&pair->arena);
+	knModel_Release(pair->model);
+}
+
+// Rows of the contact with B moving at `velocity` before forces.
+static void fillPair(Pair* pair, knVec3 velocity, double gap, const knContactMemory* memory, int memoryCount) {
+	knTasks tasks = { 0 };
+	pair->state.velocity[2].lin = velocity;
+	pair->point.separation = gap;
+	pair->point.pointB = knV3(0.0, 0.0, gap);
+	knArena_Clear(&pair->arena);
+	assert_true(knBlocks_Begin(&pair->blocks, pair->model, &pair->state, H, &tasks, &pair->arena));
+	pair->input = (knRowInput){ .model = pair->model, .state = &pair->state, .blocks = &pair->blocks, .impulseScale = 1.0 };
+	assert_true(knContactRows_List(&pair->list, &pair->input, &pair->set, memory, memoryCount, &pair->arena));
+	pair->rows = (knRows){ .items = pair->items, .count = pair->list.rowCount, .capacity = 3, .blockCount = 3 };
+	knContactRows_Fill(&pair->list, &pair->input, memory, 0, &pair->rows);
+}
+
+static double relativeNormal(const Pair* pair) {
+	return pair->blocks.u[2].lin.z - pair->blocks.u[1].lin.z;
+}
+
+// --- rows ------------------------------------------------------------------------------------------------
+
+static void test_rows_measure_relative_velocity(void** state) {
+	(void)state;
+	Pair pair;
+	makePair(&pair, 0.5, 0.0, false);
+	fillPair(&pair, knV3(3.0, 4.0, -1.0), 0.0, NULL, 0);
+	pair.blocks.u[1] = knMakeTwist(knV3(0.1, -0.2, 0.3), knV3(0.4, 0.5, 0.6));
+	pair.blocks.u[2] = knMakeTwist(knV3(-0.7, 0.8, 0.9), knV3(3.0, 4.0, -1.0));
+	knVec3 vA = knAdd(pair.blocks.u[1].lin, knCross(pair.blocks.u[1].ang, knV3(0.0, 0.0, 0.5)));
+	knVec3 vB = knAdd(pair.blocks.u[2].lin, knCross(pair.blocks.u[2].ang, knV3(0.0, 0.0, -0.5)));
+	for (int c = 0; c < 3; ++c) {
+		const knRow* row = &pair.items[c];
+		double Ju = knDotT(row->Ja, pair.blocks.u[1]) + knDotT(row->Jb, pair.blocks.u[2]);
+		assert_near(Ju, knDot(row->Jb.lin, knSub(vB, vA)), 1e-14);
+
+		// equal and opposite on one line: no linear and no angular momentum about the origin
+		assert_near3(knAdd(row->Ja.lin, row->Jb.lin), knZero3(), 0.0);
+		knVec3 moment = knAdd(knAdd(row->Ja.ang, knCross(pair.state.pose[1].p, row->Ja.lin)),
+							  knAdd(row->Jb.ang, knCross(pair.state.pose[2].p, row->Jb.lin)));
+		assert_near3(moment, knZero3(), 1e-16);
+
+		// D = J W J^T by definition
+		double D = knLengthSquared(row->Ja.lin) * pair.model->invMass[1] + knLengthSquared(row->Jb.lin) * pair.model->invMass[2];
+		D += knDot(row->Ja.ang, knMulMV(&pair.blocks.invInertia[1], row->Ja.ang));
+		D += knDot(row->Jb.ang, knMulMV(&pair.blocks.invInertia[2], row->Jb.ang));
+		assert_near(row->D, D, 1e-15);
+	}
+	// the normal row pushes, the first tangent lies along the sliding, friction hangs on the normal
+	assert_near3(pair.items[0].Jb.lin, knV3(0.0, 0.0, 1.0), 0.0);
+	assert_near3(pair.items[1].Jb.lin, knV3(0.6, 0.8, 0.0), 1e-15);
+	assert_near3(pair.items[2].Jb.lin, knCross(pair.items[0].Jb.lin, pair.items[1].Jb.lin), 1e-15);
+	assert_near(pair.items[0].lo, 0.0, 0.0);
+	assert_true(pair.items[0].hi > 1e300 && pair.items[0].normal == KN_ROW_NO_NORMAL);
+	assert_true(pair.items[1].normal == 0 && pair.items[2].normal == 0);
+	assert_near(pair.items[1].mu, 0.5, 1e-15);
+	freePair(&pair);
+}
+
+static void test_tangents_at_rest_are_fixed(void** state) {
+	(void)state;
+	Pair pair;
+	makePair(&pair, 0.5, 0.0, false);
+	fillPair(&pair, knV3(1e-7, 0.0, 0.0), 0.0, NULL, 0);
+	knVec3 first = pair.items[1].Jb.lin;
+	fillPair(&pair, knV3(0.0, -1e-7, 0.0), 0.0, NULL, 0);
+	assert_near3(pair.items[1].Jb.lin, first, 0.0);
+	assert_near(knDot(first, pair.point.normal), 0.0, 1e-15);
+	freePair(&pair);
+}
+
+// --- bounce, gap, overlap --------------------------------------------------------------------------------
+
+// Gravity acts on both balls alike, so the relative normal velocity after the solve is what the row decides.
+static double bounceOf(double restitution, double approach, double gap) {
+	Pair pair;
+	makePair(&pair, 0.0, restitution, false);
+	fillPair(&pair, knV3(0.0, 0.0, -approach), gap, NULL, 0);
+	knPgs_Solve(&pair.rows, 1, pair.blocks.u);
+	double after = relativeNormal(&pair);
+	freePair(&pair);
+	return after;
+}
+
+// The sign trap of the published form: with it the ball would go on at -0.5.
+static void test_bounce_sign(void** state) {
+	(void)state;
+	assert_near(bounceOf(0.5, 1.0, 0.0), 0.5, 1e-14);
+	assert_near(bounceOf(1.0, 1.0, -1e-5), 1.0, 1e-14);
+	assert_near(bounceOf(0.0, 1.0, 0.0), 0.0, 1e-14);
+}
+
+// 2 g h = 0.1962 m/s
+static void test_bounce_threshold(void** state) {
+	(void)state;
+	assert_near(bounceOf(0.5, 0.19, 0.0), 0.0, 1e-14);
+	assert_near(bounceOf(0.5, 0.20, 0.0), 0.1, 1e-14);
+}
+
+static void test_gap_may_close_but_no_more(void** state) {
+	(void)state;
+	assert_near(bounceOf(0.0, 1.0, 0.004), -0.4, 1e-13);  // stops exactly at the surface
+	assert_near(bounceOf(0.0, 1.0, 0.02), -1.0, 1e-14);   // out of reach: untouched
+	assert_near(bounceOf(0.5, 1.0, 0.004), 0.5, 1e-14);   // within reach: bounces in this step
+	assert_near(bounceOf(0.5, 1.0, 0.02), -1.0, 1e-14);   // out of reach: does not bounce yet
+	assert_near(bounceOf(0.0, 0.001, 5e-5), 0.0, 1e-14);  // hardly apart counts as touching
+	assert_near(bounceOf(0.0, -2.0, 0.0), 2.0, 1e-14);    // separating: no pull
+}
+
+static void test_overlap_is_pushed_out_modestly(void** state) {
+	(void)state;
+	double small = bounceOf(0.0, 0.0, -2e-4), deep = bounceOf(0.0, 0.0, -0.2);
+	assert_true(small > 0.0 && small * H < 1e-4);
+	assert_true(deep > small && deep <= 0.5);
+	assert_near(bounceOf(0.0, 0.0, -5e-5), 0.0, 1e-14);
+	assert_near(bounceOf(0.5, 2.0, -2e-4), 1.0, 1e-14); // a bounce that is faster goes first
+}
+
+// --- memories --------------------------------------------------------------------------------------------
+
+static void test_memories_return(void** state) {
+	(void)state;
+	Pair pair;
+	makePair(&pair, 0.5, 0.0, false);
+	knContactMemory memory[3] = {
+		{ .shapeA = 0, .shapeB = 1, .feature = 4, .normal = 100.0 },
+		{ .shapeA = 0, .shapeB = 1, .feature = 5, .normal = 2.0, .friction = { 0.3, -0.4, 0.0 } },
+		{ .shapeA = 0, .shapeB = 2, .feature = 5, .normal = 100.0 },
+	};
+	fillPair(&pair, knV3(1.0, 0.0, 0.0), 0.0, memory, 3);
+	assert_near(pair.items[0].lambda, 2.0, 1e-15);
+	assert_near(pair.items[1].lambda, 0.3, 1e-15);
+	assert_near(knLength(knAdd(knScale(pair.items[1].lambda, pair.items[1].Jb.lin),
+							   knScale(pair.items[2].lambda, pair.items[2].Jb.lin))), 0.5, 1e-15);
+
+	// what the solve left goes out as the impulse on B and as the next memory
+	knContactMemory next[3];
+	assert_int_equal(knContactRows_Collect(&pair.list, &pair.rows, 0, next), 1);
+	assert_near3(pair.list.contacts[0].impulse, knV3(0.3, -0.4, 2.0), 1e-15);
+	assert_near3(next[0].friction, knV3(0.3, -0.4, 0.0), 1e-15);
+	assert_true(next[0].shapeA == 0 && next[0].shapeB == 1 && next[0].feature == 5);
+	freePair(&pair);
+}
+
+static void test_points_are_sorted_by_feature(void** state) {
+	(void)state;
+	Pair pair;
+	makePair(&pair, 0.5, 0.0, false);
+	knContactPoint points[4];
+	const uint64_t features[4] = { 9, 2, 7, 3 };
+	for (int i = 0; i < 4; ++i) {
+		points[i] = pair.point;
+		points[i].feature = features[i];
+	}
+	pair.pair.count = pair.set.pointCount = 4;
+	pair.set.points = points;
+	knContactMemory memory[2] = { { .shapeB = 1, .feature = 3 }, { .shapeB = 1, .feature = 7 } };
+	pair.input.model = pair.model;
+	assert_true(knContactRows_List(&pair.list, &pair.input, &pair.set, memory, 2, &pair.arena));
+	const uint64_t sorted[4] = { 2, 3, 7, 9 };
+	const int remembered[4] = { -1, 0, 1, -1 };
+	for (int i = 0; i < 4; ++i) {
+		assert_true(pair.list.contacts[i].point.feature == sorted[i]);
+		assert_int_equal(pair.list.remembered[i], remembered[i]);
+		assert_int_equal(pair.list.row[i], 3 * i);
+	}
+	freePair(&pair);
+}
+
+static void test_sensors_have_no_rows(void** state) {
+	(void)state;
+	Pair pair;
+	makePair(&pair, 0.5, 0.0, true);
+	fillPair(&pair, knV3(0.0, 0.0, -1.0), -0.1, NULL, 0);
+	assert_int_equal(pair.list.count, 1);
+	assert_int_equal(pair.list.solidCount, 0);
+	assert_int_equal(pair.list.rowCount, 0);
+	assert_int_equal(pair.list.row[0], -1);
+	freePair(&pair);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows_measure_relative_velocity),
+		cmocka_unit_test(test_tangents_at_rest_are_fixed),
+		cmocka_unit_test(test_bounce_sign),
+		cmocka_unit_test(test_bounce_threshold),
+		cmocka_unit_test(test_gap_may_close_but_no_more),
+		cmocka_unit_test(test_overlap_is_pushed_out_modestly),
+		cmocka_unit_test(test_memories_return),
+		cmocka_unit_test(test_points_are_sorted_by_feature),
+		cmocka_unit_test(test_sensors_have_no_rows),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
