@@ -49,9 +49,7 @@ static bool planSize(knMjcf* reader, const knMjcfGeom* geom, knFrame* frame, dou
 	const int need = fromto ? 1 : needed[geom->type];
 	if (geom->sizeCount < need) {
 		return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA,
-						   geom->sizeCount == 0 ? "a %s needs size with %d number%s"
-												: "a %s needs %d number%s in size",
-						   knMjcfGeomWords[geom->type], need, need == 1 ? "" : "s");
+						   "size has %d numbers; a %s needs %d", geom->sizeCount, knMjcfGeomWords[geom->type], need);
 	}
 	for (int i = 0; i < 3; ++i) {
 		size[i] = i < geom->sizeCount ? geom->size[i] : 0.0;
@@ -145,7 +143,7 @@ static bool skipOther(knMjcf* reader, const knMjcfGeom* geom) {
 	const bool heavy = knMjcf_Given(&geom->element, KN_MJCF_GEOM_MASS) ? geom->mass > 0.0 : geom->density > 0.0;
 	if (touches || (moves && heavy && weighs(reader, geom))) {
 		return knMjcf_Fail(reader, &geom->element, "geom", KN_UNSUPPORTED,
-						   "a %s that %s is not understood; sphere, capsule, box and plane are",
+						   "a geom of type %s that %s is not understood; sphere, capsule, box and plane are",
 						   knMjcfGeomWords[geom->type], touches ? "collides" : "gives its body mass");
 	}
 	knMjcf_Note(reader, &geom->element, "<geom> of type %s that only shows ignored", knMjcfGeomWords[geom->type]);

@@ -11,7 +11,7 @@
 static void beginValue(knMjcfWriter* writer, bool* any, const char* tag, const char* name, const char* target) {
 	if (!*any) {
 		knMjcfWriter_Line(writer);
-		knMjcfWriter_Put(writer, "<!-- what MJCF cannot say; these numbers come before those above -->");
+		knMjcfWriter_Put(writer, "<!-- what MJCF cannot say, and exact numbers: they win over those above -->");
 		knMjcfWriter_Line(writer);
 		knMjcfWriter_Put(writer, "<custom>");
 		writer->depth += 1;

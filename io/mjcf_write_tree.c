@@ -10,6 +10,11 @@
 #include "mjcf.h"
 #include "model/joint.h"
 
+// rounding that reads better may move a number by this much; exact numbers follow as knuckle.* values
+#define ROUNDING 6e-16
+#define FINE 1e15 // to 15 decimals
+#define NEAR 1.0  // to 0 and 1
+
 static void beginTag(knMjcfWriter* writer, const char* tag) {
 	knMjcfWriter_Line(writer);
 	knMjcfWriter_Put(writer, "<");
@@ -18,6 +23,12 @@ static void beginTag(knMjcfWriter* writer, const char* tag) {
 
 static bool sameFrame(knFrame a, knFrame b) {
 	return memcmp(&a, &b, sizeof a) == 0;
+}
+
+// To the nearest multiple of 1 / scale, if that is within rounding: 0.30000000000000004 reads better as 0.3.
+static double rounded(double value, double scale) {
+	const double nearest = floor(value * scale + 0.5) / scale;
+	return knAbs(nearest - value) <= ROUNDING && knAbs(value) < 4.0 ? nearest : value;
 }
 
 // --- geoms -----------------------------------------------------------------------------------------------
@@ -203,6 +214,7 @@ static void writeTreeJoint(knMjcfWriter* writer, knMjcfOutJoint* joint, knFrame 
 		knVec3 unit = knZero3();
 		knSetComponent(&unit, rows[i].component, 1.0);
 		knVec3 axis = knRotate(def->frameChild.q, rows[i].inParent ? knInvRotate(J.q, unit) : unit);
+		axis = knV3(rounded(axis.x, NEAR), rounded(axis.y, NEAR), rounded(axis.z, NEAR));
 		axis = knMjcf_UnitAxis(axis);
 		joint->ref[i] = q[i];
 		beginTag(writer, "joint");
@@ -241,15 +253,28 @@ static void writeInertial(knMjcfWriter* writer, const knMassProps* mass) {
 	knMjcfWriter_Put(writer, "\"/>");
 }
 
-// The frame in the parent as it will be read, and the frame in the world that the reader makes of it.
+// The frame in the parent as it will be read, and the frame in the world that the reader makes of it. Of the rounded
+// and the computed frame that one is written which gives the very same frame in the world.
 static void placeBody(knMjcfWriter* writer, knMjcfOutBody* body) {
 	body->local = body->rebuilt = body->def->frame;
-	if (body->parent >= 0) {
-		const knMjcfOutBody* parent = &writer->bodies[body->parent];
-		body->local = knInvMulF(parent->def->frame, body->def->frame);
-		const double q[4] = { body->local.q.w, body->local.q.x, body->local.q.y, body->local.q.z };
-		knMjcf_UnitQuat(q, &body->local.q);
-		body->rebuilt = knMulF(parent->rebuilt, body->local);
+	if (body->parent < 0) {
+		return;
+	}
+	const knMjcfOutBody* parent = &writer->bodies[body->parent];
+	const knFrame computed = knInvMulF(parent->def->frame, body->def->frame);
+	const double q[4] = { rounded(computed.q.w, NEAR), rounded(computed.q.x, NEAR), rounded(computed.q.y, NEAR),
+						  rounded(computed.q.z, NEAR) };
+	body->local = knMakeFrame(
+		knV3(rounded(computed.p.x, FINE), rounded(computed.p.y, FINE), rounded(computed.p.z, FINE)), computed.q);
+	knMjcf_UnitQuat(q, &body->local.q);
+	body->rebuilt = knMulF(parent->rebuilt, body->local);
+	if (!sameFrame(body->rebuilt, body->def->frame)) {
+		const knFrame exact = knMakeFrame(computed.p, body->local.q);
+		const knFrame again = knMulF(parent->rebuilt, exact);
+		if (sameFrame(again, body->def->frame)) {
+			body->local = exact;
+			body->rebuilt = again;
+		}
 	}
 }
 

@@ -53,7 +53,10 @@ static int convertScene(const cliSceneRequest* request, const char* out) {
 	for (int i = 0; i < scene.report.count; ++i) {
 		fprintf(stderr, "knuckle: warning: %s:%s\n", request->source, scene.report.lines[i]);
 	}
-	if (scene.entry != NULL && scene.entry->script != NULL) {
+	// the script of a stack does nothing unless a twin or a pull was asked for
+	bool acts = scene.entry != NULL && scene.entry->script != NULL &&
+				(!scene.entry->twins || scene.args.twin != 0 || knSceneArgs_Get(&scene.args, "pull") != 0.0);
+	if (acts) {
 		fprintf(stderr,
 				"knuckle: note: what '%s' does between steps (twins, pushes) is not part of the file\n",
 				request->source);

@@ -15,7 +15,8 @@ knVec3 knCapsule_Surface(const knSegment* core, double radius, double t, knVec3 
 	double length = knLength(core->half);
 	knVec3 axis = knScale(1.0 / length, core->half);
 	double along = knDot(direction, axis);
-	if ((t >= 1.0 && along >= 0.0) || (t <= -1.0 && along <= 0.0)) {
+	double end = 1.0 - 1e-9; // clipping may miss an end by rounding
+	if ((t >= end && along >= 0.0) || (t <= -end && along <= 0.0)) {
 		return knMulAdd(at, radius, direction); // on the end cap
 	}
 	return knMulAdd(at, radius, knNormalize(knMulAdd(direction, -along, axis)));

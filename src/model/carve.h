@@ -1,4 +1,5 @@
-// One block of memory cut into 64-byte aligned sections. Run once without a base to learn the size, and again with it.
+// One block of memory cut into 64-byte aligned sections. Run once without a base to learn the size, and again
+// with it.
 #pragma once
 
 #include "core/alloc.h"

@@ -1,6 +1,6 @@
 // BALL (point, spherical): the two joint origins coincide, all turns are free.
 //
-//   q = quaternion (w, x, y, z) of J          qd = angular velocity of the child relative to the parent, child axes
+//   q = quaternion (w, x, y, z) of J          qd = angular velocity relative to the parent, child axes
 //   S = (1; 0)                                q <- q exp(h qd)
 #include "model/joint_math.h"
 

@@ -41,9 +41,10 @@ double knCone_RoomBound(double coneY, double coneZ, const knSwing* swing) {
 	return (1.0 - sqrt(y * y + z * z)) * knMin(coneY, coneZ);
 }
 
-// Closest point (x0, x1) of the ellipse (x0/e0)^2 + (x1/e1)^2 = 1, e0 >= e1 > 0, to (y0, y1) in the first quadrant.
-// A closest point obeys x_i = e_i^2 y_i / (t + e_i^2) for the root t > -e1^2 of sum (e_i y_i / (t + e_i^2))^2 = 1; the
-// sum falls with t, so bisection finds it. The unknown is s = t / e1^2 + 1, which stays exact near the short axis.
+// Closest point (x0, x1) of the ellipse (x0/e0)^2 + (x1/e1)^2 = 1, e0 >= e1 > 0, to (y0, y1) in the first
+// quadrant. A closest point obeys x_i = e_i^2 y_i / (t + e_i^2) for the root t > -e1^2 of sum (e_i y_i / (t +
+// e_i^2))^2 = 1; the sum falls with t, so bisection finds it. The unknown is s = t / e1^2 + 1, which stays
+// exact near the short axis.
 static void closestOnEllipse(double e0, double e1, double y0, double y1, double* x0, double* x1) {
 	double ratio = e0 / e1, beyond = ratio * ratio - 1.0;
 	double z0 = ratio * y0 / e1, z1 = y1 / e1;
@@ -92,9 +93,8 @@ double knCone_Room(double coneY, double coneZ, const knSwing* swing, double* nor
 	return inY * inY + inZ * inZ > 1.0 ? -distance : distance;
 }
 
-// The boundary point g(psi) at b = (A cos psi, B sin psi), and d/dpsi of r . g.
-static double boundary(double A, double B, double k, const double r[3], double psi, double g[3],
-					   double* slope) {
+// The boundary point g(psi) at b = (A cos psi, B sin psi); returns d/dpsi of r . g.
+static double boundary(double A, double B, double k, const double r[3], double psi, double g[3]) {
 	double s, c, sinK, cosK;
 	knSinCos(psi, &s, &c);
 	double by = A * c, bz = B * s, dy = -A * s, dz = B * c;
@@ -105,38 +105,23 @@ static double boundary(double A, double B, double k, const double r[3], double p
 	g[0] = cosK;
 	g[1] = sinK * uy;
 	g[2] = sinK * uz;
-	*slope = -r[0] * k * rate * sinK + r[1] * (k * rate * cosK * uy + sinK * duy) +
-			 r[2] * (k * rate * cosK * uz + sinK * duz);
-	return r[0] * g[0] + r[1] * g[1] + r[2] * g[2];
+	return -r[0] * k * rate * sinK + r[1] * (k * rate * cosK * uy + sinK * duy) +
+		   r[2] * (k * rate * cosK * uz + sinK * duz);
 }
 
 void knCone_Closest(double coneY, double coneZ, double k, const double r[3], double g[3]) {
-	// by symmetry the closest point lies in r's quadrant
+	// by symmetry the closest point lies in r's quadrant; there r . g has one maximum, so bisect on the slope
 	const double mirrored[3] = { r[0], knAbs(r[1]), knAbs(r[2]) };
-	const int parts = 16;
-	double slope, bestPsi = 0.0, best = -2.0;
-	for (int i = 0; i <= parts; ++i) {
-		double psi = 0.5 * KN_PI * i / parts;
-		double value = boundary(coneY, coneZ, k, mirrored, psi, g, &slope);
-		if (value > best) {
-			best = value;
-			bestPsi = psi;
-		}
-	}
-
-	// the maximum lies between the neighbours: bisect on the slope
-	double step = 0.5 * KN_PI / parts;
-	double lower = knMax(bestPsi - step, 0.0), upper = knMin(bestPsi + step, 0.5 * KN_PI);
-	for (int i = 0; i < 52; ++i) {
+	double lower = 0.0, upper = 0.5 * KN_PI;
+	for (int i = 0; i < 54; ++i) {
 		double psi = 0.5 * (lower + upper);
-		boundary(coneY, coneZ, k, mirrored, psi, g, &slope);
-		if (slope > 0.0) {
+		if (boundary(coneY, coneZ, k, mirrored, psi, g) > 0.0) {
 			lower = psi;
 		} else {
 			upper = psi;
 		}
 	}
-	boundary(coneY, coneZ, k, mirrored, 0.5 * (lower + upper), g, &slope);
+	boundary(coneY, coneZ, k, mirrored, 0.5 * (lower + upper), g);
 	g[1] = r[1] < 0.0 ? -g[1] : g[1];
 	g[2] = r[2] < 0.0 ? -g[2] : g[2];
 }

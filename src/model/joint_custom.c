@@ -1,7 +1,8 @@
 // CUSTOM: a user's black box that knows only the closest allowed frame and the closest allowed velocity.
 //
-// Locked rows by probing: with P the user's velocity projection, a row r is locked if r . P e = 0 for every unit motion
-// e, so the locked rows span the row space of 1 - P. The motion-subspace side is that of a free joint.
+// Locked rows by probing: with P the user's velocity projection, a row r is locked if r . P e = 0 for every
+// unit motion e, so the locked rows span the row space of 1 - P. The motion-subspace side is that of a free
+// joint.
 #include "core/dense.h"
 #include "model/joint_free.h"
 #include "model/joint_math.h"

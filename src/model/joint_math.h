@@ -13,7 +13,8 @@
 #define KN_ROW_ANG 7u
 #define KN_ROW_LIN 56u
 
-// A rotation whose part about the wanted axis is smaller than this (as cos^2 + sin^2 of the half angle) has none.
+// A rotation whose part about the wanted axis is smaller than this (as cos^2 + sin^2 of the half angle) has
+// none.
 #define KN_NO_TURN 1e-24
 
 // Unit twist along component 0..5.

@@ -1,8 +1,9 @@
 // Limits and springs, for every kind of joint.
 //
-// Kinds whose velocities are the derivatives of their coordinates (nq = nv) are limited coordinate by coordinate, with
-// the coordinate's row (joint.h): d/dt room = row . V_P for allowed velocities, + for a lower and - for an upper bound.
-// A ball joint is limited by an elliptic cone and by its twist tau about x; d/dt tau = (x + x_c) . w / (1 + x . x_c).
+// Kinds whose velocities are the derivatives of their coordinates (nq = nv) are limited coordinate by
+// coordinate, with the coordinate's row (joint.h): d/dt room = row . V_P for allowed velocities, + for a
+// lower and - for an upper bound. A ball joint is limited by an elliptic cone and by its twist tau about x;
+// d/dt tau = (x + x_c) . w / (1 + x . x_c).
 //
 // "Closest" for rotations means the largest |dot| of quaternions, as in the joints' projections.
 #include "model/joint_cone.h"
@@ -154,10 +155,10 @@ static knQuat swingAtTwist(knQuat q, knQuat twist) {
 	return n > 0.0 ? knQ(scale * s.w, 0.0, scale * s.y, scale * s.z) : knIdentityQ();
 }
 
-static knQuat closestAtTwist(const knJoint* joint, knQuat q, double tau, bool onCone) {
+static knQuat closestAtTwist(const knJoint* joint, knQuat q, double tau) {
 	knQuat twist = knTurnAboutX(tau);
 	knQuat swing = swingAtTwist(q, twist);
-	if (onCone) {
+	if (!withinCone(joint, swing)) {
 		const double r[3] = { swing.w, swing.y, swing.z };
 		double g[3];
 		knCone_Closest(joint->coneY, joint->coneZ, 0.5, r, g);
@@ -166,10 +167,10 @@ static knQuat closestAtTwist(const knJoint* joint, knQuat q, double tau, bool on
 	return knMulQ(swing, twist);
 }
 
-// With one limit left out the other's closest rotation is optimal if it happens to respect both; else both are active.
+// Closest on the cone with the twist left out, if that happens to be allowed; else at one end of the twist.
 static knQuat projectBall(const knJoint* joint, knQuat q) {
-	bool inCone = withinCone(joint, q), inTwist = withinTwist(joint, q);
-	if (inCone && inTwist) {
+	bool inCone = withinCone(joint, q);
+	if (inCone && withinTwist(joint, q)) {
 		return q;
 	}
 	if (!inCone) {
@@ -178,15 +179,8 @@ static knQuat projectBall(const knJoint* joint, knQuat q) {
 			return onCone;
 		}
 	}
-	if (!inTwist) {
-		double tau = turnNearLimits(knSwing_Split(q).twist, joint->twistLower, joint->twistUpper);
-		knQuat atTwist = closestAtTwist(joint, q, knClamp(tau, joint->twistLower, joint->twistUpper), false);
-		if (withinCone(joint, atTwist)) {
-			return atTwist;
-		}
-	}
-	knQuat lower = closestAtTwist(joint, q, joint->twistLower, true);
-	knQuat upper = closestAtTwist(joint, q, joint->twistUpper, true);
+	knQuat lower = closestAtTwist(joint, q, joint->twistLower);
+	knQuat upper = closestAtTwist(joint, q, joint->twistUpper);
 	return knAbs(knDotQ(lower, q)) > knAbs(knDotQ(upper, q)) ? lower : upper;
 }
 
@@ -203,9 +197,9 @@ static double bestOther(knQuat q, int held, double angle) {
 	return knAngleOfHalf(cosine, sine);
 }
 
-// A universal joint's two angles are not independent off the allowed set: with a limit exceeded the closest frame lies on
-// an edge of the box of limits, with the other angle at its best. Where turns are counted, angles stay in their turn and
-// beyond one end the other is out of the question.
+// A universal joint's two angles are not independent off the allowed set: with a limit exceeded the closest
+// frame lies on an edge of the box of limits, with the other angle at its best. Where turns are counted,
+// angles stay in their turn and beyond one end the other is out of the question.
 static void clampUniversal(const knJoint* joint, knQuat q, bool counted, double angles[2]) {
 	double best = -1.0;
 	const double start[2] = { angles[0], angles[1] };

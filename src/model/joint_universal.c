@@ -1,10 +1,11 @@
 // UNIVERSAL: the origins coincide, a turn by a about the parent's x, then by b about the child's z.
 //
-//   q = (a, b), counting turns                q_J = exp(a x) exp(b z) = (ca cb, sa cb, -sa sb, ca sb), half angles
-//   V_C = R_z(-b)[x] a' + z b'                S depends on b
+//   q = (a, b), counting turns                V_C = R_z(-b)[x] a' + z b', so S depends on b
+//   q_J = exp(a x) exp(b z) = (ca cb, sa cb, -sa sb, ca sb), c and s of half angles
 //
-// Projection: q_J . q is u^T M v with u = (ca, sa), v = (cb, sb), M = [w z; x -y]. It is largest for the top singular
-// vectors of M: u is the top eigenvector of M M^T, whose angle is half that of (M11 - M22, 2 M12); v = M^T u / |..|.
+// Projection: q_J . q is u^T M v with u = (ca, sa), v = (cb, sb), M = [w z; x -y]. It is largest for the top
+// singular vectors of M: u is the top eigenvector of N = M M^T, whose angle is half that of
+// (N11 - N22, 2 N12), and v = M^T u / |M^T u|.
 #include "model/joint_math.h"
 
 // (cos, sin) of half the angle of the vector (x, y), without trigonometry; the cosine is not negative.
@@ -25,12 +26,12 @@ static void halveAngle(double x, double y, double* c, double* s) {
 
 // Half-angle pairs of the closest allowed rotation.
 static void bestFit(knQuat q, double* ca, double* sa, double* cb, double* sb) {
-	double m11 = q.w * q.w + q.z * q.z, m22 = q.x * q.x + q.y * q.y, m12 = q.w * q.x - q.z * q.y;
-	halveAngle(m11 - m22, 2.0 * m12, ca, sa);
+	double n11 = q.w * q.w + q.z * q.z, n22 = q.x * q.x + q.y * q.y, n12 = q.w * q.x - q.z * q.y;
+	halveAngle(n11 - n22, 2.0 * n12, ca, sa);
 	double c = *ca * q.w + *sa * q.x, s = *ca * q.z - *sa * q.y;
-	double n = 1.0 / sqrt(c * c + s * s);
-	*cb = n * c;
-	*sb = n * s;
+	double scale = 1.0 / sqrt(c * c + s * s);
+	*cb = scale * c;
+	*sb = scale * s;
 }
 
 static knFrame projectState(const knJoint* joint, knFrame J) {

@@ -1,8 +1,9 @@
-// Compiles a scene into the dense arrays of model.h. All arrays but `excluded` lie in one block behind the model itself.
+// Compiles a scene into the dense arrays of model.h. All arrays but `excluded` lie in one block behind the
+// model itself.
 //
-// Dense order is slot order. Body frames move to the centre of mass: shapes and joint frames become relative to it.
-// Mass comes from the shapes' densities (sensors weigh nothing) unless the def gives it; bodies that are not dynamic keep
-// their centre but have no mass.
+// Dense order is slot order. Body frames move to the centre of mass: shapes and joint frames become relative
+// to it. Mass comes from the shapes' densities (sensors weigh nothing) unless the def gives it; bodies that
+// are not dynamic keep their centre but have no mass.
 #include <string.h>
 
 #include "core/sort.h"
@@ -215,7 +216,8 @@ static knStatus compileBodies(knModel* model, const knScene* scene, knError* err
 
 // --- shapes ----------------------------------------------------------------------------------------------
 
-// Radius of a sphere about the origin that holds the geometry at `frame`; 0 for a plane, which no sphere holds.
+// Radius of a sphere about the origin that holds the geometry at `frame`; 0 for a plane, which no sphere
+// holds.
 static double geomRadius(const knGeom* geom, knFrame frame) {
 	knGeomKind kind = knGeom_Kind(geom);
 	double radius = 0.0;

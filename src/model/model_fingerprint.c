@@ -1,6 +1,6 @@
-// The fingerprint of a model: a hash of every compiled number, field by field, so that padding and addresses do not
-// matter. Two models with equal fingerprints accept each other's snapshots. Names, colours, user data and the functions
-// of custom joints are not part of it.
+// The fingerprint of a model: a hash of every compiled number, field by field, so that padding and addresses
+// do not matter. Two models with equal fingerprints accept each other's snapshots. Names, colours, user data
+// and the functions of custom joints are not part of it.
 #include "core/hash.h"
 #include "model/model_internal.h"
 

@@ -1,10 +1,10 @@
 // The authored scene: add, remove, read, clone. What is allowed stands in scene_check.c.
 //
-// Every add works in the same order: choose the name, check, take all memory that can be missing, and only then
-// change the scene; so a refused or failed call leaves it as it was.
+// Every add works in the same order: choose the name, check, take all memory that can be missing, and only
+// then change the scene; so a refused or failed call leaves it as it was.
 //
-// A user may edit defs in place, names included. A clone (and so every model) takes the edited names; the scene's own
-// lookup by name keeps the old ones.
+// A user may edit defs in place, names included. A clone (and so every model) takes the edited names; the
+// scene's own lookup by name keeps the old ones.
 #include <stdio.h>
 #include <string.h>
 

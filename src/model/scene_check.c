@@ -1,8 +1,8 @@
-// What a scene refuses, and with which words. Called when something is added and again, for everything, when a model
-// is compiled, because defs may be edited in place.
+// What a scene refuses, and with which words. Called when something is added and again, for everything, when
+// a model is compiled, because defs may be edited in place.
 //
-// A refusal names the element ("body 'crank'") and says in one sentence what is wrong and what is allowed. Data is
-// refused with KN_BAD_DATA, counts beyond KN_SCENE_MAX with KN_LIMIT.
+// A refusal names the element ("body 'crank'") and says in one sentence what is wrong and what is allowed.
+// Data is refused with KN_BAD_DATA, counts beyond KN_SCENE_MAX with KN_LIMIT.
 #include <stdio.h>
 
 #include "model/joint.h"

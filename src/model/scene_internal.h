@@ -1,5 +1,5 @@
-// The scene's inside: slots with generations. A removed slot goes to a free list inside the slots themselves (so that
-// removing never needs memory) and is reused, newest first, with a higher generation.
+// The scene's inside: slots with generations. A removed slot goes to a free list inside the slots themselves
+// (so that removing never needs memory) and is reused, newest first, with a higher generation.
 #pragma once
 
 #include "core/array.h"
@@ -58,7 +58,8 @@ int knScene_BodySlot(const knScene* scene, knBodyId body);
 int knScene_ShapeSlot(const knScene* scene, knShapeId shape);
 int knScene_JointSlot(const knScene* scene, knJointId joint);
 
-// --- checks (scene_check.c): KN_OK or a refusal with a sentence; quaternions that are nearly unit become unit ---
+// --- checks (scene_check.c): KN_OK or a refusal with a sentence; quaternions that are nearly unit become
+// unit ---
 
 knStatus knSceneCheck_Def(const knSceneDef* def, knError* error);
 knStatus knSceneCheck_Body(knBodyDef* def, const char* name, knError* error);

@@ -1,7 +1,8 @@
 // The state block: layout, creation, copies, growth, coordinates, hash.
 //
-// Sections lie in the order of knState, each 64-byte aligned, sizes from the model's counts; then the two growing parts.
-// A new block is all zero, and nothing writes between sections, so equal states are equal byte by byte.
+// Sections lie in the order of knState, each 64-byte aligned, sizes from the model's counts; then the two
+// growing parts. A new block is all zero, and nothing writes between sections, so equal states are equal byte
+// by byte.
 #include <string.h>
 
 #include "core/hash.h"

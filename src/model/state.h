@@ -1,8 +1,8 @@
 // The state of a world: one flat, relocatable block. Copying the block *is* the snapshot.
 //
-// The block begins with knStateHeader; sections follow at offsets that depend only on the model's counts and on the
-// capacity of the stepper's part. knState is a view: typed pointers into the block, made anew whenever it moves.
-// Everything that later results depend on is in here; everything else in a world can be rebuilt.
+// The block begins with knStateHeader; sections follow at offsets that depend only on the model's counts and
+// on the capacity of the stepper's part. knState is a view: typed pointers into the block, made anew whenever
+// it moves. Everything that later results depend on is in here; everything else in a world can be rebuilt.
 #pragma once
 
 #include "model/model.h"
@@ -66,13 +66,15 @@ bool knState_Create(knState* state, const knModel* model, const char* stepper, s
 void knState_Destroy(knState* state, const knAllocator* allocator);
 // Copies the block (memory, clone). `to` is created.
 bool knState_Copy(knState* to, const knState* from, const knModel* model, const knAllocator* allocator);
-// Copies into an existing state, without allocating when the sizes agree. False (nothing changed) when out of memory.
+// Copies into an existing state, without allocating when the sizes agree. False (nothing changed) when out of
+// memory.
 bool knState_Assign(knState* to, const knState* from, const knModel* model, const knAllocator* allocator);
-// Makes the growing parts at least this large (at least doubling what grows), keeping all content; the view is updated.
+// Makes the growing parts at least this large (at least doubling what grows), keeping all content; the view
+// is updated.
 bool knState_Grow(knState* state, const knModel* model, size_t touchCapacity, size_t privateCapacity,
 				  const knAllocator* allocator);
-// Replaces the content by a saved block after checking it. `blockSize` may differ in the growing parts: the block is
-// moved if need be. KN_BAD_DATA with a reason when it does not fit.
+// Replaces the content by a saved block after checking it. `blockSize` may differ in the growing parts: the
+// block is moved if need be. KN_BAD_DATA with a reason when it does not fit.
 knStatus knState_Restore(knState* state, const knModel* model, const void* block, size_t size,
 						 const knAllocator* allocator, knError* error);
 // Carries the state over to an edited model: bodies, shapes and joints are matched by id slot.

@@ -1,9 +1,10 @@
 // Blocks from outside, and states carried over to an edited model.
 //
-// A saved block may come from a file: nothing in it is believed. It is copied to aligned memory of our own, its sizes are
-// found anew from the model and compared, every index, count, flag, enum and quaternion is checked, and only then does
-// it replace the present block. The one thing that cannot be checked by value are the functions of a custom joint made at
-// run time: they must equal those of a joint that the model or the present state already holds.
+// A saved block may come from a file: nothing in it is believed. It is copied to aligned memory of our own,
+// its sizes are found anew from the model and compared, every index, count, flag, enum and quaternion is
+// checked, and only then does it replace the present block. The one thing that cannot be checked by value are
+// the functions of a custom joint made at run time: they must equal those of a joint that the model or the
+// present state already holds.
 #include <string.h>
 
 #include "model/state_internal.h"

@@ -6,7 +6,7 @@
 #include "core/alloc.h"
 
 typedef enum knOutputMode {
-	KN_OUTPUT_STAGED, // written beside the target as `path.part`, which takes the target's place when finished
+	KN_OUTPUT_STAGED,   // written as `path.part`, which takes the target's place when finished
 	KN_OUTPUT_IN_PLACE, // written where it belongs, so that what is there can be read after a crash
 } knOutputMode;
 

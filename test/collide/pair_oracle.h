@@ -44,23 +44,23 @@ static inline double oracleToSegment(knVec3 a, knVec3 b) {
 // Distance of the origin to a triangle.
 static inline double oracleToTriangle(knVec3 a, knVec3 b, knVec3 c) {
 	knVec3 n = knCross(knSub(b, a), knSub(c, a));
-	double nn = knDot(n, n);
-	if (nn > 0.0 && knDot(knCross(a, b), n) >= 0.0 && knDot(knCross(b, c), n) >= 0.0 &&
+	double nn = knDot(n, n), side = fmax(knDistance(a, b), knDistance(a, c));
+	// of a needle only the edges count: its plane is lost in rounding
+	if (nn > 1e-18 * side * side * side * side && knDot(knCross(a, b), n) >= 0.0 && knDot(knCross(b, c), n) >= 0.0 &&
 		knDot(knCross(c, a), n) >= 0.0) {
 		return fabs(knDot(a, n)) / sqrt(nn);
 	}
 	return fmin(oracleToSegment(a, b), fmin(oracleToSegment(b, c), oracleToSegment(c, a)));
 }
 
-// Signed distance of the origin to the hull of at least three points that are not all on one line, with a ball of
-// radius `ball` about their mean inside.
+// Signed distance of the origin to the hull of points, with a ball of radius `ball` about their mean inside.
 static inline double oracleHull(const knVec3* points, int count, double scale, double ball) {
 	double depth = INFINITY, distance = INFINITY;
 	knVec3 middle = knZero3();
 	for (int i = 0; i < count; ++i) {
 		middle = knMulAdd(middle, 1.0 / count, points[i]);
 	}
-	bool outside = false;
+	bool outside = count <= 4; // of two segments: the hull is flat
 	for (int i = 0; i < count; ++i) {
 		for (int j = i + 1; j < count; ++j) {
 			for (int k = j + 1; k < count; ++k) {
@@ -81,12 +81,18 @@ static inline double oracleHull(const knVec3* points, int count, double scale, d
 					continue;
 				}
 				// outward: the hull lies below n x = offset, or above it
-				bool flat = below > -1e-10 * scale && above < 1e-10 * scale;
-				double inside = flat ? -fabs(offset) : (above < 1e-10 * scale ? offset : -offset);
+				double inside = above < 1e-10 * scale ? offset : -offset;
 				outside = outside || inside < 0.0;
 				depth = fmin(depth, inside);
 				distance = fmin(distance, oracleToTriangle(points[i], points[j], points[k]));
 			}
+		}
+	}
+	// all on one line: no plane at all
+	for (int i = 0; i < count && isinf(depth); ++i) {
+		for (int j = 0; j < i; ++j) {
+			outside = true;
+			distance = fmin(distance, oracleToSegment(points[i], points[j]));
 		}
 	}
 	return outside ? distance : -depth;

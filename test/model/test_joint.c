@@ -1,5 +1,5 @@
-// Every kind of joint, both sides: projections against brute-force scans, motion subspaces against finite differences,
-// and the two sides against each other.
+// Every kind of joint, both sides: projections against brute-force scans, motion subspaces against finite
+// differences, and the two sides against each other.
 #include "model/joint_cases.h"
 
 #include "model/joint_parts.h"

@@ -1,4 +1,5 @@
-// A user's black-box joint: locked rows found by probing equal those known from geometry or from a built-in joint.
+// A user's black-box joint: locked rows found by probing equal those known from geometry or from a built-in
+// joint.
 #include "model/joint_cases.h"
 
 // --- a point of the child confined to a sphere about the parent's joint origin ---

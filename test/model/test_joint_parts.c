@@ -28,8 +28,8 @@ static knJoint randomLimits(knJointKind kind, knTestRandom* random) {
 static knJoint randomCone(knTestRandom* random, bool twist) {
 	knJoint joint = testJoint(KN_JOINT_BALL);
 	joint.coneLimited = true;
-	joint.coneY = testUniform(random, 0.2, 2.0);
-	joint.coneZ = testInt(random, 4) == 0 ? joint.coneY : testUniform(random, 0.2, 2.0);
+	joint.coneY = testUniform(random, 0.05, 3.1);
+	joint.coneZ = testInt(random, 4) == 0 ? joint.coneY : testUniform(random, 0.05, 3.1);
 	joint.twistLimited = twist;
 	joint.twistLower = testUniform(random, -1.5, 0.5);
 	joint.twistUpper = joint.twistLower + testUniform(random, 0.1, 1.5);
@@ -167,6 +167,34 @@ static void test_cone_room_is_the_distance_to_the_ellipse(void** unused) {
 		double ey = (by + room * ny) / A, ez = (bz + room * nz) / B;
 		assert_near(ey * ey + ez * ez, 1.0, 1e-9);
 	}
+}
+
+// The closest point of the boundary on the sphere, for full and half angles, against a scan.
+static void test_cone_closest_on_the_sphere(void** unused) {
+	(void)unused;
+	knTestRandom random = { 12 };
+	int outside = 0;
+	for (int trial = 0; trial < 400; ++trial) {
+		double A = testUniform(&random, 0.02, KN_PI), B = testUniform(&random, 0.02, KN_PI);
+		double k = trial % 2 == 0 ? 1.0 : 0.5, angle = testUniform(&random, 0.0, KN_PI);
+		double direction = testUniform(&random, -KN_PI, KN_PI);
+		double uy = knCos(direction), uz = knSin(direction);
+		if (angle * angle * (uy * uy / (A * A) + uz * uz / (B * B)) <= 1.0) {
+			continue;
+		}
+		outside += 1;
+		const double r[3] = { knCos(k * angle), knSin(k * angle) * uy, knSin(k * angle) * uz };
+		double g[3];
+		knCone_Closest(A, B, k, r, g);
+		double found = g[0] * r[0] + g[1] * r[1] + g[2] * r[2];
+		for (int i = 0; i < 720; ++i) {
+			double psi = 2.0 * KN_PI * i / 720, by = A * knCos(psi), bz = B * knSin(psi);
+			double phi = sqrt(by * by + bz * bz);
+			double other = knCos(k * phi) * r[0] + knSin(k * phi) * (by * r[1] + bz * r[2]) / phi;
+			assert_true(other <= found + 1e-12);
+		}
+	}
+	assert_true(outside > 100);
 }
 
 static void test_swing_and_twist_make_the_rotation(void** unused) {
@@ -402,6 +430,7 @@ int main(void) {
 		cmocka_unit_test(test_round_cone_measures_the_swing),
 		cmocka_unit_test(test_cone_half_axes),
 		cmocka_unit_test(test_cone_room_is_the_distance_to_the_ellipse),
+		cmocka_unit_test(test_cone_closest_on_the_sphere),
 		cmocka_unit_test(test_swing_and_twist_make_the_rotation),
 		cmocka_unit_test(test_margin_and_equal_bounds),
 		cmocka_unit_test(test_limits_beyond_a_turn),

@@ -1,4 +1,5 @@
-// The compiled model: masses and centres, frames about the centre of mass, excluded pairs, fingerprint, sharing.
+// The compiled model: masses and centres, frames about the centre of mass, excluded pairs, fingerprint,
+// sharing.
 #include "support/kn_test.h"
 
 #include "model/model.h"
@@ -449,7 +450,8 @@ static int touchingPairs(const knModel* model) {
 	return count;
 }
 
-// Three overlapping balls in a row; a joint between two of them, a fixed one, an excluded pair: fewer contacts each.
+// Three overlapping balls in a row; a joint between two of them, a fixed one, an excluded pair: fewer
+// contacts each.
 static void test_collider_knows_neighbours_and_fixed_bodies(void** unused) {
 	(void)unused;
 	knScene* scene = knScene_Create(NULL, NULL, NULL);

@@ -1,4 +1,5 @@
-// What a scene refuses. Every case is tried twice: when added, and edited in place before the model is compiled.
+// What a scene refuses. Every case is tried twice: when added, and edited in place before the model is
+// compiled.
 #include "support/kn_test.h"
 
 #include "knuckle/scene.h"
