@@ -10,6 +10,10 @@ target_compile_definitions(knuckle_flags INTERFACE _GNU_SOURCE)
 
 # the same bits everywhere: no contraction, no relaxed arithmetic, no x87 (docs/architecture.md, "Determinism")
 target_compile_options(knuckle_flags INTERFACE -ffp-contract=off -fno-math-errno)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+	# gcc's straight-line vectoriser fuses a*b+-c*d patterns in spite of -ffp-contract=off where the machine has FMA
+	target_compile_options(knuckle_flags INTERFACE -fno-tree-slp-vectorize)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^i.86$")
 	target_compile_options(knuckle_flags INTERFACE -msse2 -mfpmath=sse)
 endif()

@@ -218,8 +218,8 @@ typedef enum knMjcfFieldKind {
 	KN_MJCF_FIELD_REALS,   // double[most]
 	KN_MJCF_FIELD_NUMBERS, // knMjcfNumbers, any count
 	KN_MJCF_FIELD_INT,
-	KN_MJCF_FIELD_WORD, // int: index into words
-	KN_MJCF_FIELD_TEXT, // const char*
+	KN_MJCF_FIELD_WORD,   // int: index into words
+	KN_MJCF_FIELD_TEXT,   // const char*
 	KN_MJCF_FIELD_SILENT, // understood to change nothing here: visual, or where files are
 } knMjcfFieldKind;
 
@@ -250,7 +250,8 @@ extern const knMjcfElementType knMjcfModelType, knMjcfCompilerType, knMjcfOption
 typedef struct knMjcf knMjcf;
 
 // Writes the attributes (name, value, ..., NULL) into `element`; those without a row are reported.
-bool knMjcf_ReadElement(knMjcf* reader, const knMjcfElementType* type, const char** attributes, void* element);
+bool knMjcf_ReadElement(knMjcf* reader, const knMjcfElementType* type, const char** attributes,
+						void* element);
 // Members of `defaults` that `element` does not give itself; name, class and place stay.
 void knMjcf_Inherit(const knMjcfElementType* type, void* element, const void* defaults);
 // Numbers separated by blanks. -1: `bad` (of 32 bytes) is not a finite number; else how many there are, of which at
@@ -295,7 +296,6 @@ typedef struct knMjcfLink {
 	knJointDef def;
 	int parent, child; // nodes (owners)
 	const knMjcfElement* element;
-	const char* tag;
 } knMjcfLink;
 
 // --- the reader ------------------------------------------------------------------------------------------
@@ -338,13 +338,12 @@ struct knMjcf {
 	// what becomes of it
 	int* jointOrder;     // joints sorted by body
 	int* jointStart;     // [joint] its first number in qpos
-	knMjcfNode* nodes; // one per body
+	knMjcfNode* nodes;   // one per body
 	knMjcfShape* shapes; // one per geom
 	KN_ARRAY(knMjcfLink) links;
 	const int* bodyOrder; // knuckle.order.*: the order of adding, NULL: as they come
 	const int* shapeOrder;
 	const int* linkOrder;
-	int bodyOrderCount, shapeOrderCount, linkOrderCount;
 	const knMjcfKey* key; // the start, NULL: the reference pose
 	knSceneDef sceneDef;
 	knScene* scene;
@@ -353,15 +352,16 @@ struct knMjcf {
 // --- mjcf_report.c ---
 
 // Sets the error of `reader` at `element` (NULL: the one that is being read) and returns false. The first error stays.
-bool knMjcf_Fail(knMjcf* reader, const knMjcfElement* element, const char* tag, knStatus status, const char* format,
-				 ...) KN_PRINTF(5, 6);
+bool knMjcf_Fail(knMjcf* reader, const knMjcfElement* element, const char* tag, knStatus status,
+				 const char* format, ...) KN_PRINTF(5, 6);
 bool knMjcf_NoMemory(knMjcf* reader);
 // Passes on an error of the scene's, with the place in the file.
 bool knMjcf_FailFrom(knMjcf* reader, const knMjcfElement* element, const knError* cause);
 // "; did you mean 'x'?" with the closest of the names, else "".
 const char* knMjcf_Suggest(knMjcf* reader, const char* name, const char* const* names, int count);
 // The same over an array of elements, each `stride` bytes and beginning with its knMjcfElement.
-const char* knMjcf_SuggestElement(knMjcf* reader, const char* name, const void* elements, int count, size_t stride);
+const char* knMjcf_SuggestElement(knMjcf* reader, const char* name, const void* elements, int count,
+								  size_t stride);
 // Adds a line to the report; a line that was there already is counted instead.
 void knMjcf_Note(knMjcf* reader, const knMjcfElement* element, const char* format, ...) KN_PRINTF(3, 4);
 // Hands the notes over; false when out of memory.
@@ -373,7 +373,8 @@ const char* knMjcf_CopyText(knMjcf* reader, const char* text);
 
 bool knMjcf_Build(knMjcf* reader, const char* keyframe);
 // Index of a body by name ("world" is 0); fails with a suggestion.
-bool knMjcf_FindBody(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* name, int* body);
+bool knMjcf_FindBody(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* name,
+					 int* body);
 
 // --- mjcf_pose.c ---
 

@@ -16,20 +16,21 @@ static const char* nameOf(const knMjcfElement* element) {
 
 // --- defaults --------------------------------------------------------------------------------------------
 
-static bool findClass(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* name, int* index) {
+static bool findClass(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* name,
+					  int* index) {
 	*index = knNameTable_Get(&reader->classNames, name);
 	return *index >= 0 ||
 		   knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "there is no default class '%.60s'", name);
 }
 
-static bool classOf(knMjcf* reader, const knMjcfElement* element, const char* tag, int bodyClass, int* index) {
+static bool classOf(knMjcf* reader, const knMjcfElement* element, const char* tag, int bodyClass,
+					int* index) {
 	*index = bodyClass;
 	return element->className == NULL || findClass(reader, element, tag, element->className, index);
 }
 
-// Each class takes what it does not say from its parent, then each element from its class.
-static bool applyDefaults(knMjcf* reader) {
-	const knMjcfClass* classes = reader->classes.items;
+// Each class takes what it does not say from its parent.
+static void inheritClasses(knMjcf* reader) {
 	for (int i = 1; i < reader->classes.count; ++i) {
 		knMjcfClass* class = &reader->classes.items[i];
 		const knMjcfClass* parent = &reader->classes.items[class->parent];
@@ -37,20 +38,30 @@ static bool applyDefaults(knMjcf* reader) {
 		knMjcf_Inherit(&knMjcfJointType, &class->joint, &parent->joint);
 		knMjcf_Inherit(&knMjcfEqualityType, &class->equality, &parent->equality);
 	}
+}
 
-	int* bodyClass = KN_SCRATCH_ZERO(&reader->arena, int, reader->bodies.count);
+// The class of elements that name none: the nearest childclass on the way to the world, else the root.
+static bool findBodyClasses(knMjcf* reader, int* bodyClass) {
+	for (int b = 0; b < reader->bodies.count; ++b) {
+		const knMjcfBody* body = &reader->bodies.items[b];
+		bodyClass[b] = b > 0 ? bodyClass[body->parent] : 0;
+		if (body->childClass != NULL &&
+			!findClass(reader, &body->element, "body", body->childClass, &bodyClass[b])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool applyDefaults(knMjcf* reader) {
+	const knMjcfClass* classes = reader->classes.items;
+	int* bodyClass = KN_SCRATCH(&reader->arena, int, reader->bodies.count);
 	if (bodyClass == NULL) {
 		return knMjcf_NoMemory(reader);
 	}
-	for (int b = 0; b < reader->bodies.count; ++b) {
-		const knMjcfBody* body = &reader->bodies.items[b];
-		if (body->childClass != NULL) {
-			if (!findClass(reader, &body->element, "body", body->childClass, &bodyClass[b])) {
-				return false;
-			}
-		} else if (b > 0) {
-			bodyClass[b] = bodyClass[body->parent];
-		}
+	inheritClasses(reader);
+	if (!findBodyClasses(reader, bodyClass)) {
+		return false;
 	}
 
 	int class;
@@ -92,10 +103,11 @@ static bool collectNames(knMjcf* reader, knNameTable* table, const char* tag, co
 		if (known >= 0) {
 			const knMjcfElement* first = (const void*)((const char*)elements + (size_t)known * stride);
 			if (first->line == 0) {
-				return knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "the name '%.60s' is taken", element->name);
+				return knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "the name '%.60s' is taken",
+								   element->name);
 			}
-			return knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "the name '%.60s' is taken, first in line %d",
-							   element->name, first->line);
+			return knMjcf_Fail(reader, element, tag, KN_BAD_DATA,
+							   "the name '%.60s' is taken, first in line %d", element->name, first->line);
 		}
 		if (!knNameTable_Set(table, element->name, i)) {
 			return knMjcf_NoMemory(reader);
@@ -105,7 +117,7 @@ static bool collectNames(knMjcf* reader, knNameTable* table, const char* tag, co
 }
 
 static bool collectAllNames(knMjcf* reader) {
-	// the world's own element may have been read, so that its name stands for the place where it is
+	// <worldbody> has a line, but the world's name was not written there
 	reader->bodies.items[0].element.line = 0;
 	return collectNames(reader, &reader->bodyNames, "body", reader->bodies.items, reader->bodies.count,
 						sizeof(knMjcfBody)) &&
@@ -117,14 +129,16 @@ static bool collectAllNames(knMjcf* reader) {
 						sizeof(knMjcfKey));
 }
 
-bool knMjcf_FindBody(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* name, int* body) {
+bool knMjcf_FindBody(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* name,
+					 int* body) {
 	*body = knNameTable_Get(&reader->bodyNames, name);
 	if (*body >= 0) {
 		return true;
 	}
 	const char* suggestion =
 		knMjcf_SuggestElement(reader, name, reader->bodies.items, reader->bodies.count, sizeof(knMjcfBody));
-	return knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "there is no body named '%.60s'%s", name, suggestion);
+	return knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "there is no body named '%.60s'%s", name,
+					   suggestion);
 }
 
 // --- the tree --------------------------------------------------------------------------------------------
@@ -158,7 +172,7 @@ static bool sortJoints(knMjcf* reader) {
 	return true;
 }
 
-// A body with joints. True also for a kinematic one, whose free joint (if any) only gives it a place in keyframes.
+// A body with joints. A kinematic one may have a free joint, which only gives it a place in keyframes.
 static bool planMovingBody(knMjcf* reader, int b) {
 	knMjcfNode* node = &reader->nodes[b];
 	const knMjcfBody* body = &reader->bodies.items[b];
@@ -167,9 +181,10 @@ static bool planMovingBody(knMjcf* reader, int b) {
 		const knMjcfJoint* joint = &reader->joints.items[reader->jointOrder[node->firstJoint + i]];
 		if (joint->type != KN_MJCF_FREE) {
 			if (node->kinematic) {
-				return knMjcf_Fail(reader, &joint->element, "joint", KN_BAD_DATA,
-								   "body '%.60s' is kinematic; it moves by its own velocity and takes no joint",
-								   nameOf(&body->element));
+				return knMjcf_Fail(
+					reader, &joint->element, "joint", KN_BAD_DATA,
+					"body '%.60s' is kinematic; it moves by its own velocity and takes no joint",
+					nameOf(&body->element));
 			}
 			continue;
 		}
@@ -240,7 +255,8 @@ static bool makeNodes(knMjcf* reader) {
 static bool checkCompiler(knMjcf* reader) {
 	const knMjcfElement* element = &reader->compiler.element;
 	if (reader->compiler.coordinate != 0) {
-		return knMjcf_Fail(reader, element, "compiler", KN_UNSUPPORTED, "only local coordinates are understood");
+		return knMjcf_Fail(reader, element, "compiler", KN_UNSUPPORTED,
+						   "only local coordinates are understood");
 	}
 	if (!(reader->option.timestep > 0.0)) {
 		return knMjcf_Fail(reader, &reader->option.element, "option", KN_BAD_DATA,
@@ -348,8 +364,8 @@ static bool addShapes(knMjcf* reader) {
 	for (int i = 0; i < count; ++i) {
 		const knMjcfShape* shape = &reader->shapes[present[ordered(reader->shapeOrder, i)]];
 		knError cause = { .status = KN_OK };
-		knShapeId id = knScene_AddShape(reader->scene, reader->nodes[shape->node].id, shape->geom, &shape->def,
-										&cause);
+		knShapeId id =
+			knScene_AddShape(reader->scene, reader->nodes[shape->node].id, shape->geom, &shape->def, &cause);
 		if (KN_ID_IS_NULL(id)) {
 			return knMjcf_FailFrom(reader, &reader->geoms.items[shape->source].element, &cause);
 		}
@@ -425,9 +441,10 @@ bool knMjcf_Build(knMjcf* reader, const char* keyframe) {
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_PART) &&
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_COMPOUND) && knMjcf_PlanMasses(reader) &&
 		   // poses and joints
-		   knMjcf_CheckJoints(reader) && chooseStart(reader, keyframe) && knMjcf_PlanJoints(reader) && knMjcf_PlanEqualities(reader) &&
-		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_JOINT) &&
-		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_LIMIT) && knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_ORDER) &&
+		   knMjcf_CheckJoints(reader) && chooseStart(reader, keyframe) && knMjcf_PlanJoints(reader) &&
+		   knMjcf_PlanEqualities(reader) && knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_JOINT) &&
+		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_LIMIT) &&
+		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_ORDER) &&
 		   // the scene
 		   createScene(reader) && addBodies(reader) && addShapes(reader) && addJoints(reader) &&
 		   addExclusions(reader);

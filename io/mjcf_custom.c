@@ -9,12 +9,12 @@
 #include "core/text.h"
 
 typedef enum Target {
-	TARGET_NONE,   // "knuckle.stepper"
-	TARGET_GEOM,   // "knuckle.sensor.GEOM"
-	TARGET_GEOMS,  // "knuckle.friction", all geoms, or "knuckle.friction.GEOM"
-	TARGET_BODY,   // "knuckle.fast.BODY"
-	TARGET_JOINT,  // "knuckle.limit.JOINT"
-	TARGET_NAME,   // a new name: "knuckle.loop.NAME"
+	TARGET_NONE,  // "knuckle.stepper"
+	TARGET_GEOM,  // "knuckle.sensor.GEOM"
+	TARGET_GEOMS, // "knuckle.friction", all geoms, or "knuckle.friction.GEOM"
+	TARGET_BODY,  // "knuckle.fast.BODY"
+	TARGET_JOINT, // "knuckle.limit.JOINT"
+	TARGET_NAME,  // a new name: "knuckle.loop.NAME"
 } Target;
 
 typedef enum Form { FORM_NUMBERS, FORM_TEXT, FORM_EITHER } Form;
@@ -97,7 +97,8 @@ static bool applyRestitutionCombine(knMjcf* reader, const Value* value) {
 
 static bool applySetting(knMjcf* reader, const Value* value) {
 	knError cause = { .status = KN_OK };
-	if (knSettings_Set(&reader->sceneDef.settings, value->custom->target, value->custom->data, &cause) == KN_OK) {
+	if (knSettings_Set(&reader->sceneDef.settings, value->custom->target, value->custom->data, &cause) ==
+		KN_OK) {
 		return true;
 	}
 	cause.status = KN_BAD_DATA; // a file's mistake, not the caller's
@@ -107,18 +108,20 @@ static bool applySetting(knMjcf* reader, const Value* value) {
 // --- geoms -----------------------------------------------------------------------------------------------
 
 static bool applyRestitution(knMjcf* reader, const Value* value) {
-	reader->shapes[value->index].def.restitution = value->numbers[0];
-	return true;
+	const double restitution = value->numbers[0];
+	reader->shapes[value->index].def.restitution = restitution;
+	return (restitution >= 0.0 && restitution <= 1.0) ||
+		   failValue(reader, value, "restitution must lie between 0 and 1");
 }
 
 static bool applyFriction(knMjcf* reader, const Value* value) {
 	reader->shapes[value->index].def.friction = value->numbers[0];
-	return true;
+	return value->numbers[0] >= 0.0 || failValue(reader, value, "friction must not be negative");
 }
 
 static bool applyRolling(knMjcf* reader, const Value* value) {
 	reader->shapes[value->index].def.rollingFriction = value->numbers[0];
-	return true;
+	return value->numbers[0] >= 0.0 || failValue(reader, value, "friction must not be negative");
 }
 
 static bool applySensor(knMjcf* reader, const Value* value) {
@@ -146,7 +149,8 @@ static bool applyFilter(knMjcf* reader, const Value* value) {
 	const char* text = value->custom->data;
 	knFilter filter;
 	int group;
-	if (!readHex(&text, &filter.category) || !readHex(&text, &filter.mask) || !knText_ParseInt(text, &group)) {
+	if (!readHex(&text, &filter.category) || !readHex(&text, &filter.mask) ||
+		!knText_ParseInt(text, &group)) {
 		return failValue(reader, value, "it must be category, mask and group: '0x1 0xffff 0'");
 	}
 	filter.group = group;
@@ -250,7 +254,8 @@ static bool readOrder(knMjcf* reader, const Value* value, int count, const int**
 	}
 	bool ok = knMjcf_ParseNumbers(value->custom->data, numbers, count, bad) == count;
 	for (int i = 0; ok && i < count; ++i) {
-		ok = numbers[i] >= 0.0 && numbers[i] < count && floor(numbers[i]) == numbers[i] && !seen[(int)numbers[i]];
+		ok = numbers[i] >= 0.0 && numbers[i] < count && floor(numbers[i]) == numbers[i] &&
+			 !seen[(int)numbers[i]];
 		if (ok) {
 			result[i] = (int)numbers[i];
 			seen[result[i]] = true;
@@ -360,8 +365,9 @@ static bool findRow(knMjcf* reader, knMjcfCustom* custom) {
 						   "'knuckle.%s' must be followed by a dot and a name", row->name);
 	}
 	if (row->form != FORM_EITHER && custom->text != (row->form == FORM_TEXT)) {
-		return knMjcf_Fail(reader, &custom->element, tagOf(custom), KN_BAD_DATA, "'knuckle.%s' must be a <%s>",
-						   row->name, row->form == FORM_TEXT ? "text" : "numeric");
+		return knMjcf_Fail(reader, &custom->element, tagOf(custom), KN_BAD_DATA,
+						   "'knuckle.%s' must be a <%s>", row->name,
+						   row->form == FORM_TEXT ? "text" : "numeric");
 	}
 	return true;
 }
@@ -374,8 +380,8 @@ bool knMjcf_ReadCustoms(knMjcf* reader) {
 		knMjcfCustom* custom = &reader->customs.items[i];
 		ok = findRow(reader, custom);
 		if (ok && knNameTable_Get(&names, custom->element.name) >= 0) {
-			ok = knMjcf_Fail(reader, &custom->element, tagOf(custom), KN_BAD_DATA, "the name '%.70s' is taken",
-							 custom->element.name);
+			ok = knMjcf_Fail(reader, &custom->element, tagOf(custom), KN_BAD_DATA,
+							 "the name '%.70s' is taken", custom->element.name);
 		}
 		ok = ok && (knNameTable_Set(&names, custom->element.name, i) || knMjcf_NoMemory(reader));
 	}
@@ -413,7 +419,8 @@ static bool findBody(knMjcf* reader, Value* value) {
 	if (value->index == 0) {
 		return failValue(reader, value, "the world takes no such value");
 	}
-	return reader->nodes[value->index].owner == value->index || value->custom->row->stage == KN_MJCF_STAGE_TREE ||
+	return reader->nodes[value->index].owner == value->index ||
+		   value->custom->row->stage == KN_MJCF_STAGE_TREE ||
 		   knMjcf_Fail(reader, &value->custom->element, value->tag, KN_BAD_DATA,
 					   "body '%.60s' has no joint and is part of another; name that one", name);
 }
@@ -438,8 +445,9 @@ static bool readNumbers(knMjcf* reader, Value* value) {
 						   "data: '%s' is not a finite number", bad);
 	}
 	return (value->count >= row->least && value->count <= row->most) ||
-		   knMjcf_Fail(reader, &value->custom->element, value->tag, KN_BAD_DATA, "data has %d number%s; it takes %d",
-					   value->count, value->count == 1 ? "" : "s", row->most);
+		   knMjcf_Fail(reader, &value->custom->element, value->tag, KN_BAD_DATA,
+					   "data has %d number%s; it takes %d", value->count, value->count == 1 ? "" : "s",
+					   row->most);
 }
 
 static bool applyToAll(knMjcf* reader, Value* value) {

@@ -8,13 +8,17 @@
 #include "core/text.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-#define ELEMENT_TYPE(tag, fields) { tag, fields, COUNT(fields) }
+#define ELEMENT_TYPE(tag, fields)                                                                            \
+	{ tag, fields, COUNT(fields) }
 
 #define REALS(text, bit, type, member, least, most)                                                          \
 	{ .name = text, KN_MJCF_FIELD_REALS, bit, offsetof(type, member), least, most, 0, NULL }
 #define REAL(text, bit, type, member) REALS(text, bit, type, member, 1, 1)
 #define COUNTED(text, bit, type, member, count, least, most)                                                 \
-	{ .name = text, KN_MJCF_FIELD_REALS, bit, offsetof(type, member), least, most, offsetof(type, count), NULL }
+	{                                                                                                        \
+		.name = text, KN_MJCF_FIELD_REALS, bit, offsetof(type, member), least, most, offsetof(type, count),  \
+		NULL                                                                                                 \
+	}
 #define NUMBERS(text, bit, type, member)                                                                     \
 	{ .name = text, KN_MJCF_FIELD_NUMBERS, bit, offsetof(type, member), 0, 0, 0, NULL }
 #define INT(text, bit, type, member)                                                                         \
@@ -23,7 +27,8 @@
 	{ .name = text, KN_MJCF_FIELD_WORD, bit, offsetof(type, member), 0, 0, 0, list }
 #define TEXT(text, bit, type, member)                                                                        \
 	{ .name = text, KN_MJCF_FIELD_TEXT, bit, offsetof(type, member), 0, 0, 0, NULL }
-#define SILENT(text) { .name = text, KN_MJCF_FIELD_SILENT, 0, 0, 0, 0, 0, NULL }
+#define SILENT(text)                                                                                         \
+	{ .name = text, KN_MJCF_FIELD_SILENT, 0, 0, 0, 0, 0, NULL }
 
 #define NAME TEXT("name", KN_MJCF_NAME, knMjcfElement, name)
 #define CLASS TEXT("class", KN_MJCF_CLASS, knMjcfElement, className)
@@ -40,7 +45,7 @@ static const char* const autoWords[] = { "false", "true", "auto", NULL };
 static const char* const angleWords[] = { "degree", "radian", NULL };
 static const char* const coordinateWords[] = { "local", "global", NULL };
 const char* const knMjcfGeomWords[] = { "sphere", "capsule",   "box",    "plane", "cylinder",
-										 "mesh",   "ellipsoid", "hfield", "sdf",   NULL };
+										"mesh",   "ellipsoid", "hfield", "sdf",   NULL };
 static const char* const jointWords[] = { "free", "ball", "slide", "hinge", NULL };
 
 static const knMjcfField modelFields[] = { TEXT("model", KN_MJCF_OWN, knMjcfModel, model) };
@@ -229,7 +234,8 @@ static bool failNumber(knMjcf* reader, const char* tag, const char* attribute, c
 	return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s: '%s' is not a finite number", attribute, bad);
 }
 
-static bool readReals(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text, char* element) {
+static bool readReals(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text,
+					  char* element) {
 	double numbers[7];
 	char bad[32];
 	int count = knMjcf_ParseNumbers(text, numbers, 7, bad);
@@ -238,11 +244,11 @@ static bool readReals(knMjcf* reader, const char* tag, const knMjcfField* field,
 	}
 	if (count < field->least || count > field->most) {
 		if (field->least == field->most) {
-			return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s has %d number%s; it takes %d", field->name, count,
-							   count == 1 ? "" : "s", field->most);
+			return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s has %d number%s; it takes %d", field->name,
+							   count, count == 1 ? "" : "s", field->most);
 		}
-		return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s has %d number%s; it takes %d to %d", field->name,
-						   count, count == 1 ? "" : "s", field->least, field->most);
+		return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s has %d number%s; it takes %d to %d",
+						   field->name, count, count == 1 ? "" : "s", field->least, field->most);
 	}
 	memcpy(element + field->offset, numbers, (size_t)count * sizeof(double));
 	if (field->countOffset != 0) {
@@ -251,7 +257,8 @@ static bool readReals(knMjcf* reader, const char* tag, const knMjcfField* field,
 	return true;
 }
 
-static bool readNumbers(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text, char* element) {
+static bool readNumbers(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text,
+						char* element) {
 	char bad[32];
 	int count = knMjcf_ParseNumbers(text, NULL, 0, bad);
 	if (count < 0) {
@@ -267,7 +274,8 @@ static bool readNumbers(knMjcf* reader, const char* tag, const knMjcfField* fiel
 	return true;
 }
 
-static bool readWord(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text, char* element) {
+static bool readWord(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text,
+					 char* element) {
 	char allowed[128] = "";
 	size_t length = 0;
 	for (int i = 0; field->words[i] != NULL; ++i) {
@@ -278,11 +286,12 @@ static bool readWord(knMjcf* reader, const char* tag, const knMjcfField* field, 
 		length += (size_t)snprintf(allowed + length, sizeof allowed - length, "%s%s", i > 0 ? ", " : "",
 								   field->words[i]);
 	}
-	return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s is '%.40s'; it must be one of %s", field->name, text,
-					   allowed);
+	return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s is '%.40s'; it must be one of %s", field->name,
+					   text, allowed);
 }
 
-static bool readField(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text, char* element) {
+static bool readField(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text,
+					  char* element) {
 	switch (field->kind) {
 	case KN_MJCF_FIELD_REALS:
 		return readReals(reader, tag, field, text, element);
@@ -293,7 +302,8 @@ static bool readField(knMjcf* reader, const char* tag, const knMjcfField* field,
 	case KN_MJCF_FIELD_INT: {
 		int value;
 		if (!knText_ParseInt(text, &value)) {
-			return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s: '%.40s' is not an integer", field->name, text);
+			return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s: '%.40s' is not an integer", field->name,
+							   text);
 		}
 		memcpy(element + field->offset, &value, sizeof value);
 		return true;
@@ -320,7 +330,8 @@ static const knMjcfField* findField(const knMjcfElementType* type, const char* n
 	return NULL;
 }
 
-bool knMjcf_ReadElement(knMjcf* reader, const knMjcfElementType* type, const char** attributes, void* element) {
+bool knMjcf_ReadElement(knMjcf* reader, const knMjcfElementType* type, const char** attributes,
+						void* element) {
 	knMjcfElement* head = element;
 	head->line = reader->line;
 	head->column = reader->column;
@@ -344,7 +355,8 @@ bool knMjcf_ReadElement(knMjcf* reader, const knMjcfElementType* type, const cha
 		}
 		orientations |= bit & KN_MJCF_ORIENTATION_BITS;
 		// in a <default> that speaks twice, the later orientation replaces the earlier
-		head->given = (orientations != 0 ? head->given & ~KN_MJCF_ORIENTATION_BITS : head->given) | orientations | bit;
+		head->given =
+			(orientations != 0 ? head->given & ~KN_MJCF_ORIENTATION_BITS : head->given) | orientations | bit;
 	}
 	return !reader->failed;
 }
@@ -380,7 +392,8 @@ void knMjcf_Inherit(const knMjcfElementType* type, void* element, const void* de
 		}
 		memcpy((char*)element + field->offset, (const char*)defaults + field->offset, fieldSize(field));
 		if (field->countOffset != 0) {
-			memcpy((char*)element + field->countOffset, (const char*)defaults + field->countOffset, sizeof(int));
+			memcpy((char*)element + field->countOffset, (const char*)defaults + field->countOffset,
+				   sizeof(int));
 		}
 	}
 	head->given |= wanted;

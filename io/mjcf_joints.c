@@ -49,7 +49,8 @@ static bool checkLimits(knMjcf* reader, const knMjcfJoint* joint) {
 		sentence = "it is limited but has no range";
 	} else if (isLimited(joint) && joint->type != KN_MJCF_FREE && joint->range[0] > joint->range[1]) {
 		sentence = "the lower end of its range exceeds the upper";
-	} else if (isLimited(joint) && joint->type == KN_MJCF_BALL && (joint->range[0] != 0.0 || joint->range[1] <= 0.0)) {
+	} else if (isLimited(joint) && joint->type == KN_MJCF_BALL &&
+			   (joint->range[0] != 0.0 || joint->range[1] <= 0.0)) {
 		sentence = "the range of a ball joint is 0 and the largest angle";
 	}
 	return sentence == NULL || knMjcf_Fail(reader, &joint->element, "joint", KN_BAD_DATA, "%s", sentence);
@@ -65,7 +66,8 @@ bool knMjcf_CheckJoints(knMjcf* reader) {
 		const double length = knLength(joint->axis);
 		if (joint->type == KN_MJCF_HINGE || joint->type == KN_MJCF_SLIDE) {
 			if (!(length > 1e-12) || !knIsFinite(length)) {
-				return knMjcf_Fail(reader, &joint->element, "joint", KN_BAD_DATA, "its axis has no direction");
+				return knMjcf_Fail(reader, &joint->element, "joint", KN_BAD_DATA,
+								   "its axis has no direction");
 			}
 			joint->axis = knMjcf_UnitAxis(joint->axis);
 		}
@@ -139,7 +141,8 @@ knFrame knMjcf_ParentFrame(knFrame local, knFrame frameChild, knJointKind kind, 
 }
 
 // Frames from the child's joint frame in its body and the coordinates at the reference pose.
-static void planFrames(const knMjcf* reader, int node, knFrame frameChild, const double* ref, knJointDef* def) {
+static void planFrames(const knMjcf* reader, int node, knFrame frameChild, const double* ref,
+					   knJointDef* def) {
 	const int parentIndex = reader->bodies.items[node].parent;
 	const knMjcfNode* parent = &reader->nodes[parentIndex];
 	def->frameParent = knMjcf_ParentFrame(reader->nodes[node].local, frameChild, def->kind, ref);
@@ -151,11 +154,9 @@ static void planFrames(const knMjcf* reader, int node, knFrame frameChild, const
 
 static bool addTreeLink(knMjcf* reader, const Chain* chain, const knJointDef* def) {
 	const int parent = reader->nodes[reader->bodies.items[chain->node].parent].owner;
-	knMjcfLink link = { .def = *def,
-						.parent = parent,
-						.child = chain->node,
-						.element = &chain->joint[0]->element,
-						.tag = "joint" };
+	knMjcfLink link = {
+		.def = *def, .parent = parent, .child = chain->node, .element = &chain->joint[0]->element
+	};
 	// MuJoCo keeps parents and children apart unless the parent stands still
 	link.def.collide = reader->nodes[parent].kind != KN_BODY_DYNAMIC;
 	if (knMjcf_AddLink(reader, &link, chain->joint[0]->element.name) == NULL) {
@@ -193,7 +194,8 @@ static bool planBall(knMjcf* reader, const Chain* chain) {
 		def.coneLimited = def.twistLimited = true;
 		def.coneY = def.coneZ = def.twistUpper = angle;
 		def.twistLower = -angle;
-		knMjcf_Note(reader, &joint->element, "<joint> range of a ball: limits swing and twist, not the whole angle");
+		knMjcf_Note(reader, &joint->element,
+					"<joint> range of a ball: limits swing and twist, not the whole angle");
 	}
 	return addTreeLink(reader, chain, &def);
 }
@@ -273,8 +275,8 @@ static const Pattern patterns[] = {
 // The direction in the body's frame that a kind's axis i has when the joint is at zero.
 static knVec3 axisDirection(knJointKind kind, int i, knQuat Q) {
 	static const int sliderAxes[] = { 0, 1, 2 }, universalAxes[] = { 0, 2 }, cylinderAxes[] = { 0, 0 };
-	const int* axes = kind == KN_JOINT_UNIVERSAL ? universalAxes
-												 : (kind == KN_JOINT_CYLINDER ? cylinderAxes : sliderAxes);
+	const int* axes =
+		kind == KN_JOINT_UNIVERSAL ? universalAxes : (kind == KN_JOINT_CYLINDER ? cylinderAxes : sliderAxes);
 	knVec3 unit = knZero3();
 	knSetComponent(&unit, axes[i], 1.0);
 	return knRotate(Q, unit);
@@ -315,13 +317,18 @@ static bool planSeveral(knMjcf* reader, const Chain* chain, int jointCount) {
 		}
 	}
 	const knMjcfElement* body = &reader->bodies.items[chain->node].element;
-	return knMjcf_Fail(reader, body, "body", KN_UNSUPPORTED,
-					   "the %d joints of body '%.60s' are together no joint that is understood; put a body between "
-					   "them",
-					   jointCount, body->name != NULL ? body->name : "(unnamed)");
+	return knMjcf_Fail(
+		reader, body, "body", KN_UNSUPPORTED,
+		"the %d joints of body '%.60s' are together no joint that is understood; put a body between "
+		"them",
+		jointCount, body->name != NULL ? body->name : "(unnamed)");
 }
 
 bool knMjcf_PlanJoints(knMjcf* reader) {
+	if (!KN_ARRAY_RESERVE(&reader->allocator, &reader->links,
+						  reader->joints.count + reader->equalities.count)) {
+		return knMjcf_NoMemory(reader);
+	}
 	for (int b = 1; b < reader->bodies.count; ++b) {
 		const knMjcfNode* node = &reader->nodes[b];
 		if (node->jointCount == 0 || node->kind == KN_BODY_KINEMATIC) {
@@ -333,7 +340,7 @@ bool knMjcf_PlanJoints(knMjcf* reader) {
 			chain.joint[i] = &reader->joints.items[chain.index[i]];
 		}
 		const int type = chain.joint[0]->type;
-		bool ok = node->jointCount > 1         ? planSeveral(reader, &chain, node->jointCount)
+		bool ok = node->jointCount > 1   ? planSeveral(reader, &chain, node->jointCount)
 				  : type == KN_MJCF_FREE ? planFree(reader, &chain)
 				  : type == KN_MJCF_BALL ? planBall(reader, &chain)
 										 : planSingle(reader, &chain);
@@ -347,7 +354,8 @@ bool knMjcf_PlanJoints(knMjcf* reader) {
 // --- equalities ------------------------------------------------------------------------------------------
 
 // Frames of a ball joint that is closed in the reference pose, at a point of the first body.
-static void planConnect(const knMjcf* reader, const knMjcfEquality* equality, int a, int b, knMjcfLink* link) {
+static void planConnect(const knMjcf* reader, const knMjcfEquality* equality, int a, int b,
+						knMjcfLink* link) {
 	const knMjcfNode* first = &reader->nodes[a];
 	const knFrame anchor = knMakeFrame(equality->anchor, knIdentityQ());
 	link->def = knJointDef_Default(KN_JOINT_BALL);
@@ -401,12 +409,12 @@ static bool planEquality(knMjcf* reader, const knMjcfEquality* equality) {
 	}
 	knMjcfLink link = { .parent = reader->nodes[a].owner,
 						.child = reader->nodes[b].owner,
-						.element = &equality->element,
-						.tag = tag };
+						.element = &equality->element };
 	const bool moves = reader->nodes[link.parent].kind == KN_BODY_DYNAMIC ||
 					   reader->nodes[link.child].kind == KN_BODY_DYNAMIC;
 	if (link.parent == link.child || !moves) {
-		knMjcf_Note(reader, &equality->element, "<%s> ignored: its bodies cannot move against each other", tag);
+		knMjcf_Note(reader, &equality->element, "<%s> ignored: its bodies cannot move against each other",
+					tag);
 		return !reader->failed;
 	}
 	if (!equality->weld) {

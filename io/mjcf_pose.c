@@ -169,8 +169,9 @@ static void applyFree(const double* q, const double* v, Motion* motion) {
 // --- keyframes -------------------------------------------------------------------------------------------
 
 static bool checkLength(knMjcf* reader, const knMjcfKey* key, const char* what, int count, int expected) {
-	return count == expected || knMjcf_Fail(reader, &key->element, "key", KN_BAD_DATA,
-											"%s has %d numbers; the model's joints take %d", what, count, expected);
+	return count == expected ||
+		   knMjcf_Fail(reader, &key->element, "key", KN_BAD_DATA,
+					   "%s has %d numbers; the model's joints take %d", what, count, expected);
 }
 
 // Quaternions in qpos must have a length.
@@ -209,7 +210,8 @@ bool knMjcf_ChooseKey(knMjcf* reader, const char* name, const knMjcfElement* ele
 		(!checkLength(reader, key, "qpos", key->qpos.count, nq) || !checkQuats(reader, key))) {
 		return false;
 	}
-	if (knMjcf_Given(&key->element, KN_MJCF_KEY_QVEL) && !checkLength(reader, key, "qvel", key->qvel.count, nv)) {
+	if (knMjcf_Given(&key->element, KN_MJCF_KEY_QVEL) &&
+		!checkLength(reader, key, "qvel", key->qvel.count, nv)) {
 		return false;
 	}
 	if (key->time != 0.0) {

@@ -98,10 +98,9 @@ static bool openOption(Parse* parse, const Row* row, const char** attributes, in
 static bool openDefault(Parse* parse, const Row* row, const char** attributes, int* index) {
 	knMjcf* reader = parse->reader;
 	const bool root = row->place == IN_MUJOCO;
-	knMjcfClass class = { .parent = *index,
-						  .geom = geomDefault,
-						  .joint = jointDefault,
-						  .equality = equalityDefault };
+	knMjcfClass class = {
+		.parent = *index, .geom = geomDefault, .joint = jointDefault, .equality = equalityDefault
+	};
 	if (!knMjcf_ReadElement(reader, &knMjcfDefaultType, attributes, &class)) {
 		return false;
 	}
@@ -111,8 +110,9 @@ static bool openDefault(Parse* parse, const Row* row, const char** attributes, i
 	}
 	int known = name != NULL ? knNameTable_Get(&reader->classNames, name) : -1;
 	if (known > 0 || (known == 0 && !root)) {
-		return knMjcf_Fail(reader, NULL, "default", KN_BAD_DATA, "class '%.60s' is defined twice, first in line %d",
-						   name, reader->classes.items[known].element.line);
+		return knMjcf_Fail(reader, NULL, "default", KN_BAD_DATA,
+						   "class '%.60s' is defined twice, first in line %d", name,
+						   reader->classes.items[known].element.line);
 	}
 	*index = root ? 0 : reader->classes.count;
 	if (root) {
@@ -147,7 +147,8 @@ static bool openDefaultEquality(Parse* parse, const Row* row, const char** attri
 static bool openWorldBody(Parse* parse, const Row* row, const char** attributes, int* index) {
 	(void)row;
 	*index = 0;
-	return knMjcf_ReadElement(parse->reader, &knMjcfWorldBodyType, attributes, &parse->reader->bodies.items[0]);
+	return knMjcf_ReadElement(parse->reader, &knMjcfWorldBodyType, attributes,
+							  &parse->reader->bodies.items[0]);
 }
 
 static bool openBody(Parse* parse, const Row* row, const char** attributes, int* index) {
@@ -206,7 +207,8 @@ static bool openFreeJoint(Parse* parse, const Row* row, const char** attributes,
 static bool openEqualityOf(Parse* parse, const knMjcfElementType* type, const char** attributes, bool weld) {
 	knMjcfEquality equality = equalityDefault;
 	equality.weld = weld;
-	return knMjcf_ReadElement(parse->reader, type, attributes, &equality) && KEEP(parse, equalities, equality);
+	return knMjcf_ReadElement(parse->reader, type, attributes, &equality) &&
+		   KEEP(parse, equalities, equality);
 }
 
 static bool openConnect(Parse* parse, const Row* row, const char** attributes, int* index) {
@@ -236,7 +238,8 @@ static bool openCustom(Parse* parse, const Row* row, const char** attributes, in
 	(void)index;
 	knMjcf* reader = parse->reader;
 	knMjcfCustom custom = { .text = strcmp(row->tag, "text") == 0 };
-	if (!knMjcf_ReadElement(reader, custom.text ? &knMjcfTextType : &knMjcfNumericType, attributes, &custom)) {
+	if (!knMjcf_ReadElement(reader, custom.text ? &knMjcfTextType : &knMjcfNumericType, attributes,
+							&custom)) {
 		return false;
 	}
 	if (custom.element.name == NULL || strncmp(custom.element.name, "knuckle.", 8) != 0) {
@@ -325,8 +328,8 @@ static bool openElement(Parse* parse, const char* tag, const char** attributes, 
 		return row->open(parse, row, attributes, &level->index);
 	}
 	if (place == IN_DOCUMENT) {
-		return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "the root element is <%.40s>; an MJCF file begins with <mujoco>",
-						   tag);
+		return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA,
+						   "the root element is <%.40s>; an MJCF file begins with <mujoco>", tag);
 	}
 	knMjcf_Note(reader, NULL, "<%.60s> ignored", tag);
 	level->place = IN_IGNORED;
@@ -378,12 +381,13 @@ static void XMLCALL onText(void* context, const XML_Char* text, int length) {
 	}
 }
 
-static void XMLCALL onDoctype(void* context, const XML_Char* name, const XML_Char* system, const XML_Char* public,
-							  int internal) {
+static void XMLCALL onDoctype(void* context, const XML_Char* name, const XML_Char* system,
+							  const XML_Char* public, int internal) {
 	(void)name, (void)system, (void)public, (void)internal;
 	Parse* parse = context;
 	notePlace(parse);
-	knMjcf_Fail(parse->reader, NULL, "!DOCTYPE", KN_BAD_DATA, "a scene file may not have a DOCTYPE or entities");
+	knMjcf_Fail(parse->reader, NULL, "!DOCTYPE", KN_BAD_DATA,
+				"a scene file may not have a DOCTYPE or entities");
 	XML_StopParser(parse->parser, XML_FALSE);
 }
 
@@ -452,14 +456,21 @@ static bool parseInput(knMjcf* reader, FILE* file, const char* text, size_t size
 
 // --- the reader's life -----------------------------------------------------------------------------------
 
+enum { TABLES = 7 };
+
+static knNameTable* nameTable(knMjcf* reader, int index) {
+	knNameTable* const tables[TABLES] = { &reader->noteTable, &reader->classNames, &reader->bodyNames,
+										  &reader->geomNames, &reader->jointNames, &reader->linkNames,
+										  &reader->keyNames };
+	return tables[index];
+}
+
 // The world, the root class, and what MJCF assumes when a file does not say.
 static bool initReader(knMjcf* reader, const knAllocator* allocator, const char* name) {
 	*reader = (knMjcf){ .allocator = *allocator, .file = name };
 	knArena_Init(&reader->arena, allocator);
-	knNameTable* const tables[] = { &reader->noteTable, &reader->classNames, &reader->bodyNames, &reader->geomNames,
-									&reader->jointNames, &reader->linkNames, &reader->keyNames };
-	for (size_t i = 0; i < sizeof tables / sizeof *tables; ++i) {
-		knNameTable_Init(tables[i], allocator);
+	for (int i = 0; i < TABLES; ++i) {
+		knNameTable_Init(nameTable(reader, i), allocator);
 	}
 	reader->compiler = (knMjcfCompiler){ .angle = KN_MJCF_DEGREE,
 										 .inertiaFromGeom = KN_MJCF_INERTIA_AUTO,
@@ -470,7 +481,9 @@ static bool initReader(knMjcf* reader, const knAllocator* allocator, const char*
 
 	Parse parse = { .reader = reader };
 	const knMjcfBody world = { .element.name = "world", .parent = -1, .inertial = -1 };
-	const knMjcfClass root = { .parent = -1, .geom = geomDefault, .joint = jointDefault, .equality = equalityDefault };
+	const knMjcfClass root = {
+		.parent = -1, .geom = geomDefault, .joint = jointDefault, .equality = equalityDefault
+	};
 	return KEEP(&parse, bodies, world) && KEEP(&parse, classes, root) &&
 		   (knNameTable_Set(&reader->classNames, "main", 0) || knMjcf_NoMemory(reader));
 }
@@ -493,22 +506,21 @@ static void freeReader(knMjcf* reader) {
 	KN_ARRAY_FREE(allocator, &reader->keys);
 	KN_ARRAY_FREE(allocator, &reader->customs);
 	KN_ARRAY_FREE(allocator, &reader->links);
-	knNameTable* const tables[] = { &reader->noteTable, &reader->classNames, &reader->bodyNames, &reader->geomNames,
-									&reader->jointNames, &reader->linkNames, &reader->keyNames };
-	for (size_t i = 0; i < sizeof tables / sizeof *tables; ++i) {
-		knNameTable_Free(tables[i]);
+	for (int i = 0; i < TABLES; ++i) {
+		knNameTable_Free(nameTable(reader, i));
 	}
 	knArena_Free(&reader->arena);
 }
 
-static knScene* load(FILE* file, const char* text, size_t size, const char* name, const knMjcfOptions* options,
-					 knLoadReport* report, knError* error) {
+static knScene* load(FILE* file, const char* text, size_t size, const char* name,
+					 const knMjcfOptions* options, knLoadReport* report, knError* error) {
 	const knAllocator standard = knAllocator_Default();
 	const bool own = options != NULL && options->allocator != NULL;
 	knMjcf reader;
 	bool ok = initReader(&reader, own ? options->allocator : &standard, name) &&
 			  parseInput(&reader, file, text, size) &&
-			  knMjcf_Build(&reader, options != NULL ? options->keyframe : NULL) && knMjcf_TakeReport(&reader, report);
+			  knMjcf_Build(&reader, options != NULL ? options->keyframe : NULL) &&
+			  knMjcf_TakeReport(&reader, report);
 	knScene* scene = reader.scene;
 	if (!ok) {
 		knScene_Destroy(scene);

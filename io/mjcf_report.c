@@ -25,8 +25,8 @@ static void setPlace(knMjcf* reader, const knMjcfElement* element) {
 	reader->error.column = element != NULL ? element->column : reader->column;
 }
 
-bool knMjcf_Fail(knMjcf* reader, const knMjcfElement* element, const char* tag, knStatus status, const char* format,
-				 ...) {
+bool knMjcf_Fail(knMjcf* reader, const knMjcfElement* element, const char* tag, knStatus status,
+				 const char* format, ...) {
 	if (reader->failed) {
 		return false;
 	}
@@ -69,7 +69,8 @@ const char* knMjcf_Suggest(knMjcf* reader, const char* name, const char* const* 
 	return copy != NULL ? copy : "";
 }
 
-const char* knMjcf_SuggestElement(knMjcf* reader, const char* name, const void* elements, int count, size_t stride) {
+const char* knMjcf_SuggestElement(knMjcf* reader, const char* name, const void* elements, int count,
+								  size_t stride) {
 	const char** names = KN_SCRATCH(&reader->arena, const char*, count);
 	if (names == NULL) {
 		return "";
@@ -130,8 +131,8 @@ bool knMjcf_TakeReport(knMjcf* reader, knLoadReport* report) {
 	for (int i = 0; i < reader->notes.count; ++i) {
 		const knMjcfNote* note = &reader->notes.items[i];
 		if (note->count > 1) {
-			snprintf(lines[i], sizeof *lines, "%d:%d: %.110s (and %d more)", note->line, note->column, note->text,
-					 note->count - 1);
+			snprintf(lines[i], sizeof *lines, "%d:%d: %.110s (and %d more)", note->line, note->column,
+					 note->text, note->count - 1);
 		} else {
 			snprintf(lines[i], sizeof *lines, "%d:%d: %.130s", note->line, note->column, note->text);
 		}

@@ -48,8 +48,8 @@ static bool planSize(knMjcf* reader, const knMjcfGeom* geom, knFrame* frame, dou
 	const bool fromto = knMjcf_Given(&geom->element, KN_MJCF_GEOM_FROMTO);
 	const int need = fromto ? 1 : needed[geom->type];
 	if (geom->sizeCount < need) {
-		return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA,
-						   "size has %d numbers; a %s needs %d", geom->sizeCount, knMjcfGeomWords[geom->type], need);
+		return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA, "size has %d numbers; a %s needs %d",
+						   geom->sizeCount, knMjcfGeomWords[geom->type], need);
 	}
 	for (int i = 0; i < 3; ++i) {
 		size[i] = i < geom->sizeCount ? geom->size[i] : 0.0;
@@ -91,8 +91,8 @@ static uint32_t colorOf(const double rgba[4]) {
 static bool planMaterial(knMjcf* reader, const knMjcfGeom* geom, knMjcfShape* shape) {
 	knShapeDef* def = &shape->def;
 	if (geom->condim != 1 && geom->condim != 3 && geom->condim != 4 && geom->condim != 6) {
-		return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA, "condim is %d; it must be 1, 3, 4 or 6",
-						   geom->condim);
+		return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA,
+						   "condim is %d; it must be 1, 3, 4 or 6", geom->condim);
 	}
 	if (geom->condim > 3) {
 		knMjcf_Note(reader, &geom->element, "<geom> condim %d: torsional friction ignored", geom->condim);
@@ -110,8 +110,8 @@ static bool planMaterial(knMjcf* reader, const knMjcfGeom* geom, knMjcfShape* sh
 						   geom->mass);
 	}
 	if (geom->density < 0.0) {
-		return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA, "density is %g; it must not be negative",
-						   geom->density);
+		return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA,
+						   "density is %g; it must not be negative", geom->density);
 	}
 	if (geom->density > 0.0) {
 		def->density = geom->density;
@@ -124,7 +124,8 @@ static bool planMaterial(knMjcf* reader, const knMjcfGeom* geom, knMjcfShape* sh
 // --- geoms -----------------------------------------------------------------------------------------------
 
 static bool usesInertial(const knMjcf* reader, int body) {
-	return reader->bodies.items[body].inertial >= 0 && reader->compiler.inertiaFromGeom != KN_MJCF_INERTIA_TRUE;
+	return reader->bodies.items[body].inertial >= 0 &&
+		   reader->compiler.inertiaFromGeom != KN_MJCF_INERTIA_TRUE;
 }
 
 // True if the geom's own mass counts towards its body's.
@@ -140,13 +141,15 @@ static bool weighs(const knMjcf* reader, const knMjcfGeom* geom) {
 static bool skipOther(knMjcf* reader, const knMjcfGeom* geom) {
 	const bool touches = geom->contype != 0 || geom->conaffinity != 0;
 	const bool moves = reader->nodes[geom->body].kind == KN_BODY_DYNAMIC;
-	const bool heavy = knMjcf_Given(&geom->element, KN_MJCF_GEOM_MASS) ? geom->mass > 0.0 : geom->density > 0.0;
+	const bool heavy =
+		knMjcf_Given(&geom->element, KN_MJCF_GEOM_MASS) ? geom->mass > 0.0 : geom->density > 0.0;
 	if (touches || (moves && heavy && weighs(reader, geom))) {
 		return knMjcf_Fail(reader, &geom->element, "geom", KN_UNSUPPORTED,
 						   "a geom of type %s that %s is not understood; sphere, capsule, box and plane are",
 						   knMjcfGeomWords[geom->type], touches ? "collides" : "gives its body mass");
 	}
-	knMjcf_Note(reader, &geom->element, "<geom> of type %s that only shows ignored", knMjcfGeomWords[geom->type]);
+	knMjcf_Note(reader, &geom->element, "<geom> of type %s that only shows ignored",
+				knMjcfGeomWords[geom->type]);
 	return !reader->failed;
 }
 
@@ -195,7 +198,8 @@ static bool planFilters(knMjcf* reader) {
 		}
 		if (class == count && count == MAX_CLASSES) {
 			return knMjcf_Fail(reader, &geom->element, "geom", KN_LIMIT,
-							   "there are more than %d different pairs of contype and conaffinity", MAX_CLASSES);
+							   "there are more than %d different pairs of contype and conaffinity",
+							   MAX_CLASSES);
 		}
 		if (class == count) {
 			classes[count++] = geom;
@@ -247,8 +251,9 @@ static bool inertialProps(knMjcf* reader, const knMjcfInertial* inertial, knMass
 	const double* f = inertial->full;
 	props->mass = inertial->mass;
 	props->center = element->pos;
-	props->inertia = full ? knMakeMat33(knV3(f[0], f[3], f[4]), knV3(f[3], f[1], f[5]), knV3(f[4], f[5], f[2]))
-						  : knDiagonal33(inertial->diagonal.x, inertial->diagonal.y, inertial->diagonal.z);
+	props->inertia = full
+						 ? knMakeMat33(knV3(f[0], f[3], f[4]), knV3(f[3], f[1], f[5]), knV3(f[4], f[5], f[2]))
+						 : knDiagonal33(inertial->diagonal.x, inertial->diagonal.y, inertial->diagonal.z);
 	knQuat rotation;
 	if (!knMjcf_Orientation(reader, element, "inertial", &rotation)) {
 		return false;

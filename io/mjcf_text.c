@@ -86,14 +86,15 @@ static bool takeNumbers(const Text* text, const char* value, double* numbers, in
 	if (found < 0) {
 		return failText(text, "'%s' is not a finite number", bad);
 	}
-	return found == count || knMjcf_Fail(text->reader, &text->custom->element, "text", KN_BAD_DATA,
-										 "%.40s has %d number%s; it takes %d", text->key, found,
-										 found == 1 ? "" : "s", count);
+	return found == count ||
+		   knMjcf_Fail(text->reader, &text->custom->element, "text", KN_BAD_DATA,
+					   "%.40s has %d number%s; it takes %d", text->key, found, found == 1 ? "" : "s", count);
 }
 
 static bool takeFrame(const Text* text, const double* numbers, knFrame* frame) {
 	frame->p = knV3(numbers[0], numbers[1], numbers[2]);
-	return knMjcf_UnitQuat(numbers + 3, &frame->q) || failText(text, "the quaternion of %.40s has no length", text->key);
+	return knMjcf_UnitQuat(numbers + 3, &frame->q) ||
+		   failText(text, "the quaternion of %.40s has no length", text->key);
 }
 
 // --- joints ----------------------------------------------------------------------------------------------
@@ -159,12 +160,18 @@ static bool setSpring(Reading* reading, int axis, const double* n) {
 	return true;
 }
 
+// Cone and twist are a ball joint's.
+static bool checkBall(const Reading* reading) {
+	return reading->link.def.kind == KN_JOINT_BALL ||
+		   failText(&reading->text, "%s is for ball joints", reading->text.key);
+}
+
 static bool setCone(Reading* reading, int axis, const double* n) {
 	(void)axis;
 	reading->link.def.coneLimited = true;
 	reading->link.def.coneY = n[0];
 	reading->link.def.coneZ = n[1];
-	return true;
+	return checkBall(reading);
 }
 
 static bool setTwist(Reading* reading, int axis, const double* n) {
@@ -172,7 +179,7 @@ static bool setTwist(Reading* reading, int axis, const double* n) {
 	reading->link.def.twistLimited = true;
 	reading->link.def.twistLower = n[0];
 	reading->link.def.twistUpper = n[1];
-	return true;
+	return checkBall(reading);
 }
 
 static bool setCollide(Reading* reading, int axis, const double* n) {
@@ -253,7 +260,8 @@ static bool readMotor(Reading* reading, int axis) {
 			return true;
 		}
 	}
-	return failText(&reading->text, "'%.40s' is no motor; write off, velocity, position or force, target, largest force",
+	return failText(&reading->text,
+					"'%.40s' is no motor; write off, velocity, position or force, target, largest force",
 					value);
 }
 
@@ -290,7 +298,8 @@ static bool readItem(Reading* reading) {
 	for (int i = 0; i < KEY_COUNT; ++i) {
 		if (strcmp(keys[i].name, text->key) == 0 && axis >= 0 && (keys[i].perAxis || axis == 0)) {
 			double numbers[MAX_NUMBERS];
-			return takeNumbers(text, text->value, numbers, keys[i].count) && keys[i].set(reading, axis, numbers);
+			return takeNumbers(text, text->value, numbers, keys[i].count) &&
+				   keys[i].set(reading, axis, numbers);
 		}
 	}
 	return axis < 0 ? failText(text, "the joint has not that many axes: %.40s", text->key) : failKey(reading);
@@ -307,7 +316,8 @@ static bool beginJoint(Reading* reading, bool loop, int known) {
 	reading->isNew = known < 0;
 	if (hasKind != reading->isNew) {
 		return reading->isNew
-				   ? failText(text, "there is no joint named '%.60s', so it must begin with the kind of a new one",
+				   ? failText(text,
+							  "there is no joint named '%.60s', so it must begin with the kind of a new one",
 							  custom->target)
 				   : failText(text, "there is a joint named '%.60s' already", custom->target);
 	}
@@ -320,7 +330,7 @@ static bool beginJoint(Reading* reading, bool loop, int known) {
 	if (kind == KN_JOINT_KIND_COUNT || kind == KN_JOINT_CUSTOM) {
 		return failText(text, "'%.40s' is no kind of joint", text->key);
 	}
-	reading->link = (knMjcfLink){ .def = knJointDef_Default(kind), .element = &custom->element, .tag = "text" };
+	reading->link = (knMjcfLink){ .def = knJointDef_Default(kind), .element = &custom->element };
 	reading->link.def.loop = loop;
 	return true;
 }
@@ -396,10 +406,10 @@ static bool addPart(Compound* compound, const char* name) {
 	knMjcf* reader = text->reader;
 	const int index = knNameTable_Get(&reader->geomNames, name);
 	if (index < 0) {
-		const char* suggestion = knMjcf_SuggestElement(reader, name, reader->geoms.items, reader->geoms.count,
-													   sizeof(knMjcfGeom));
-		return knMjcf_Fail(reader, &text->custom->element, "text", KN_BAD_DATA, "there is no geom named '%.60s'%s",
-						   name, suggestion);
+		const char* suggestion =
+			knMjcf_SuggestElement(reader, name, reader->geoms.items, reader->geoms.count, sizeof(knMjcfGeom));
+		return knMjcf_Fail(reader, &text->custom->element, "text", KN_BAD_DATA,
+						   "there is no geom named '%.60s'%s", name, suggestion);
 	}
 	knMjcfShape* shape = &reader->shapes[index];
 	const knMjcfShape* first = &reader->shapes[compound->count > 0 ? compound->parts[0] : index];
@@ -407,7 +417,8 @@ static bool addPart(Compound* compound, const char* name) {
 		return failText(text, "geom '%.60s' is a plane, is ignored, or is part of a compound already", name);
 	}
 	if (shape->node != first->node || shape->mass >= 0.0 || shape->def.density != first->def.density) {
-		return failText(text, "geom '%.60s' is of another body or density than the first, or has a mass", name);
+		return failText(text, "geom '%.60s' is of another body or density than the first, or has a mass",
+						name);
 	}
 	shape->taken = true;
 	compound->parts[compound->count++] = index;
@@ -450,10 +461,12 @@ static bool readCompoundItem(Compound* compound) {
 	}
 	if (strcmp(text->key, "frames") == 0 && compound->count > 0) {
 		compound->frames = KN_SCRATCH(&text->reader->arena, double, 7 * compound->count);
-		return compound->frames != NULL ? takeNumbers(text, text->value, compound->frames, 7 * compound->count)
-										: knMjcf_NoMemory(text->reader);
+		return compound->frames != NULL
+				   ? takeNumbers(text, text->value, compound->frames, 7 * compound->count)
+				   : knMjcf_NoMemory(text->reader);
 	}
-	return failText(text, "'%.40s' is not expected here; a compound has parts, then frame and frames", text->key);
+	return failText(text, "'%.40s' is not expected here; a compound has parts, then frame and frames",
+					text->key);
 }
 
 static bool makeCompound(Compound* compound) {

@@ -195,7 +195,8 @@ static bool checkNames(knMjcfWriter* writer) {
 		const char* name = writer->bodies[i].def->name;
 		ok = checkText(writer, "body", name);
 		if (ok && strcmp(name, "world") == 0) {
-			ok = knMjcfWriter_Fail(writer, KN_UNSUPPORTED, "body 'world'", "MJCF keeps this name for the world itself");
+			ok = knMjcfWriter_Fail(writer, KN_UNSUPPORTED, "body 'world'",
+								   "MJCF keeps this name for the world itself");
 		}
 	}
 	for (int i = 0; ok && i < writer->jointCount; ++i) {
@@ -240,9 +241,9 @@ static void collectShapes(knMjcfWriter* writer) {
 	for (int slot = 0; slot < knScene_ShapeSlots(scene); ++slot) {
 		const knShapeId id = knScene_ShapeAt(scene, slot);
 		if (!KN_ID_IS_NULL(id)) {
-			writer->shapes[writer->shapeCount++] = (knMjcfOutShape){ .id = id,
-																	 .def = knScene_GetShape(scene, id),
-																	 .geom = knScene_GetShapeGeom(scene, id) };
+			writer->shapes[writer->shapeCount++] = (knMjcfOutShape){
+				.id = id, .def = knScene_GetShape(scene, id), .geom = knScene_GetShapeGeom(scene, id)
+			};
 		}
 	}
 	// lists by body, in order: pushing to the front from the back
@@ -382,8 +383,9 @@ static void planMaterials(knMjcfWriter* writer) {
 		}
 		writer->restitution = def->restitution == first->restitution ? writer->restitution : -1.0;
 		writer->rolling = def->rollingFriction == first->rollingFriction ? writer->rolling : -1.0;
-		writer->writeFilters = writer->writeFilters || touchesNothing(def) || def->filter.category != plain.category ||
-							   def->filter.mask != plain.mask || def->filter.group != plain.group;
+		writer->writeFilters = writer->writeFilters || touchesNothing(def) ||
+							   def->filter.category != plain.category || def->filter.mask != plain.mask ||
+							   def->filter.group != plain.group;
 	}
 }
 
@@ -441,7 +443,8 @@ static bool planNames(knMjcfWriter* writer, knNameTable* names) {
 	for (int i = 0; i < writer->shapeCount; ++i) {
 		knMjcfOutShape* shape = &writer->shapes[i];
 		const bool compound = knGeom_Kind(shape->geom) == KN_GEOM_COMPOUND;
-		if ((compound || (shape->name == NULL && needsName(writer, shape->def))) && !makeName(writer, names, i)) {
+		if ((compound || (shape->name == NULL && needsName(writer, shape->def))) &&
+			!makeName(writer, names, i)) {
 			return false;
 		}
 	}

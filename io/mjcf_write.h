@@ -68,7 +68,7 @@ typedef struct knMjcfWriter {
 	int* jointOrder;
 	int bodiesWritten, shapesWritten, jointsWritten;
 
-	bool writeFilters; // every geom's filter is spelled out
+	bool writeFilters;           // every geom's filter is spelled out
 	double restitution, rolling; // of all shapes, or below zero
 	double friction, density;    // as the root class gives them
 } knMjcfWriter;

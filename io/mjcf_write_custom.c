@@ -8,10 +8,12 @@
 #include "model/joint.h"
 
 // Opens <custom> before the first value.
-static void beginValue(knMjcfWriter* writer, bool* any, const char* tag, const char* name, const char* target) {
+static void beginValue(knMjcfWriter* writer, bool* any, const char* tag, const char* name,
+					   const char* target) {
 	if (!*any) {
 		knMjcfWriter_Line(writer);
-		knMjcfWriter_Put(writer, "<!-- what MJCF cannot say, and exact numbers: they win over those above -->");
+		knMjcfWriter_Put(writer,
+						 "<!-- what MJCF cannot say, and exact numbers: they win over those above -->");
 		knMjcfWriter_Line(writer);
 		knMjcfWriter_Put(writer, "<custom>");
 		writer->depth += 1;
@@ -33,20 +35,22 @@ static void endValue(knMjcfWriter* writer) {
 	knMjcfWriter_Put(writer, "\"/>");
 }
 
-static void writeText(knMjcfWriter* writer, bool* any, const char* name, const char* target, const char* text) {
+static void writeText(knMjcfWriter* writer, bool* any, const char* name, const char* target,
+					  const char* text) {
 	beginValue(writer, any, "text", name, target);
 	knMjcfWriter_PutEscaped(writer, text, false);
 	endValue(writer);
 }
 
-static void writeNumbers(knMjcfWriter* writer, bool* any, const char* name, const char* target, const double* numbers,
-						 int count) {
+static void writeNumbers(knMjcfWriter* writer, bool* any, const char* name, const char* target,
+						 const double* numbers, int count) {
 	beginValue(writer, any, "numeric", name, target);
 	knMjcfWriter_PutNumbers(writer, numbers, count);
 	endValue(writer);
 }
 
-static void writeNumber(knMjcfWriter* writer, bool* any, const char* name, const char* target, double number) {
+static void writeNumber(knMjcfWriter* writer, bool* any, const char* name, const char* target,
+						double number) {
 	writeNumbers(writer, any, name, target, &number, 1);
 }
 
@@ -61,7 +65,12 @@ typedef struct SettingRow {
 	const char* choices[4]; // up to NULL; else the number itself
 } SettingRow;
 
-#define SETTING(member, real, ...) { #member, offsetof(knSettings, member), real, { __VA_ARGS__ } }
+#define SETTING(member, real, ...)                                                                           \
+	{                                                                                                        \
+#member, offsetof(knSettings, member), real, {                                                       \
+			__VA_ARGS__                                                                                      \
+		}                                                                                                    \
+	}
 static const SettingRow settingRows[] = {
 	SETTING(scheme, false, "default", "paper"),
 	SETTING(articulation, false, "direct", "sweep"),

@@ -169,8 +169,8 @@ static void putPos(knMjcfWriter* writer, knVec3 pos) {
 bool knMjcfWriter_UniformBall(const knJointDef* def) {
 	for (int i = 0; i < 3; ++i) {
 		const knJointAxis* axis = &def->axis[i];
-		if (axis->rest != 0.0 || axis->damping != def->axis[0].damping || axis->friction != def->axis[0].friction ||
-			axis->stiffness != def->axis[0].stiffness) {
+		if (axis->rest != 0.0 || axis->damping != def->axis[0].damping ||
+			axis->friction != def->axis[0].friction || axis->stiffness != def->axis[0].stiffness) {
 			return false;
 		}
 	}
@@ -200,10 +200,11 @@ static void writeTreeJoint(knMjcfWriter* writer, knMjcfOutJoint* joint, knFrame 
 		return;
 	}
 
-	// coordinates as the scene starts
-	const knFrame J = knInvMulF(knMulF(bodyFrame(writer, joint->parent), def->frameParent),
-								knMulF(bodyFrame(writer, joint->child), def->frameChild));
+	// coordinates as the scene starts; a joint that is open there is taken as if it were closed
 	const knJoint stub = { .kind = def->kind };
+	knFrame J = knInvMulF(knMulF(bodyFrame(writer, joint->parent), def->frameParent),
+						  knMulF(bodyFrame(writer, joint->child), def->frameChild));
+	J = knJointOps_Get(def->kind)->projectState(&stub, J);
 	const double zero[KN_JOINT_MAX_Q] = { 0.0 };
 	double q[KN_JOINT_MAX_Q];
 	knJointOps_Get(def->kind)->coordinates(&stub, J, zero, q);
@@ -262,10 +263,11 @@ static void placeBody(knMjcfWriter* writer, knMjcfOutBody* body) {
 	}
 	const knMjcfOutBody* parent = &writer->bodies[body->parent];
 	const knFrame computed = knInvMulF(parent->def->frame, body->def->frame);
-	const double q[4] = { rounded(computed.q.w, NEAR), rounded(computed.q.x, NEAR), rounded(computed.q.y, NEAR),
-						  rounded(computed.q.z, NEAR) };
+	const double q[4] = { rounded(computed.q.w, NEAR), rounded(computed.q.x, NEAR),
+						  rounded(computed.q.y, NEAR), rounded(computed.q.z, NEAR) };
 	body->local = knMakeFrame(
-		knV3(rounded(computed.p.x, FINE), rounded(computed.p.y, FINE), rounded(computed.p.z, FINE)), computed.q);
+		knV3(rounded(computed.p.x, FINE), rounded(computed.p.y, FINE), rounded(computed.p.z, FINE)),
+		computed.q);
 	knMjcf_UnitQuat(q, &body->local.q);
 	body->rebuilt = knMulF(parent->rebuilt, body->local);
 	if (!sameFrame(body->rebuilt, body->def->frame)) {

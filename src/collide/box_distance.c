@@ -1,9 +1,10 @@
 // The exact distance of two separate boxes.
 //
-// The shortest line between two separate polytopes ends in a vertex of one of them or joins two edges. So: each
-// vertex of B against A, each vertex of A against B, then the edge pairs that can beat those. With the separation
-// `gap` along `normal`, an edge whose highest point lies `drop` below A's top (seen along the normal), or above B's
-// bottom, has at least the distance gap + dropA + dropB.
+// The shortest line between two separate polytopes ends in a vertex of one of them or joins two edges. So:
+// each vertex of B against A, each vertex of A against B, then the edge pairs that can beat those. With a gap
+// along any direction, an edge whose highest point lies `drop` below A's top (seen along it), or above B's
+// bottom, has at least the distance gap + dropA + dropB. And a line as short as the gap along its own
+// direction is shortest: then no edges need be tried.
 #include "collide/box_pair.h"
 #include "collide/segment.h"
 
@@ -17,21 +18,8 @@ static knVec3 cornerOf(const double* half, int bits) {
 	return knV3(corner(half, 0, bits), corner(half, 1, bits), corner(half, 2, bits));
 }
 
-static knVec3 axisB(const knBoxPair* p, int j) {
-	return knV3(p->R[0][j], p->R[1][j], p->R[2][j]);
-}
-
-static knVec3 fromB(const knBoxPair* p, knVec3 x) {
-	knVec3 sum = knMulAdd(knV3(p->t[0], p->t[1], p->t[2]), x.x, axisB(p, 0));
-	return knMulAdd(knMulAdd(sum, x.y, axisB(p, 1)), x.z, axisB(p, 2));
-}
-
-static knVec3 toB(const knBoxPair* p, knVec3 x) {
-	knVec3 d = knSub(x, knV3(p->t[0], p->t[1], p->t[2]));
-	return knV3(knDot(d, axisB(p, 0)), knDot(d, axisB(p, 1)), knDot(d, axisB(p, 2)));
-}
-
-// The closest point of the box |x| <= half, and the region where it lies: -1, 0, 1 per axis as a number below 27.
+// The closest point of the box |x| <= half, and the region where it lies: -1, 0, 1 per axis as a number below
+// 27.
 static knVec3 closestOnBox(const double* half, knVec3 point, int* region) {
 	knVec3 result = point;
 	*region = 0;
@@ -55,19 +43,20 @@ static void offer(knBoxLine* best, knVec3 onA, knVec3 onB, int feature) {
 static void offerVertices(const knBoxPair* p, knBoxLine* best) {
 	int region;
 	for (int bits = 0; bits < 8; ++bits) {
-		knVec3 vertex = fromB(p, cornerOf(p->b, bits));
+		knVec3 vertex = knBoxPair_FromB(p, cornerOf(p->b, bits));
 		knVec3 onA = closestOnBox(p->a, vertex, &region);
 		offer(best, onA, vertex, FEATURE_VERTEX_B + 27 * bits + region);
 	}
 	for (int bits = 0; bits < 8; ++bits) {
 		knVec3 vertex = cornerOf(p->a, bits);
-		knVec3 onB = closestOnBox(p->b, toB(p, vertex), &region);
-		offer(best, vertex, fromB(p, onB), FEATURE_VERTEX_A + 27 * bits + region);
+		knVec3 local = knBoxPair_ToB(p, knSub(vertex, knV3(p->t[0], p->t[1], p->t[2])));
+		knVec3 onB = closestOnBox(p->b, local, &region);
+		offer(best, vertex, knBoxPair_FromB(p, onB), FEATURE_VERTEX_A + 27 * bits + region);
 	}
 }
 
 typedef struct Edge {
-	knSegment segment; // in A's frame
+	knSegment segment; // in its box's frame
 	double drop;
 } Edge;
 
@@ -86,17 +75,16 @@ static void makeEdges(const double* half, knVec3 up, Edge edges[12]) {
 }
 
 static void offerEdges(const knBoxPair* p, knVec3 normal, double gap, knBoxLine* best) {
-	knVec3 down = knV3(-knDot(normal, axisB(p, 0)), -knDot(normal, axisB(p, 1)), -knDot(normal, axisB(p, 2)));
 	Edge edgesA[12], edgesB[12];
 	makeEdges(p->a, normal, edgesA);
-	makeEdges(p->b, down, edgesB);
+	makeEdges(p->b, knNeg(knBoxPair_ToB(p, normal)), edgesB);
 	for (int f = 0; f < 12; ++f) {
 		if (gap + edgesB[f].drop >= best->distance) {
 			continue;
 		}
-		knVec3 center = fromB(p, edgesB[f].segment.center);
 		int axis = f / 4;
-		knSegment segment = { center, knScale(p->b[axis], axisB(p, axis)) };
+		knSegment segment = { knBoxPair_FromB(p, edgesB[f].segment.center),
+							  knScale(p->b[axis], knBoxPair_AxisB(p, axis)) };
 		for (int e = 0; e < 12; ++e) {
 			if (gap + edgesA[e].drop + edgesB[f].drop >= best->distance) {
 				continue;
@@ -109,9 +97,21 @@ static void offerEdges(const knBoxPair* p, knVec3 normal, double gap, knBoxLine*
 	}
 }
 
+// Separation of the boxes along a unit vector from A towards B.
+static double gapAlong(const knBoxPair* p, knVec3 n) {
+	double reachA = p->a[0] * knAbs(n.x) + p->a[1] * knAbs(n.y) + p->a[2] * knAbs(n.z);
+	knVec3 inB = knBoxPair_ToB(p, n);
+	double reachB = p->b[0] * knAbs(inB.x) + p->b[1] * knAbs(inB.y) + p->b[2] * knAbs(inB.z);
+	return knDot(n, knV3(p->t[0], p->t[1], p->t[2])) - (reachA + reachB);
+}
+
 knBoxLine knBoxPair_Closest(const knBoxPair* pair, knVec3 normal, double gap) {
 	knBoxLine best = { .distance = INFINITY };
 	offerVertices(pair, &best);
-	offerEdges(pair, normal, gap, &best);
+	knVec3 direction = knScale(1.0 / best.distance, knSub(best.onB, best.onA));
+	double own = gapAlong(pair, direction);
+	if (own < best.distance - 1e-12 * pair->size) {
+		offerEdges(pair, own > gap ? direction : normal, own > gap ? own : gap, &best);
+	}
 	return best;
 }

@@ -1,9 +1,10 @@
 // The broad phase: trees of fat boxes, and the list of pairs of shapes whose fat boxes overlap.
 //
-// Shapes on frames that move have one tree, the others another; two shapes of the second never meet. Infinite shapes
-// are in neither. A shape that left its fat box is *dirty*: its leaf is moved, its pairs are dropped from the list
-// and found again by a walk through the trees. So a call costs what moved far enough, plus the length of the list.
-// The trees keep their shape while leaves move; one is rebuilt when many have moved and its boxes have grown.
+// Shapes on frames that move have one tree, the others another; two shapes of the second never meet. Infinite
+// shapes are in neither. A shape that left its fat box is *dirty*: its leaf is moved, its pairs are dropped
+// from the list and found again by a walk through the trees. So a call costs what moved far enough, plus the
+// length of the list. The trees keep their shape while leaves move; one is rebuilt when many have moved and
+// its boxes have grown.
 #include "collide/collider.h"
 
 #define REBUILD_GROWTH 1.5 // of the area of inner boxes
@@ -180,8 +181,8 @@ static void dropDirty(knCollider* c) {
 	c->pairs.count = kept;
 }
 
-// Finds the pairs of one dirty shape in one tree. Of two dirty shapes the first (by number) finds the pair; when all
-// are dirty, the first in the moving tree's order does, and the walk begins there.
+// Finds the pairs of one dirty shape in one tree. Of two dirty shapes the first (by number) finds the pair;
+// when all are dirty, the first in the moving tree's order does, and the walk begins there.
 static knStatus findInTree(knCollider* c, int shape, int t, bool allDirty) {
 	const knBvh* tree = &c->trees[t];
 	bool inOrder = allDirty && t == KN_TREE_MOVING && treeOf(c, shape) == t;
@@ -248,7 +249,8 @@ static void dirtyAll(knCollider* c) {
 	}
 }
 
-// Fat boxes may overlap too often where exact ones do not: the limit is on the latter, or it would depend on the past.
+// Fat boxes may overlap too often where exact ones do not: the limit is on the latter, or it would depend on
+// the past.
 static void shrinkAll(knCollider* c) {
 	for (int i = 0; i < c->shapeCount; ++i) {
 		if (c->items[i] >= 0) {

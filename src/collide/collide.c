@@ -1,7 +1,7 @@
 // knCollide: every close pair of a collider's shapes.
 //
-// Candidates are the listed pairs whose exact boxes (with margins) overlap, and the pairs of a plane with a shape
-// whose box reaches it; both in order, merged.
+// Candidates are the listed pairs whose exact boxes (with margins) overlap, and the pairs of a plane with a
+// shape whose box reaches it; both in order, merged.
 #include "collide/collider.h"
 
 static bool isExcluded(const knCollider* c, const knCollideInput* input, knPairKey key) {

@@ -1,7 +1,7 @@
 // knCollide_Body: one frame placed elsewhere, against all the rest.
 //
-// The trees first follow the frames of the call, so that the answer never depends on earlier calls; for frames that
-// did not change that is one comparison each. The pair list is left for the next knCollide.
+// The trees first follow the frames of the call, so that the answer never depends on earlier calls; for
+// frames that did not change that is one comparison each. The pair list is left for the next knCollide.
 #include "collide/collider.h"
 
 static bool addCandidate(knCollider* c, const knCollideInput* input, int shape, int other) {

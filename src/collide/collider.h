@@ -1,13 +1,13 @@
 // The record behind knCollider, and the stages of a call:
 //
-//   knPoses_Update         frames in -> shapes' world frames, boxes and fat boxes; what left its fat box is dirty
+//   knPoses_Update         frames -> shapes' world frames, boxes, fat boxes; what left its fat box is dirty
 //   knBroadPhase_Refresh   the trees over fat boxes follow
 //   knBroadPhase_Pairs     the list of pairs of overlapping fat boxes follows, for dirty shapes only
 //   candidates             pairs whose exact boxes overlap (collide.c), or of one frame (collide_body.c)
 //   knNarrow_Run           contacts of the candidates
 //
-// Fat boxes and with them the trees and the pair list depend on the past; candidates and contacts do not, because
-// every pair passes the exact box test of the present call before it counts.
+// Fat boxes and with them the trees and the pair list depend on the past; candidates and contacts do not,
+// because every pair passes the exact box test of the present call before it counts.
 #pragma once
 
 #include "collide/pair.h"

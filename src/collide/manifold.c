@@ -1,5 +1,5 @@
-// Reduction of a contact polygon to four points (spread matters more than number: a solver needs a wide base, and
-// each redundant point costs it iterations).
+// Reduction of a contact polygon to four points (spread matters more than number: a solver needs a wide base,
+// and each redundant point costs it iterations).
 #include "collide/manifold.h"
 
 #define DEPTH_SLACK 1e-7  // sizes: shallower by less counts as equally deep

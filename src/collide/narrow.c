@@ -1,8 +1,8 @@
 // Contacts of the candidate pairs, in parallel.
 //
-// Candidates become items, pairs of parts, in order. Items are tested in blocks: each writes its own slot of a few
-// points, then the slots are strung together in item order. So the result does not depend on the number of threads,
-// and the slots take no more memory than a block.
+// Candidates become items, pairs of parts, in order. Items are tested in blocks: each writes its own slot of
+// a few points, then the slots are strung together in item order. So the result does not depend on the number
+// of threads, and the slots take no more memory than a block.
 #include "collide/collider.h"
 #include "core/tasks.h"
 
@@ -27,23 +27,36 @@ static knPairInput makeInput(const knCollider* c, const knMovedFrame* moved, knP
 						  c->margins[shapeA->frame] + c->margins[shapeB->frame] };
 }
 
-// Lists the items of all candidates. Parts count as pairs, or two compounds could ask for any amount of memory.
-static knStatus listItems(knCollider* c, const knMovedFrame* moved, knError* error) {
+static bool hasParts(const knCollider* c, knPairKey key) {
+	return c->shapes[knPairKey_A(key)].geom->kind == KN_GEOM_COMPOUND ||
+		   c->shapes[knPairKey_B(key)].geom->kind == KN_GEOM_COMPOUND;
+}
+
+static knStatus addItem(knCollider* c, knNarrowItem item) {
+	if (c->narrowItems.count >= c->pairLimit) {
+		return KN_LIMIT;
+	}
+	return KN_ARRAY_PUSH(&c->allocator, &c->narrowItems, item) ? KN_OK : KN_NO_MEMORY;
+}
+
+// Lists the items of all candidates. Parts count as pairs, or two compounds could ask for any amount of
+// memory.
+static knStatus listItems(knCollider* c, const knMovedFrame* moved) {
 	c->narrowItems.count = 0;
-	for (int k = 0; k < c->candidates.count; ++k) {
-		knPairInput in = makeInput(c, moved, c->candidates.items[k]);
+	knStatus status = KN_OK;
+	for (int k = 0; status == KN_OK && k < c->candidates.count; ++k) {
+		knPairKey key = c->candidates.items[k];
+		if (!hasParts(c, key)) {
+			status = addItem(c, (knNarrowItem){ k, 0, 0 });
+			continue;
+		}
+		knPairInput in = makeInput(c, moved, key);
 		knPartWalk walk = knPartWalk_Start(&in);
-		while (knPartWalk_Next(&walk)) {
-			if (c->narrowItems.count >= c->pairLimit) {
-				return knBroadPhase_TooMany(c, error);
-			}
-			knNarrowItem item = { k, walk.childA, walk.childB };
-			if (!KN_ARRAY_PUSH(&c->allocator, &c->narrowItems, item)) {
-				return KN_NO_MEMORY;
-			}
+		while (status == KN_OK && knPartWalk_Next(&walk)) {
+			status = addItem(c, (knNarrowItem){ k, walk.childA, walk.childB });
 		}
 	}
-	return KN_OK;
+	return status;
 }
 
 static void testItems(int begin, int end, int worker, void* argument) {
@@ -114,14 +127,15 @@ static knStatus testBlocks(knCollider* c, const knCollideInput* input, const knM
 knStatus knNarrow_Run(knCollider* c, const knCollideInput* input, const knMovedFrame* moved,
 					  knContactSet* contacts, knError* error) {
 	c->outPairs.count = c->outPoints.count = 0;
-	knStatus status = listItems(c, moved, error);
+	knStatus status = listItems(c, moved);
 	if (status == KN_OK) {
 		status = testBlocks(c, input, moved);
 	}
+	if (status == KN_LIMIT) {
+		return knBroadPhase_TooMany(c, error);
+	}
 	if (status != KN_OK) {
-		return status == KN_NO_MEMORY
-				   ? knError_Set(error, KN_NO_MEMORY, "collider", "out of memory for contacts")
-				   : status;
+		return knError_Set(error, status, "collider", "out of memory for contacts");
 	}
 	*contacts = (knContactSet){
 		.pairCount = c->outPairs.count,

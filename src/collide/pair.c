@@ -1,7 +1,7 @@
 // The pair grid, compounds, and knCollide_Pair.
 //
-// Only the upper triangle is written; the lower is the same with A and B exchanged. A new convex kind adds a row and
-// a column:
+// Only the upper triangle is written; the lower is the same with A and B exchanged. A new convex kind adds a
+// row and a column:
 //
 //              sphere          capsule          box           plane
 //   sphere   SphereSphere   SphereCapsule    SphereBox     SpherePlane
@@ -112,6 +112,9 @@ bool knPartWalk_Next(knPartWalk* walk) {
 }
 
 int knPair_Parts(const knPairInput* in, int childA, int childB, knContactPoint* points) {
+	if (!knPairInput_HasParts(in)) {
+		return knPair_Convex(in, points);
+	}
 	knPairInput parts = *in;
 	if (in->geomA->kind == KN_GEOM_COMPOUND) {
 		const knGeomChild* child = &in->geomA->children[childA];

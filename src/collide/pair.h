@@ -1,8 +1,9 @@
 // The narrow phase inside the library: one function per pair of kinds, in a grid (pair.c).
 //
-// A pair function writes at most KN_PAIR_MAX_POINTS contacts of two convex geometries, with the conventions of
-// knuckle/collide.h and `feature` below 2^24 (compounds fill the higher bits), and returns how many. It keeps only
-// points with separation < margin. It allocates nothing, remembers nothing and may run on any thread.
+// A pair function writes at most KN_PAIR_MAX_POINTS contacts of two convex geometries, with the conventions
+// of knuckle/collide.h and `feature` below 2^24 (compounds fill the higher bits), and returns how many. It
+// keeps only points with separation < margin. It allocates nothing, remembers nothing and may run on any
+// thread.
 #pragma once
 
 #include "geom/geom.h"
@@ -26,6 +27,10 @@ int knPair_Convex(const knPairInput* in, knContactPoint* points);
 
 // --- compounds ---
 
+static inline bool knPairInput_HasParts(const knPairInput* in) {
+	return in->geomA->kind == KN_GEOM_COMPOUND || in->geomB->kind == KN_GEOM_COMPOUND;
+}
+
 // Where a part's partner can be: below a plane, or in a box.
 typedef struct knRegion {
 	bool isPlane;
@@ -34,7 +39,8 @@ typedef struct knRegion {
 	double offset;
 } knRegion;
 
-// Walks the pairs of parts of two geometries that may be close; a geometry that is no compound is its only part.
+// Walks the pairs of parts of two geometries that may be close; a geometry that is no compound is its only
+// part.
 typedef struct knPartWalk {
 	const knPairInput* in;
 	int childA, childB; // the present pair, written by knPartWalk_Next

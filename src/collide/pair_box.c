@@ -1,16 +1,18 @@
 // Box against box and plane.
 //
-// Box-box: the separating axis test over 15 directions, in the frame of box A (of the larger box, so that swapping
-// the two gives the mirrored result).
-//   penetrating   the axis of largest separation is the least translation; a face is preferred to an edge, and the
-//                 first box's face to the second's, unless clearly worse, so that resting contacts keep their names
-//   separate      nearly parallel faces above each other, or a vertex above a face: a face contact, whose gap is the
-//                 distance; else the shortest line between the boxes (box_distance.c): the gap along an axis would be
-//                 too small
-// A face contact clips the facing (*incident*) face of one box by the side planes of the other's (*reference*) face.
+// Box-box: the separating axis test over 15 directions, in the frame of box A (of the larger box, so that
+// swapping the two gives the mirrored result).
+//   penetrating   the axis of largest separation is the least translation; a face is preferred to an edge,
+//                 and the first box's face to the second's, unless clearly worse, so that resting contacts
+//                 keep their names
+//   separate      faces flat above each other, or a vertex above a face: a face contact, whose gap is the
+//                 distance; else the shortest line between the boxes (box_distance.c), because the gap along
+//                 an axis would be too small
+// A face contact clips the facing (*incident*) face of one box by the side planes of the other's
+// (*reference*) face.
 //
-// Symbols: a, b half extents; R, t pose of B in A; s separation along an axis; m an edge cross; (u, v, w) coordinates
-// in the reference face and above it.
+// Symbols: a, b half extents; R, t pose of B in A; s separation along an axis; m an edge cross; (u, v, w)
+// coordinates in the reference face and above it.
 #include "collide/box_pair.h"
 #include "collide/manifold.h"
 #include "collide/segment.h"
@@ -20,8 +22,9 @@
 #define NEAR_AXES 0.99    // cosine between nearly parallel axes
 #define NEAR_FACES 0.9999 // cosine between faces that lie flat on each other
 #define CLIP_SLACK 1e-6   // sizes: a vertex this far outside a side plane is not cut off
-#define TOUCHING 1e-9     // sizes: gaps below have no direction between closest points
-#define MAX_CLIPPED 8
+#define TOUCHING 1e-9     // sizes: smaller gaps have no direction between closest points
+#define ROUNDING 1e-13    // and so for the larger box
+#define MAX_CLIPPED 20    // 8 corners; each cut could make 1.5 times as many if rounding made it cross back
 
 // Features: 2 bits for the type, below them what touches.
 enum { FEATURE_FACE_A = 0 << 20, FEATURE_FACE_B = 1 << 20, FEATURE_EDGES = 2 << 20, FEATURE_LINE = 3 << 20 };
@@ -37,20 +40,18 @@ typedef struct Axes {
 	Axis faceA, faceB, edge;
 } Axes;
 
-static knVec3 columnB(const knBoxPair* p, int j) {
-	return knV3(p->R[0][j], p->R[1][j], p->R[2][j]);
-}
-
 static knBoxPair makePair(const knPairInput* in) {
 	knFrame relative = knInvMulF(in->frameA, in->frameB);
 	knMat33 R = knQuat_ToMat33(relative.q);
 	knVec3 a = in->geomA->size, b = in->geomB->size, t = relative.p;
+	double radiusA = knLength(a), radiusB = knLength(b), size = knMin(radiusA, radiusB);
 	knBoxPair pair = {
 		.a = { a.x, a.y, a.z },
 		.b = { b.x, b.y, b.z },
 		.R = { { R.cx.x, R.cy.x, R.cz.x }, { R.cx.y, R.cy.y, R.cz.y }, { R.cx.z, R.cy.z, R.cz.z } },
 		.t = { t.x, t.y, t.z },
-		.size = knMin(knLength(a), knLength(b)),
+		.size = size,
+		.touching = TOUCHING * size + ROUNDING * knMax(radiusA, radiusB),
 		.margin = in->margin,
 	};
 	return pair;
@@ -58,7 +59,7 @@ static knBoxPair makePair(const knPairInput* in) {
 
 // The same pair seen from B.
 static knBoxPair turnPair(const knBoxPair* p) {
-	knBoxPair turned = { .size = p->size, .margin = p->margin };
+	knBoxPair turned = { .size = p->size, .touching = p->touching, .margin = p->margin };
 	for (int j = 0; j < 3; ++j) {
 		turned.a[j] = p->b[j];
 		turned.b[j] = p->a[j];
@@ -133,7 +134,7 @@ static bool testAxes(const knBoxPair* p, const knBoxPair* turned, Axes* axes) {
 	if (!testFaces(p, &axes->faceA) || !testFaces(turned, &b) || !testEdges(p, &axes->edge)) {
 		return false;
 	}
-	knVec3 normal = columnB(p, b.i);
+	knVec3 normal = knBoxPair_AxisB(p, b.i);
 	axes->faceB = (Axis){ .s = b.s, .j = b.i, .n = knComponent(b.n, b.i) > 0.0 ? knNeg(normal) : normal };
 	return true;
 }
@@ -210,6 +211,9 @@ static int incidentFace(const knBoxPair* p, int axis, double sign, double* cosin
 }
 
 typedef struct FaceContact {
+	bool onB;    // the reference face is B's
+	int axis;    // of the reference box ...
+	double sign; // ... and side
 	int count;
 	ClipVertex points[KN_PAIR_MAX_POINTS];
 	double deepest; // smallest w
@@ -219,8 +223,8 @@ typedef struct FaceContact {
 
 // The contact on A's face `axis`, side `sign`.
 static FaceContact faceContact(const knBoxPair* p, int axis, double sign) {
-	FaceContact contact = { .deepest = INFINITY };
-	ClipVertex first[MAX_CLIPPED + 1], second[MAX_CLIPPED + 1];
+	FaceContact contact = { .axis = axis, .sign = sign, .deepest = INFINITY };
+	ClipVertex first[MAX_CLIPPED], second[MAX_CLIPPED];
 	int incident = incidentFace(p, axis, sign, &contact.cosine, first);
 	double limitU = p->a[(axis + 1) % 3], limitV = p->a[(axis + 2) % 3], slack = CLIP_SLACK * p->size;
 	contact.feature = (2 * axis + (sign > 0.0)) << 9 | incident << 6;
@@ -249,30 +253,27 @@ static FaceContact faceContact(const knBoxPair* p, int axis, double sign) {
 	return contact;
 }
 
-// World contacts; the reference box is A, or B if `turned`.
-static int writeFace(const FaceContact* contact, const knBoxPair* p, int axis, double sign, bool turned,
-					 const knPairInput* in, knContactPoint* points) {
-	knFrame frame = turned ? in->frameB : in->frameA;
-	int iu = (axis + 1) % 3, iv = (axis + 2) % 3;
-	knVec3 outward = knZero3();
-	knSetComponent(&outward, axis, sign);
-	outward = knRotate(frame.q, outward);
+// World contacts; `p` is the pair seen from the reference box.
+static int writeFace(const FaceContact* contact, const knBoxPair* p, const knPairInput* in,
+					 knContactPoint* points) {
+	knFrame frame = contact->onB ? in->frameB : in->frameA;
+	knMat33 axes = knQuat_ToMat33(frame.q);
+	const knVec3* columns[3] = { &axes.cx, &axes.cy, &axes.cz };
+	int iu = (contact->axis + 1) % 3, iv = (contact->axis + 2) % 3;
+	knVec3 outward = knScale(contact->sign, *columns[contact->axis]);
+	knVec3 center = knMulAdd(frame.p, p->a[contact->axis], outward); // of the reference face
 	for (int k = 0; k < contact->count; ++k) {
 		const ClipVertex* vertex = &contact->points[k];
-		knVec3 incident, reference;
-		knSetComponent(&incident, iu, vertex->u);
-		knSetComponent(&incident, iv, vertex->v);
-		knSetComponent(&incident, axis, sign * (p->a[axis] + vertex->w));
-		knSetComponent(&reference, iu, knClamp(vertex->u, -p->a[iu], p->a[iu]));
-		knSetComponent(&reference, iv, knClamp(vertex->v, -p->a[iv], p->a[iv]));
-		knSetComponent(&reference, axis, sign * p->a[axis]);
-		knVec3 onIncident = knPoint(frame, incident), onReference = knPoint(frame, reference);
+		double u = knClamp(vertex->u, -p->a[iu], p->a[iu]), v = knClamp(vertex->v, -p->a[iv], p->a[iv]);
+		knVec3 reference = knMulAdd(knMulAdd(center, u, *columns[iu]), v, *columns[iv]);
+		knVec3 incident = knMulAdd(knMulAdd(center, vertex->u, *columns[iu]), vertex->v, *columns[iv]);
+		incident = knMulAdd(incident, vertex->w, outward);
 		int feature = contact->feature | vertex->in << 3 | vertex->out;
-		points[k].pointA = turned ? onIncident : onReference;
-		points[k].pointB = turned ? onReference : onIncident;
-		points[k].normal = turned ? knNeg(outward) : outward;
+		points[k].pointA = contact->onB ? incident : reference;
+		points[k].pointB = contact->onB ? reference : incident;
+		points[k].normal = contact->onB ? knNeg(outward) : outward;
 		points[k].separation = vertex->w;
-		points[k].feature = (uint64_t)(feature | (turned ? FEATURE_FACE_B : FEATURE_FACE_A));
+		points[k].feature = (uint64_t)(feature | (contact->onB ? FEATURE_FACE_B : FEATURE_FACE_A));
 	}
 	return contact->count;
 }
@@ -307,11 +308,9 @@ static int edgeContact(const knPairInput* in, const knBoxPair* p, const Axis* ax
 	int nameA, nameB;
 	knVec3 n = axis->n;
 	knSegment edgeA = supportEdge(p->a, axis->i, n, &nameA);
-	knVec3 down = knV3(-knDot(n, columnB(p, 0)), -knDot(n, columnB(p, 1)), -knDot(n, columnB(p, 2)));
-	knSegment local = supportEdge(p->b, axis->j, down, &nameB);
-	knVec3 center = knMulAdd(knV3(p->t[0], p->t[1], p->t[2]), local.center.x, columnB(p, 0));
-	center = knMulAdd(knMulAdd(center, local.center.y, columnB(p, 1)), local.center.z, columnB(p, 2));
-	knSegment edgeB = { center, knScale(p->b[axis->j], columnB(p, axis->j)) };
+	knSegment local = supportEdge(p->b, axis->j, knNeg(knBoxPair_ToB(p, n)), &nameB);
+	knSegment edgeB = { knBoxPair_FromB(p, local.center),
+						knScale(p->b[axis->j], knBoxPair_AxisB(p, axis->j)) };
 
 	double s, t;
 	knSegment_Closest(&edgeA, &edgeB, &s, &t);
@@ -327,19 +326,17 @@ typedef struct BoxBox {
 	Axes axes;
 } BoxBox;
 
-// The contact on a face of A (or of B: `turned`), with the sign of its outward normal.
-static FaceContact contactOnFace(const BoxBox* b, bool turned, double* sign) {
-	const knBoxPair* p = turned ? &b->turned : &b->pair;
-	int axis = turned ? b->axes.faceB.j : b->axes.faceA.i;
-	*sign = p->t[axis] < 0.0 ? -1.0 : 1.0;
-	return faceContact(p, axis, *sign);
+// The contact on the best face of A, or of B.
+static FaceContact contactOnFace(const BoxBox* b, bool onB) {
+	const knBoxPair* p = onB ? &b->turned : &b->pair;
+	int axis = onB ? b->axes.faceB.j : b->axes.faceA.i;
+	FaceContact contact = faceContact(p, axis, p->t[axis] < 0.0 ? -1.0 : 1.0);
+	contact.onB = onB;
+	return contact;
 }
 
-static int writeOnFace(const BoxBox* b, bool turned, const FaceContact* contact, double sign,
-					   knContactPoint* points) {
-	const knBoxPair* p = turned ? &b->turned : &b->pair;
-	int axis = turned ? b->axes.faceB.j : b->axes.faceA.i;
-	return writeFace(contact, p, axis, sign, turned, b->in, points);
+static int writeOnFace(const BoxBox* b, const FaceContact* contact, knContactPoint* points) {
+	return writeFace(contact, contact->onB ? &b->turned : &b->pair, b->in, points);
 }
 
 static int penetrating(const BoxBox* b, knContactPoint* points) {
@@ -347,30 +344,35 @@ static int penetrating(const BoxBox* b, knContactPoint* points) {
 	bool onB = beats(&b->pair, &axes->faceB, &axes->faceA);
 	const Axis* face = onB ? &axes->faceB : &axes->faceA;
 	const Axis* other = onB ? &axes->faceA : &axes->faceB;
-	double sign;
 	if (!beats(&b->pair, &axes->edge, face)) {
-		FaceContact contact = contactOnFace(b, onB, &sign);
+		FaceContact contact = contactOnFace(b, onB);
 		if (contact.count > 0) {
-			return writeOnFace(b, onB, &contact, sign, points);
+			return writeOnFace(b, &contact, points);
 		}
 		// preferred, but nothing of the other box lies above it: the next best axis is the true one
 		if (other->s >= axes->edge.s) {
-			contact = contactOnFace(b, !onB, &sign);
-			return writeOnFace(b, !onB, &contact, sign, points);
+			contact = contactOnFace(b, !onB);
+			return writeOnFace(b, &contact, points);
 		}
 	}
 	return edgeContact(b->in, &b->pair, &axes->edge, points);
 }
 
+// Whether a face contact of separate boxes tells their distance. Its points are at least that far apart, and
+// the separation along the best axis is at most that; so they agree if the two are equal. For faces that lie
+// flat on each other the face's gap is larger than the distance by a part in 1e4 at most, whatever the best
+// axis says.
+static bool isDistance(const FaceContact* contact, const knBoxPair* p, double best) {
+	double slack = contact->cosine > NEAR_FACES ? FACE_BIAS * p->size : p->touching;
+	return contact->count > 0 && contact->deepest > 0.0 && contact->deepest <= best + slack;
+}
+
 static int separate(const BoxBox* b, const Axis* best, knContactPoint* points) {
-	const Axes* axes = &b->axes;
-	double exact = best->s + 1e-9 * (best->s + b->pair.size);
-	bool onB = beats(&b->pair, &axes->faceB, &axes->faceA);
+	bool onB = beats(&b->pair, &b->axes.faceB, &b->axes.faceA);
 	for (int attempt = 0; attempt < 2; ++attempt, onB = !onB) {
-		double sign;
-		FaceContact contact = contactOnFace(b, onB, &sign);
-		if (contact.count > 0 && (contact.cosine > NEAR_FACES || contact.deepest <= exact)) {
-			return writeOnFace(b, onB, &contact, sign, points);
+		FaceContact contact = contactOnFace(b, onB);
+		if (isDistance(&contact, &b->pair, best->s)) {
+			return writeOnFace(b, &contact, points);
 		}
 	}
 	knBoxLine line = knBoxPair_Closest(&b->pair, best->n, best->s);
@@ -387,7 +389,7 @@ static int collideBoxes(const knPairInput* in, knContactPoint* points) {
 	}
 	const Axis* best = b.axes.faceB.s > b.axes.faceA.s ? &b.axes.faceB : &b.axes.faceA;
 	best = b.axes.edge.s > best->s ? &b.axes.edge : best;
-	return best->s > TOUCHING * b.pair.size ? separate(&b, best, points) : penetrating(&b, points);
+	return best->s > b.pair.touching ? separate(&b, best, points) : penetrating(&b, points);
 }
 
 // A total order of sizes: by diagonal, then by components.

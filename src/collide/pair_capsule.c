@@ -1,8 +1,8 @@
 // Capsule against capsule and plane.
 //
-// One contact lies along the shortest line between the two cores. Nearly parallel capsules touch along a line; they
-// get a second contact so that one can lie on the other: the two ends of the stretch where the cores run side by
-// side, with the same normal.
+// One contact lies along the shortest line between the two cores. Nearly parallel capsules touch along a
+// line; they get a second contact so that one can lie on the other: the two ends of the stretch where the
+// cores run side by side, with the same normal.
 #include "collide/capsule.h"
 #include "collide/pair.h"
 
@@ -43,8 +43,8 @@ static bool makeContact(const knSegment cores[2], const double radii[2], const d
 	return point->separation < margin;
 }
 
-// The two ends of the stretch where the cores run side by side, measured along the mean of their directions, so that
-// exchanging the capsules changes nothing. No contacts if they do not.
+// The two ends of the stretch where the cores run side by side, measured along the mean of their directions,
+// so that exchanging the capsules changes nothing. No contacts if they do not.
 static int sideBySide(const knSegment cores[2], const double radii[2], knVec3 normal, double margin,
 					  knContactPoint* points) {
 	knVec3 u = knNormalize(cores[0].half), v = knNormalize(cores[1].half);

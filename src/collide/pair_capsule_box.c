@@ -8,7 +8,8 @@
 #include "collide/capsule.h"
 #include "collide/pair.h"
 
-#define TOUCHING 1e-9 // core distance, in sizes, below which there is no direction between the closest points
+#define TOUCHING 1e-9   // sizes: closer cores have no direction between closest points
+#define ROUNDING 1e-13  // and so for the larger of the two
 #define FACE_SLACK 1e-5 // a face is taken for the true normal if its gap is larger by less than this fraction
 #define EDGE_BIAS 1e-3  // an edge must beat a nearly parallel face by this many sizes, for stable contacts
 #define NEAR_COSINE 0.99
@@ -21,7 +22,8 @@ typedef struct CapsuleBox {
 	double size; // of the smaller of the two
 } CapsuleBox;
 
-// Features: face (6) and end of the stretch; place on the core (3) and region of the box (27); edge (3 x 4 corners).
+// Features: face (6) and end of the stretch; place on the core (3) and region of the box (27); edge (3 x 4
+// corners).
 enum { FEATURE_FACE = 0, FEATURE_CLOSEST = 32, FEATURE_EDGE = 128 };
 
 // One contact from points and the outward normal in the box's frame; returns whether it is within the margin.
@@ -176,7 +178,8 @@ int knPair_CapsuleBox(const knPairInput* in, knContactPoint* points) {
 	CapsuleBox c = { .in = in, .radius = in->geomA->size.x, .half = in->geomB->size };
 	double halfLength = in->geomA->size.y;
 	c.core = knSegment_OfCapsule(knInvMulF(in->frameB, in->frameA), halfLength);
-	c.size = knMin(c.radius + halfLength, knLength(c.half));
+	double reachA = c.radius + halfLength, reachB = knLength(c.half);
+	c.size = knMin(reachA, reachB);
 
 	double t = knSegment_ClosestToBox(&c.core, c.half);
 	knVec3 onCore = knSegment_At(&c.core, t);
@@ -185,6 +188,6 @@ int knPair_CapsuleBox(const knPairInput* in, knContactPoint* points) {
 	if (distance - c.radius >= in->margin) {
 		return 0;
 	}
-	return distance > TOUCHING * c.size ? coreOutside(&c, t, onBox, distance, points)
-										: coreInside(&c, points);
+	double touching = TOUCHING * c.size + ROUNDING * knMax(reachA, reachB);
+	return distance > touching ? coreOutside(&c, t, onBox, distance, points) : coreInside(&c, points);
 }

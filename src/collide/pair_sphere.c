@@ -1,36 +1,34 @@
 // Sphere against sphere, capsule, box and plane.
 //
-// All in closed form: the closest point of the other core to the sphere's centre. Where the centre lies on the other
-// core (concentric spheres, centre on a capsule's axis, centre inside a box) there is no direction to it; then the
-// normal is +z, some direction across the axis, or that of the nearest face.
+// All in closed form: the closest point of the other core to the sphere's centre. Where the centre lies on
+// the other core (concentric spheres, centre on a capsule's axis, centre inside a box) there is no direction
+// to it; then the normal is +z, some direction across the axis, or that of the nearest face.
 #include "collide/pair.h"
 #include "collide/segment.h"
 
-#define SAME_POINT 1e-12 // cores closer than this fraction of the radii count as touching
+#define SAME_POINT 1e-13 // cores closer than this fraction of the radii count as touching
 
-// The direction from core point a to core point b, or `fallback` if they coincide.
-static knVec3 directionOr(knVec3 a, knVec3 b, double scale, knVec3 fallback) {
+// The contact of a sphere at `a` with the closest core point `b`; `fallback` is the normal if they coincide.
+static int touch(const knPairInput* in, knVec3 a, knVec3 b, knVec3 fallback, knContactPoint* point) {
+	double radiusA = in->geomA->size.x, radiusB = in->geomB->size.x;
 	knVec3 delta = knSub(b, a);
 	double length = knLength(delta);
-	return length > SAME_POINT * scale ? knScale(1.0 / length, delta) : fallback;
+	if (length - (radiusA + radiusB) >= in->margin) {
+		return 0;
+	}
+	bool same = length <= SAME_POINT * (radiusA + radiusB);
+	*point = knContact_Cores(a, radiusA, b, radiusB, same ? fallback : knScale(1.0 / length, delta));
+	return point->separation < in->margin;
 }
 
 int knPair_SphereSphere(const knPairInput* in, knContactPoint* points) {
-	double radiusA = in->geomA->size.x, radiusB = in->geomB->size.x;
-	knVec3 a = in->frameA.p, b = in->frameB.p;
-	knVec3 normal = directionOr(a, b, radiusA + radiusB, knV3(0.0, 0.0, 1.0));
-	points[0] = knContact_Cores(a, radiusA, b, radiusB, normal);
-	return points[0].separation < in->margin;
+	return touch(in, in->frameA.p, in->frameB.p, knV3(0.0, 0.0, 1.0), points);
 }
 
 int knPair_SphereCapsule(const knPairInput* in, knContactPoint* points) {
-	double radiusA = in->geomA->size.x, radiusB = in->geomB->size.x;
 	knSegment core = knSegment_OfCapsule(in->frameB, in->geomB->size.y);
-	knVec3 a = in->frameA.p;
-	knVec3 b = knSegment_At(&core, knSegment_Project(&core, a));
-	knVec3 normal = directionOr(a, b, radiusA + radiusB, knRotate(in->frameB.q, knV3(1.0, 0.0, 0.0)));
-	points[0] = knContact_Cores(a, radiusA, b, radiusB, normal);
-	return points[0].separation < in->margin;
+	knVec3 closest = knSegment_At(&core, knSegment_Project(&core, in->frameA.p));
+	return touch(in, in->frameA.p, closest, knRotate(in->frameB.q, knV3(1.0, 0.0, 0.0)), points);
 }
 
 // The face of a box that a point inside is closest to, as the outward normal; equal ones: the first.

@@ -1,8 +1,9 @@
-// From frames to boxes: what changed since the last call, where its shapes are now, and which left their fat boxes.
+// From frames to boxes: what changed since the last call, where its shapes are now, and which left their fat
+// boxes.
 //
-// A frame that kept its bits and its margin costs one comparison. A fat box is the exact box grown by a fraction of
-// its size and stretched along its last motion; shapes that do not move get none of either. The growth changes how
-// often trees and pairs are mended, never a result.
+// A frame that kept its bits and its margin costs one comparison. A fat box is the exact box grown by a
+// fraction of its size and stretched along its last motion; shapes that do not move get none of either. The
+// growth changes how often trees and pairs are mended, never a result.
 #include <string.h>
 
 #include "collide/collider.h"

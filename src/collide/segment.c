@@ -2,9 +2,12 @@
 //
 // Segment to segment: with unit directions u, v and w between the centres, the lines are closest where
 //   s = w.(u - (u.v) v) / |u - (u.v) v|^2
-// which loses less to rounding for nearly parallel lines than the usual 1 - (u.v)^2; then clamp, project, clamp.
-// Segment to box: the squared distance is convex along the segment, and its slope is linear between the parameters
-// where the segment crosses a face plane; so the root of the slope lies between two of at most eight knots.
+// which loses less to rounding for nearly parallel lines than the usual 1 - (u.v)^2; then clamp, project,
+// clamp.
+//
+// Segment to box: the squared distance is convex along the segment, and its slope is linear between the
+// parameters where the segment crosses a face plane; so the root of the slope lies between two of at most
+// eight knots.
 #include "collide/segment.h"
 
 #define PARALLEL 1e-12 // squared sine below which two directions count as parallel
@@ -15,7 +18,8 @@ double knSegment_Project(const knSegment* segment, knVec3 point) {
 	return squared > 0.0 ? knClamp(along / squared, -1.0, 1.0) : 0.0;
 }
 
-// In lengths along the unit directions: the overlap's middle on A of two parallel segments, or the nearest end.
+// In lengths along the unit directions: the overlap's middle on A of two parallel segments, or the nearest
+// end.
 static double middleOfOverlap(double lengthA, double centerB, double lengthB) {
 	double lower = knMax(-lengthA, centerB - lengthB), upper = knMin(lengthA, centerB + lengthB);
 	return knClamp(0.5 * (lower + upper), -lengthA, lengthA);
@@ -86,7 +90,8 @@ double knSegment_ClosestToBox(const knSegment* segment, knVec3 h) {
 	if (slopes[0] > 0.0 || slopes[count - 1] < 0.0) {
 		return slopes[0] > 0.0 ? -1.0 : 1.0;
 	}
-	// the slope is zero from `first` to `last`, which are equal unless the distance stays the same for a stretch
+	// the slope is zero from `first` to `last`, which are equal unless the distance stays the same for a
+	// stretch
 	int i = 0;
 	while (slopes[i] < 0.0) {
 		++i;

@@ -1,5 +1,5 @@
-// What the collider is asked in a step. The envelope eps_c is 1 % of a body's size, at most 5 mm (Erleben 3.8); two
-// bodies meet within half of each one's, plus h (|v| + |w| radius) for each.
+// What the collider is asked in a step. The envelope eps_c is 1 % of a body's size, at most 5 mm (Erleben
+// 3.8); two bodies meet within half of each one's, plus h (|v| + |w| radius) for each.
 
 #include "dynamics/collision_input.h"
 
@@ -15,9 +15,16 @@ static bool pairBefore(const void* a, const void* b, void* context) {
 	return p->a < q->a || (p->a == q->a && p->b < q->b);
 }
 
+double knCollisionEnvelope(const knModel* model, int body) {
+	return knMin(2.0 * ENVELOPE_SHARE * model->radius[body], ENVELOPE_LIMIT);
+}
+
 bool knCollisionInput_Make(knCollideInput* input, const knModel* model, const knState* state,
 						   const double* margins, const knTasks* tasks, knArena* arena) {
-	*input = (knCollideInput){ .frames = state->pose, .margins = margins, .shapeActive = state->shapeEnabled };
+	*input = (knCollideInput){ .frames = state->pose, .margins = margins };
+	if (model->shapeCount > 0) {
+		input->shapeActive = state->shapeEnabled;
+	}
 	if (tasks != NULL) {
 		input->tasks = *tasks;
 	}
@@ -45,10 +52,9 @@ bool knCollisionInput_Make(knCollideInput* input, const knModel* model, const kn
 double* knCollisionInput_Margins(const knModel* model, const knBlocks* blocks, knArena* arena) {
 	double* margins = KN_SCRATCH(arena, double, model->bodyCount);
 	for (int b = 0; margins != NULL && b < model->bodyCount; ++b) {
-		double envelope = knMin(2.0 * ENVELOPE_SHARE * model->radius[b], ENVELOPE_LIMIT);
 		double speed = knLength(blocks->u[b].lin) + knLength(blocks->u[b].ang) * model->radius[b];
 		double reach = blocks->h * speed;
-		margins[b] = 0.5 * envelope + (reach < REACH_LIMIT ? reach : REACH_LIMIT);
+		margins[b] = 0.5 * knCollisionEnvelope(model, b) + (reach < REACH_LIMIT ? reach : REACH_LIMIT);
 	}
 	return margins;
 }

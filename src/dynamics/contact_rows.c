@@ -1,25 +1,28 @@
-// Contacts as rows (Erleben, spec of the velocity method 3.3). For a point p between bodies A and B, c in {n, t1, t2}:
+// Contacts as rows (Erleben, seed 004). For a point p between bodies A and B and c in {n, t1, t2}:
 //
 //   J = [ -(r_A x c), -c, +(r_B x c), +c ]      n from A to B, J_n u > 0 separating, r from centres to p
 //   normal:    lo = 0, hi = inf                 friction: |lambda_t| <= mu lambda_n
 //   bounce:    bias = +e J_n u (u before forces, approaching): w = J_n u' + e J_n u >= 0 is Newton's law
 //   apart:     J_n u' >= -d/h, the bodies may close the gap d but not more
-//   overlap:   J_n u' >= a modest speed outwards, until projection of the positions takes that over
+//   overlap:   J_n u' >= a modest speed outwards (projection error correction will take that over)
 //
-// One common point p for both bodies makes the impulses equal and opposite on one line, so linear and angular momentum
-// are conserved to round-off. Tangents follow the sliding, where the friction pyramid is then exact; at rest they are
-// a fixed pair for each normal. Rolling friction is not applied by these rows.
+// One common point p for both bodies makes the impulses equal and opposite on one line, so linear and angular
+// momentum are conserved to round-off. Tangents follow the sliding, where the friction pyramid is then exact;
+// at rest they are a fixed pair for each normal. Rolling friction is not applied by these rows.
 
 #include "dynamics/contact_rows.h"
 
 #include "core/tasks.h"
+#include "dynamics/collision_input.h"
 
 #define CONTACT_GRAIN 64
+#define SAME_PLACE 0.05    // of a body's radius: a point so near to an old one carries on for it
 #define SLIDING_SPEED 1e-6 // m/s, below it the direction of sliding is noise
-#define REST_GAP 1e-4      // m, gaps and overlaps below it count as touching
-#define PUSH_GAIN 0.2      // share of an overlap that is removed per step
-#define PUSH_SPEED 0.5     // m/s, at most, so that deep overlaps do not explode
 #define BOUNCE_STEPS 2.0   // an approach that gravity makes in so many steps does not bounce
+#define REST_GAP 0.02      // of the envelope: a smaller gap counts as touching
+#define REST_OVERLAP 0.4   // of the envelope: a smaller overlap is left alone, pushing it shakes tall stacks
+#define PUSH_GAIN 0.2      // share of what is beyond that is removed per step
+#define PUSH_SPEED 0.5     // m/s, at most, so that deep overlaps do not explode
 
 // --- listing ---------------------------------------------------------------------------------------------
 
@@ -42,18 +45,72 @@ static void sortByFeature(knStepContact* contacts, int count) {
 	}
 }
 
-// < 0: the memory belongs before the contact, 0: to it, > 0: after it.
-static int compareKeys(const knContactMemory* memory, const knStepContact* contact) {
-	if (memory->shapeA != contact->shapeA) {
-		return memory->shapeA < contact->shapeA ? -1 : 1;
+// The pair's anchor body: the one that moves, so that a point on the ground is known by its place on the box.
+static int anchorOf(const knModel* model, const knStepContact* contact) {
+	int a = model->shapes[contact->shapeA].body, b = model->shapes[contact->shapeB].body;
+	return model->invMass[a] > 0.0 ? a : b;
+}
+
+static knVec3 placeOf(const knRowInput* input, const knStepContact* contact) {
+	knVec3 point = knLerp(contact->point.pointA, contact->point.pointB, 0.5);
+	return knInvPoint(input->state->pose[anchorOf(input->model, contact)], point);
+}
+
+// < 0: the memory belongs before the pair of shapes, 0: to it, > 0: after it.
+static int comparePair(const knContactMemory* memory, const knContactPair* pair) {
+	if (memory->shapeA != pair->shapeA) {
+		return memory->shapeA < pair->shapeA ? -1 : 1;
 	}
-	if (memory->shapeB != contact->shapeB) {
-		return memory->shapeB < contact->shapeB ? -1 : 1;
+	return memory->shapeB < pair->shapeB ? -1 : memory->shapeB > pair->shapeB;
+}
+
+// Memories of one pair, [begin, end), that have not found their contact yet.
+typedef struct Recall {
+	const knContactMemory* memory;
+	bool* taken;
+	int begin, end;
+} Recall;
+
+static int recallFeature(const Recall* recall, uint64_t feature) {
+	for (int i = recall->begin; i < recall->end; ++i) {
+		if (!recall->taken[i] && recall->memory[i].feature == feature) {
+			recall->taken[i] = true;
+			return i;
+		}
 	}
-	if (memory->feature != contact->point.feature) {
-		return memory->feature < contact->point.feature ? -1 : 1;
+	return -1;
+}
+
+// When a face becomes the other body's to name, all its features change at once, but its points stay.
+static int recallPlace(const Recall* recall, knVec3 place, double reach) {
+	int nearest = -1;
+	double distance = reach;
+	for (int i = recall->begin; i < recall->end; ++i) {
+		double d = knDistance(recall->memory[i].place, place);
+		if (!recall->taken[i] && d < distance) {
+			distance = d;
+			nearest = i;
+		}
 	}
-	return 0;
+	if (nearest >= 0) {
+		recall->taken[nearest] = true;
+	}
+	return nearest;
+}
+
+static void recallPair(const knRowInput* input, const Recall* recall, const knStepContact* contacts,
+					   int count, int* remembered) {
+	int missing = 0;
+	for (int k = 0; k < count; ++k) {
+		remembered[k] = recallFeature(recall, contacts[k].point.feature);
+		missing += remembered[k] < 0;
+	}
+	for (int k = 0; k < count && missing > 0; ++k) {
+		if (remembered[k] < 0) {
+			double reach = SAME_PLACE * input->model->radius[anchorOf(input->model, &contacts[k])];
+			remembered[k] = recallPlace(recall, placeOf(input, &contacts[k]), reach);
+		}
+	}
 }
 
 bool knContactRows_List(knContactRows* list, const knRowInput* input, const knContactSet* set,
@@ -62,29 +119,34 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 	list->contacts = KN_SCRATCH(arena, knStepContact, set->pointCount);
 	list->row = KN_SCRATCH(arena, int, set->pointCount);
 	list->remembered = KN_SCRATCH(arena, int, set->pointCount);
+	Recall recall = { .memory = memory, .taken = KN_SCRATCH_ZERO(arena, bool, memoryCount) };
 	if (arena->failed) {
 		return false;
 	}
-	int next = 0, recall = 0;
-	for (int p = 0; p < set->pairCount; ++p) {
+	for (int p = 0, next = 0; p < set->pairCount; ++p) {
 		const knContactPair* pair = &set->pairs[p];
+		knStepContact* contacts = &list->contacts[next];
 		bool solid = isSolid(input, pair);
-		for (int k = 0; k < pair->count; ++k) {
-			list->contacts[next + k] = (knStepContact){ .shapeA = pair->shapeA,
-														.shapeB = pair->shapeB,
-														.point = set->points[pair->first + k] };
-		}
-		sortByFeature(&list->contacts[next], pair->count);
 		for (int k = 0; k < pair->count; ++k, ++next) {
-			// both lists have the same order, so one pass finds every memory
-			while (recall < memoryCount && compareKeys(&memory[recall], &list->contacts[next]) < 0) {
-				recall += 1;
-			}
-			bool known = recall < memoryCount && compareKeys(&memory[recall], &list->contacts[next]) == 0;
-			list->remembered[next] = known ? recall : -1;
-			list->row[next] = solid ? 3 * list->solidCount : -1;
-			list->solidCount += solid;
+			contacts[k] = (knStepContact){ .shapeA = pair->shapeA,
+										   .shapeB = pair->shapeB,
+										   .point = set->points[pair->first + k] };
+			list->row[next] = solid ? 3 * list->solidCount++ : -1;
 		}
+		sortByFeature(contacts, pair->count);
+
+		// memories have the same order, so one pass finds those of each pair
+		for (recall.begin = recall.end; recall.begin < memoryCount; ++recall.begin) {
+			if (comparePair(&memory[recall.begin], pair) >= 0) {
+				break;
+			}
+		}
+		for (recall.end = recall.begin; recall.end < memoryCount; ++recall.end) {
+			if (comparePair(&memory[recall.end], pair) != 0) {
+				break;
+			}
+		}
+		recallPair(input, &recall, contacts, pair->count, &list->remembered[next - pair->count]);
 	}
 	list->rowCount = 3 * list->solidCount;
 	return true;
@@ -102,12 +164,21 @@ typedef struct FillTask {
 
 // One contact while its rows are written.
 typedef struct Site {
-	int a, b;       // blocks
-	knVec3 rA, rB;  // from the centres to the common point
-	knVec3 n;       // from A to B
-	double gap;     // m, negative when overlapping
-	double mu, e;   // combined materials
+	int a, b;        // blocks
+	knVec3 rA, rB;   // from the centres to the common point
+	knVec3 n;        // from A to B
+	double gap;      // m, negative when overlapping
+	double envelope; // m, of the smaller body that moves
+	double mu, e;    // combined materials
 } Site;
+
+static double pairEnvelope(const knModel* model, int a, int b) {
+	double envelopeA = knCollisionEnvelope(model, a), envelopeB = knCollisionEnvelope(model, b);
+	if (model->invMass[a] > 0.0 && model->invMass[b] > 0.0) {
+		return knMin(envelopeA, envelopeB);
+	}
+	return model->invMass[a] > 0.0 ? envelopeA : envelopeB;
+}
 
 static Site makeSite(const knRowInput* input, const knStepContact* contact) {
 	const knModel* model = input->model;
@@ -120,6 +191,7 @@ static Site makeSite(const knRowInput* input, const knStepContact* contact) {
 		.rB = knSub(point, input->state->pose[shapeB->body].p),
 		.n = contact->point.normal,
 		.gap = contact->point.separation,
+		.envelope = pairEnvelope(model, shapeA->body, shapeB->body),
 		.mu = knCombine_Apply(model->frictionCombine, shapeA->friction, shapeB->friction),
 		.e = knCombine_Apply(model->restitutionCombine, shapeA->restitution, shapeB->restitution),
 	};
@@ -151,16 +223,17 @@ static double normalBias(const Site* site, const knRowInput* input) {
 	double before = knDot(site->n, relativeVelocity(site, input->state->velocity));
 	double after = knDot(site->n, relativeVelocity(site, input->blocks->u));
 	double resting = BOUNCE_STEPS * knLength(input->state->header->gravity) * h;
-	bool meets = site->gap + h * after <= 0.0 || site->gap <= REST_GAP;
+	double touching = REST_GAP * site->envelope;
+	bool meets = site->gap + h * after <= 0.0 || site->gap <= touching;
 	double bounce = site->e > 0.0 && before < -resting && meets ? site->e * before : 0.0;
 	if (bounce < 0.0 && site->gap > 0.0) {
 		return bounce;
 	}
-	if (site->gap > REST_GAP) {
+	if (site->gap > touching) {
 		return site->gap / h;
 	}
-	// the projection of positions (spec 3.5) will take the place of this push
-	double overlap = knMax(-site->gap - REST_GAP, 0.0);
+	// projection error correction will take the place of this push
+	double overlap = knMax(-site->gap - REST_OVERLAP * site->envelope, 0.0);
 	return knMin(bounce, -knMin(PUSH_GAIN * overlap / h, PUSH_SPEED));
 }
 
@@ -212,7 +285,8 @@ void knContactRows_Fill(const knContactRows* list, const knRowInput* input, cons
 	knTasks_For(&input->tasks, list->count, CONTACT_GRAIN, fillRange, &task);
 }
 
-int knContactRows_Collect(knContactRows* list, const knRows* rows, int firstRow, knContactMemory* memory) {
+int knContactRows_Collect(knContactRows* list, const knRowInput* input, const knRows* rows, int firstRow,
+						  knContactMemory* memory) {
 	int count = 0;
 	for (int k = 0; k < list->count; ++k) {
 		knStepContact* contact = &list->contacts[k];
@@ -227,7 +301,8 @@ int knContactRows_Collect(knContactRows* list, const knRows* rows, int firstRow,
 											 .shapeB = contact->shapeB,
 											 .feature = contact->point.feature,
 											 .normal = row[0].lambda,
-											 .friction = friction };
+											 .friction = friction,
+											 .place = placeOf(input, contact) };
 	}
 	return count;
 }

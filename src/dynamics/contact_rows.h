@@ -1,17 +1,18 @@
-// Contacts as rows: one normal and two friction rows a point, warm-started from what the same features carried in the
-// step before.
+// Contacts as rows: one normal and two friction rows a point, warm-started from what the same features
+// carried in the step before.
 #pragma once
 
 #include "core/arena.h"
 #include "dynamics/row_input.h"
 #include "dynamics/step_contact.h"
 
-// What a contact carried, kept from step to step in the stepper's part of the state, sorted by the first three fields.
+// What a contact carried, kept in the stepper's part of the state and sorted by the first three fields.
 typedef struct knContactMemory {
 	int32_t shapeA, shapeB;
 	uint64_t feature;
 	double normal;   // N s
 	knVec3 friction; // N s on B, world axes: tangents may turn between steps
+	knVec3 place;    // of the point on the pair's anchor body, from its centre in its axes
 } knContactMemory;
 
 // The contacts of a step, in the arena.
@@ -30,5 +31,7 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 // Fills rows [firstRow, firstRow + rowCount), which must exist.
 void knContactRows_Fill(const knContactRows* list, const knRowInput* input, const knContactMemory* memory,
 						int firstRow, knRows* rows);
-// After the solve: writes the contacts' impulses and, for the next step, one memory a solid contact; returns how many.
-int knContactRows_Collect(knContactRows* list, const knRows* rows, int firstRow, knContactMemory* memory);
+// After the solve, before bodies move: writes the contacts' impulses and, for the next step, one memory a
+// solid contact; returns how many.
+int knContactRows_Collect(knContactRows* list, const knRowInput* input, const knRows* rows, int firstRow,
+						  knContactMemory* memory);

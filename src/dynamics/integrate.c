@@ -2,14 +2,14 @@
 //
 // Centre of mass, semi-implicit Euler:  v' = v + h f/m (+ constraint impulses),  x1 = x + h v'.
 //
-// Rotation: angular momentum L is what moves on, so it is conserved to round-off whatever the step. The rotation of
-// a step is exp(h w) with the implicit midpoint in body axes (symmetric, second order):
+// Rotation: angular momentum L is what moves on, so it is conserved to round-off whatever the step. The
+// rotation of a step is exp(h w), the implicit midpoint in body axes (symmetric, second order):
 //
 //   Pi1 = exp(-h w) Pi0,   w = I^-1 (Pi0 + Pi1)/2          Pi = R^T L, I the body's own inertia
 //
-// It conserves the energy as well: the change is (Pi1 - Pi0) . w, and turning about w leaves Pi . w as it is. The rows
-// see u = (w + I0^-1 h tau, v'); constraint impulses dL change u by I0^-1 dL with the inertia I0 of the start pose. At
-// the end q1 = exp(h u.ang) q0, L1 = L0 + h tau + dL, and the state holds omega1 = I(q1)^-1 L1.
+// It conserves the energy as well: the change is (Pi1 - Pi0) . w, and turning about w leaves Pi . w as it is.
+// The rows see u = (w + I0^-1 h tau, v'); constraint impulses dL change u by I0^-1 dL, I0 at the start pose.
+// At the end q1 = exp(h u.ang) q0, L1 = L0 + h tau + dL, and the state holds omega1 = I(q1)^-1 L1.
 
 #include "dynamics/integrate.h"
 
@@ -45,7 +45,7 @@ static knMat33 leftJacobian(knVec3 a) {
 	return knAddMM(&one, &sum);
 }
 
-// Newton on F(w) = I w - (Pi0 + exp(-h w) Pi0)/2 from the velocity at the start; false if it does not get there.
+// Newton on F(w) = I w - (Pi0 + exp(-h w) Pi0)/2 from the velocity at the start; false if it gets nowhere.
 static bool solveMidpoint(const knMat33* inertia, knVec3 momentum, double h, knVec3* w) {
 	double scale = knLength(momentum), error = 0.0;
 	for (int i = 0; i < NEWTON_ITERATIONS; ++i) {
@@ -66,8 +66,8 @@ static bool solveMidpoint(const knMat33* inertia, knVec3 momentum, double h, knV
 	return error <= 1e-13 * scale;
 }
 
-// A fast spin is followed in substeps; the result is the velocity that makes the same rotation in one go, with as many
-// full turns as the substeps made.
+// A fast spin is followed in substeps; the result is the velocity that makes the same rotation in one go,
+// with as many full turns as the substeps made.
 static knVec3 followSubsteps(const knMat33* inertia, const knMat33* invInertia, knVec3 momentum, double h,
 							 int count) {
 	knQuat R = knIdentityQ();
@@ -98,7 +98,7 @@ knVec3 knMeanAngularVelocity(const knMat33* inertia, const knMat33* invInertia, 
 	if (turn < SUBSTEP_TURN && solveMidpoint(inertia, momentum, h, &w)) {
 		return w;
 	}
-	// what spins even faster turns about its own axis: nobody can see the difference, and the momentum is exact
+	// what spins even faster turns about its present axis; its momentum is exact all the same
 	int count = turn < SUBSTEP_TURN * (SUBSTEP_LIMIT - 2) ? 2 + (int)(turn / SUBSTEP_TURN) : 0;
 	return count > 0 ? followSubsteps(inertia, invInertia, momentum, h, count) : start;
 }
@@ -155,8 +155,8 @@ static void beginRange(int begin, int end, int worker, void* argument) {
 	}
 }
 
-bool knBlocks_Begin(knBlocks* blocks, const knModel* model, const knState* state, double h, const knTasks* tasks,
-					knArena* arena) {
+bool knBlocks_Begin(knBlocks* blocks, const knModel* model, const knState* state, double h,
+					const knTasks* tasks, knArena* arena) {
 	int count = model->bodyCount;
 	blocks->count = count;
 	blocks->h = h;
@@ -193,9 +193,9 @@ typedef struct EndTask {
 	knState* state;
 } EndTask;
 
-static void movePose(knFrame* pose, knTwist u, double h) {
-	pose->p = knMulAdd(pose->p, h, u.lin);
-	pose->q = knNormalizeQ(knMulQ(knQuat_Exp(knScale(h, u.ang)), pose->q));
+knFrame knMovePose(knFrame pose, knTwist u, double h) {
+	return knMakeFrame(knMulAdd(pose.p, h, u.lin),
+					   knNormalizeQ(knMulQ(knQuat_Exp(knScale(h, u.ang)), pose.q)));
 }
 
 static knVec3 timesTensor(knQuat q, const knMat33* local, knVec3 v) {
@@ -213,9 +213,9 @@ static void endDynamic(const EndTask* task, int b) {
 	knVec3 change = knSub(blocks->u[b].ang, blocks->free[b].ang);
 	knVec3 L = knAdd(blocks->momentum[b], timesTensor(pose->q, inertia, change));
 
-	// a quaternion's length is 1 only to round-off, and always off to the same side: without the second line, which
-	// takes out what the next step would not find again, the momentum would grow with every step
-	movePose(pose, blocks->u[b], blocks->h);
+	// a quaternion's length is 1 only to round-off, and always off to the same side: without the second line,
+	// which takes out what the next step would not find again, the momentum would grow with every step
+	*pose = knMovePose(*pose, blocks->u[b], blocks->h);
 	knVec3 omega = timesTensor(pose->q, invInertia, L);
 	knVec3 lost = knSub(L, timesTensor(pose->q, inertia, omega));
 	omega = knAdd(omega, timesTensor(pose->q, invInertia, lost));
@@ -229,7 +229,7 @@ static void endRange(int begin, int end, int worker, void* argument) {
 		if (task->model->bodyKind[b] == KN_BODY_DYNAMIC) {
 			endDynamic(task, b);
 		} else if (task->model->bodyKind[b] == KN_BODY_KINEMATIC) {
-			movePose(&task->state->pose[b], task->blocks->u[b], task->blocks->h);
+			task->state->pose[b] = knMovePose(task->state->pose[b], task->blocks->u[b], task->blocks->h);
 		}
 	}
 }

@@ -18,21 +18,26 @@ typedef struct knBlocks {
 	double* invMass;     // 0: immovable. knBlocks_Begin
 	knMat33* invInertia; // world axes at the start pose, zero if immovable. knBlocks_Begin
 	knTwist* u;          // velocities of the step. knBlocks_Begin, knBlocks_Drive, solver
-	knTwist* free;       // u without constraint impulses. knBlocks_Begin, knBlocks_Drive
-	knVec3* momentum;    // angular, at the end of the step without constraints. knBlocks_Begin, knBlocks_Drive
-	knTwist* drive;      // impulses of user forces and force motors about the centre. knBlocks_Begin, knBlocks_Drive
+
+	// written by knBlocks_Begin and knBlocks_Drive
+	knTwist* free;    // u without constraint impulses
+	knVec3* momentum; // angular, at the end of the step without constraints
+	knTwist* drive;   // impulses of user forces and force motors, about the centre
 } knBlocks;
 
 // False when the arena has no memory.
-bool knBlocks_Begin(knBlocks* blocks, const knModel* model, const knState* state, double h, const knTasks* tasks,
-					knArena* arena);
+bool knBlocks_Begin(knBlocks* blocks, const knModel* model, const knState* state, double h,
+					const knTasks* tasks, knArena* arena);
 // Adds an impulse (moment about the centre, linear) before the solve, and counts it as driven.
 void knBlocks_Drive(knBlocks* blocks, int body, knTwist impulse);
 // Moves the state to the end of the step.
 void knBlocks_End(const knBlocks* blocks, const knModel* model, const knTasks* tasks, knState* state);
 
-// J, what forces and force motors did, by the mean of the velocities before and after: exactly their share of the
-// change of kinetic energy. To be called before knBlocks_End.
+// A centre-of-mass pose moved by constant velocity for h (exponential map).
+knFrame knMovePose(knFrame pose, knTwist u, double h);
+
+// J, what forces and force motors did, by the mean of the velocities before and after: exactly their share of
+// the change of kinetic energy. To be called before knBlocks_End.
 double knBlocks_DriveWork(const knBlocks* blocks, const knState* state);
 // J, what kinematic bodies put in through the rows that hold them.
 double knBlocks_KinematicWork(const knBlocks* blocks, const knModel* model, const knRows* rows);

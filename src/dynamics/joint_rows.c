@@ -1,5 +1,5 @@
-// Joints as rows. A joint row is a 6-vector r in the axes of the parent's joint frame with rate r . V_P, where V_P is
-// the child's velocity relative to the parent's at the child's joint origin (the anchor). In world axes, (a, l):
+// Joints as rows. A joint row is a 6-vector r in the axes of the parent's joint frame with rate r . V_P, V_P
+// the child's velocity relative to the parent's at the child's joint origin (the anchor). In world axes (a, l):
 //
 //   J = [ -(a + r_p x l), -l, (a + r_c x l), l ]     r_p, r_c from the centres to the anchor
 //
@@ -16,6 +16,7 @@
 #include "model/joint_parts.h"
 
 #define ERROR_GAIN 0.2     // share of an error that is removed per step
+#define ERROR_SPEED 1.0    // m/s or rad/s, at most: a joint torn far open must not explode
 #define LIMIT_MARGIN 0.01  // m or rad: limits with less room always have a row
 #define BRAKING_SHARE 0.25 // of its greatest deceleration that a servo plans with
 
@@ -77,7 +78,8 @@ static double recall(const Builder* builder, int part) {
 
 // A free row (lambda without bounds) along `along`; the caller narrows it.
 static knRow* addRow(Builder* builder, const Site* site, knTwist along, int part, double gamma) {
-	KN_ASSERT(builder->rows->count < builder->rows->capacity && builder->list->count < builder->list->capacity);
+	KN_ASSERT(builder->rows->count < builder->rows->capacity &&
+			  builder->list->count < builder->list->capacity);
 	builder->list->rows[builder->list->count++] = (knJointRow){ site->index, part, along };
 	knTwist world = knRotateT(site->axes, along);
 	knRow* row = &builder->rows->items[builder->rows->count++];
@@ -102,6 +104,11 @@ static void setBounds(knRow* row, double limit) {
 
 // --- the parts -------------------------------------------------------------------------------------------
 
+// The speed at which an error goes away (projection error correction will take its place).
+static double feedback(double error, double h) {
+	return knClamp(ERROR_GAIN * error / h, -ERROR_SPEED, ERROR_SPEED);
+}
+
 static void addLocked(Builder* builder, const Site* site) {
 	const knJointOps* ops = knJointOps_Get(site->joint->kind);
 	knTwist locked[6];
@@ -117,8 +124,7 @@ static void addLocked(Builder* builder, const Site* site) {
 	knTwist wrench = knMakeTwist(knV3(c[0], c[1], c[2]), knV3(c[3], c[4], c[5]));
 	for (int i = 0; i < count; ++i) {
 		knRow* row = addRow(builder, site, locked[i], KN_PART_LOCKED, 0.0);
-		// the projection of positions (spec 3.5) will take the place of this feedback
-		row->bias = ERROR_GAIN * knDotT(locked[i], error) / builder->input->blocks->h;
+		row->bias = feedback(knDotT(locked[i], error), builder->input->blocks->h);
 		row->lambda = knDotT(locked[i], wrench);
 	}
 }
@@ -126,8 +132,8 @@ static void addLocked(Builder* builder, const Site* site) {
 static void addLimits(Builder* builder, const Site* site) {
 	const knBlocks* blocks = builder->input->blocks;
 	const knFrame* pose = builder->input->state->pose;
-	knTwist V = knJoint_RelativeTwist(site->joint, pose[site->parent], blocks->u[site->parent], pose[site->child],
-									  blocks->u[site->child]);
+	knTwist V = knJoint_RelativeTwist(site->joint, pose[site->parent], blocks->u[site->parent],
+									  pose[site->child], blocks->u[site->child]);
 	double margin = LIMIT_MARGIN + 2.0 * blocks->h * (knLength(V.ang) + knLength(V.lin));
 	knJointLimit limits[KN_JOINT_MAX_LIMITS];
 	int count = knJoint_Limits(site->joint, site->J, site->q, margin, limits);
@@ -135,7 +141,8 @@ static void addLimits(Builder* builder, const Site* site) {
 		int part = KN_PART_LIMIT + 3 * (limits[i].axis + 2) + limits[i].side + 1;
 		knRow* row = addRow(builder, site, limits[i].row, part, 0.0);
 		row->lo = 0.0;
-		row->bias = (limits[i].distance > 0.0 ? 1.0 : ERROR_GAIN) * limits[i].distance / blocks->h;
+		double room = limits[i].distance;
+		row->bias = room > 0.0 ? room / blocks->h : feedback(room, blocks->h);
 		row->lambda = recall(builder, part);
 	}
 }
@@ -155,8 +162,8 @@ static void addSpring(Builder* builder, const Site* site, int axis, knTwist alon
 	row->lambda = recall(builder, KN_PART_SPRING + axis);
 }
 
-// The speed at which a servo approaches its target: a share of the way per step, and no faster than it can brake with
-// a part of its force (the row's D knows the two bodies only, what hangs on them brakes less).
+// The speed at which a servo approaches its target: a share of the way per step, and no faster than it can
+// brake with a part of its force (the row's D knows the two bodies only, what hangs on them brakes less).
 static double servoSpeed(const knRow* row, double way, double maxForce, double h) {
 	if (way == 0.0) {
 		return 0.0;
@@ -268,8 +275,8 @@ bool knJointRows_Reserve(knJointRows* list, const knModel* model, const knState*
 	return list->rows != NULL;
 }
 
-void knJointRows_Fill(knJointRows* list, const knRowInput* input, const knJointMemory* memory, int memoryCount,
-					  knRows* rows) {
+void knJointRows_Fill(knJointRows* list, const knRowInput* input, const knJointMemory* memory,
+					  int memoryCount, knRows* rows) {
 	KN_ASSERT(rows->count == 0);
 	int next = 0;
 	for (int j = 0; j < knState_JointCount(input->model); ++j) {
@@ -280,9 +287,8 @@ void knJointRows_Fill(knJointRows* list, const knRowInput* input, const knJointM
 			next += 1;
 		}
 		Builder builder = { .input = input, .list = list, .rows = rows, .memory = memory + next };
-		while (next < memoryCount && memory[next].joint == j) {
-			next += 1;
-			builder.memoryCount += 1;
+		for (; next < memoryCount && memory[next].joint == j; ++next) {
+			builder.memoryCount += memory[next].generation == (uint16_t)input->state->joint[j].generation;
 		}
 		Site site = makeSite(input->model, input->state, j);
 		addAxes(&builder, &site);
@@ -303,7 +309,9 @@ int knJointRows_MemoryCount(const knJointRows* list) {
 }
 
 // Rows [begin, end) belong to one joint.
-static int collectMemories(const knJointRows* list, const knRows* rows, int begin, int end, knJointMemory* memory) {
+static int collectMemories(const knJointRows* list, const knRows* rows, int begin, int end,
+						   uint32_t generation, knJointMemory* memory) {
+	knJointMemory item = { .joint = list->rows[begin].joint, .generation = (uint16_t)generation };
 	int count = 0, locked = 0;
 	knTwist wrench = knZeroTwist();
 	for (int i = begin; i < end; ++i) {
@@ -312,12 +320,15 @@ static int collectMemories(const knJointRows* list, const knRows* rows, int begi
 			wrench = knMulAddT(wrench, rows->items[i].lambda, row->row);
 			locked += 1;
 		} else {
-			memory[count++] = (knJointMemory){ row->joint, row->part, rows->items[i].lambda };
+			item.part = (int16_t)row->part;
+			item.impulse = rows->items[i].lambda;
+			memory[count++] = item;
 		}
 	}
 	for (int c = 0; c < 6 && locked > 0; ++c) {
-		double impulse = c < 3 ? knComponent(wrench.ang, c) : knComponent(wrench.lin, c - 3);
-		memory[count++] = (knJointMemory){ list->rows[begin].joint, KN_PART_LOCKED + c, impulse };
+		item.part = (int16_t)(KN_PART_LOCKED + c);
+		item.impulse = c < 3 ? knComponent(wrench.ang, c) : knComponent(wrench.lin, c - 3);
+		memory[count++] = item;
 	}
 	return count;
 }
@@ -339,7 +350,7 @@ double knJointRows_Collect(const knJointRows* list, const knModel* model, const 
 				work += 0.5 * row->lambda * (knDotT(row->Ja, meanA) + knDotT(row->Jb, meanB));
 			}
 		}
-		memory += collectMemories(list, rows, begin, end, memory);
+		memory += collectMemories(list, rows, begin, end, state->joint[index].generation, memory);
 		knTwist* reaction = &state->joint[index].reaction;
 		*reaction = knMulAddT(*reaction, 1.0 / blocks->h, knRotateT(axes, impulse));
 	}

@@ -4,12 +4,13 @@
 #include "core/arena.h"
 #include "dynamics/row_input.h"
 
-// What a joint's row carried, kept from step to step in the stepper's part of the state, in order of joints. Locked
-// rows are remembered as the components of their common wrench in the parent joint frame's axes, so that a joint
-// whose locked directions are found anew in every step (CUSTOM) starts warm as well.
+// What a joint's row carried, kept from step to step in the stepper's part of the state, in order of joints.
+// Locked rows are remembered as the components of their common wrench in the parent joint frame's axes, so
+// that a joint whose locked directions are found anew in every step (CUSTOM) starts warm as well.
 typedef struct knJointMemory {
 	int32_t joint;
-	int32_t part; // knJointPart
+	int16_t part;        // knJointPart
+	uint16_t generation; // of an attached joint: a slot's next owner starts cold
 	double impulse;
 } knJointMemory;
 
@@ -39,8 +40,8 @@ void knJointRows_ApplyForces(const knModel* model, knBlocks* blocks, knState* st
 // Room for the list; its capacity bounds the number of rows. False when the arena has no memory.
 bool knJointRows_Reserve(knJointRows* list, const knModel* model, const knState* state, knArena* arena);
 // Appends the rows of all active joints to `rows`, which must be empty and have room.
-void knJointRows_Fill(knJointRows* list, const knRowInput* input, const knJointMemory* memory, int memoryCount,
-					  knRows* rows);
+void knJointRows_Fill(knJointRows* list, const knRowInput* input, const knJointMemory* memory,
+					  int memoryCount, knRows* rows);
 // Memories that knJointRows_Collect writes.
 int knJointRows_MemoryCount(const knJointRows* list);
 // After the solve: adds to the joints' reactions, writes memories, and sums the work of motors (J).

@@ -1,7 +1,8 @@
 // Building, refitting and walking the tree of bvh.h.
 //
-// Symbols: a *range* is a stretch of `order` that one subtree holds; a *bin* collects the items whose centres fall
-// into one of BIN_COUNT equal slices; the cost of a split is area(left) count(left) + area(right) count(right).
+// Symbols: a *range* is a stretch of `order` that one subtree holds; a *bin* collects the items whose centres
+// fall into one of BIN_COUNT equal slices; the cost of a split is area(left) count(left) + area(right)
+// count(right).
 #include "geom/bvh.h"
 
 #include "core/alloc.h"

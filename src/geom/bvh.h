@@ -1,13 +1,14 @@
 // A tree of axis-aligned boxes, one leaf per item, for compounds and for the broad phase.
 //
-// Nodes stand in depth-first order and a subtree of m leaves fills exactly 2m - 1 of them, so that `skip`, the node
-// after a subtree, makes every walk a plain loop: no stack, no recursion, whatever the depth.
+// Nodes stand in depth-first order and a subtree of m leaves fills exactly 2m - 1 of them, so that `skip`,
+// the node after a subtree, makes every walk a plain loop: no stack, no recursion, whatever the depth.
 //
-//   walk:  node overlaps ? next node : skip        left child = node + 1, right child = skip of the left child
+//   walk       node overlaps ? next node : skip
+//   children   left = node + 1, right = skip of the left
 //
 // Building splits by the surface area heuristic over a few bins along the longest axis of the centres, and in
-// halves where centres coincide or the tree grows deep, so that its depth is bounded. Moving an item changes its
-// leaf and the boxes above it, not the shape of the tree; when `area` has grown, a rebuild pays.
+// halves where centres coincide or the tree grows deep, so that its depth is bounded. Moving an item changes
+// its leaf and the boxes above it, not the shape of the tree; when `area` has grown, a rebuild pays.
 #pragma once
 
 #include "core/alloc.h"

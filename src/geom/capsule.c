@@ -9,7 +9,8 @@ knGeom* knGeom_Capsule(double radius, double halfLength, const knAllocator* allo
 	return knGeom_New(KN_GEOM_CAPSULE, knV3(radius, halfLength, 0.0), allocator, error);
 }
 
-// A cylinder of length 2h and two hemispheres; a hemisphere's centre of mass lies 3/8 r beyond the cylinder's end.
+// A cylinder of length 2h and two hemispheres; a hemisphere's centre of mass lies 3/8 r beyond the cylinder's
+// end.
 static knMassProps massProps(const knGeom* geom, double density) {
 	double r = geom->size.x, h = geom->size.y;
 	double cylinder = density * KN_PI * r * r * 2.0 * h;

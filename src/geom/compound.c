@@ -1,8 +1,8 @@
 // The compound: several geometries held rigidly together, under a tree of boxes in the compound's frame.
 //
-// Many children stay cheap: bounds are taken over a *cover*, the first few nodes from the top of the tree that
-// together hold every child (a node that is one child counts with that child's own bounds), and distances skip
-// subtrees whose box is farther than the best so far.
+// Many children stay cheap: bounds are taken over a *cover*, the first few nodes from the top of the tree
+// that together hold every child (a node that is one child counts with that child's own bounds), and
+// distances skip subtrees whose box is farther than the best so far.
 #include <stdio.h>
 #include <string.h>
 

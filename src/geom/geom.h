@@ -1,8 +1,8 @@
 // Geometry inside the library: the record behind knGeom and the table with one row per kind of shape.
 //
-// A new shape is one file with a constructor and a knGeomOps row, one line in the table of geom.c, one enum line in
-// knuckle/collide.h, and a row of the pair grid (collide/pair.h). Geometry never changes after creation, so any
-// thread may read it; only the reference count is written, atomically.
+// A new shape is one file with a constructor and a knGeomOps row, one line in the table of geom.c, one enum
+// line in knuckle/collide.h, and a row of the pair grid (collide/pair.h). Geometry never changes after
+// creation, so any thread may read it; only the reference count is written, atomically.
 #pragma once
 
 #include <stdatomic.h>

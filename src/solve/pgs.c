@@ -1,13 +1,13 @@
-// Projected Gauss-Seidel, matrix-free (Erleben, seed 004 section 3): rows are visited in order, each changes its
-// own impulse so that its condition holds, and the block velocities follow at once, so A = J W J^T is never formed.
+// Projected Gauss-Seidel, matrix-free (Erleben, seed 004 section 3): rows are visited in order, each changes
+// its own impulse so that its condition holds, and the velocities follow at once. A = J W J^T is never formed.
 //
 //   w      = J u + bias + gamma lambda        residual velocity of the row
 //   lambda <- clamp(lambda - w / D, lo, hi)   D = J W J^T + gamma, the row's diagonal of A
 //   u      <- u + T (change of lambda)        T = W J^T
 //
-// Friction rows take their bounds +-mu lambda_normal anew at every visit. The merit theta = 1/2 sum H_i^2 with
-// H = min(lambda - lo, max(lambda - hi, w)) is zero exactly at a solution; impulses are scaled by sqrt(D) and
-// velocities by 1/sqrt(D), so that both are in sqrt(J) and scenes can be compared.
+// Friction rows take their bounds +-mu lambda_normal anew at every visit. The merit theta = 1/2 sum H_i^2
+// with H = min(lambda - lo, max(lambda - hi, w)) is zero exactly at a solution; impulses are scaled by
+// sqrt(D) and velocities by 1/sqrt(D), so that both are in sqrt(J) and scenes can be compared.
 
 #include "solve/pgs.h"
 

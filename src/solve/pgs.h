@@ -1,4 +1,4 @@
-// Projected Gauss-Seidel over rows (Erleben, seed 004 section 3; matrix-free: dV = W J^T lambda is kept up to date).
+// Projected Gauss-Seidel over rows (Erleben, seed 004 section 3), matrix-free.
 #pragma once
 
 #include "solve/rows.h"
@@ -8,8 +8,8 @@ typedef struct knPgsResult {
 	double theta; // merit after the last sweep: 1/2 sum H_i^2, rows scaled by 1/sqrt(D)
 } knPgsResult;
 
-// Runs `sweeps` sweeps in row order. u [blockCount] holds the velocities before; on return those after, and every
-// row's lambda. Warm-start lambdas are applied first.
+// Runs `sweeps` sweeps in row order. u [blockCount] holds the velocities before; on return those after, and
+// every row's lambda. Warm-start lambdas are applied first.
 knPgsResult knPgs_Solve(knRows* rows, int sweeps, knTwist* u);
 // The merit alone: theta of the present lambdas at velocities u.
 double knPgs_Merit(const knRows* rows, const knTwist* u);

@@ -1,5 +1,5 @@
-// Constraint rows in matrix-free form: what every complementarity solver of the maximal steppers sees. A row couples
-// two 6-blocks (bodies, but the solver does not know) and satisfies, with u the block velocities:
+// Constraint rows in matrix-free form: what every complementarity solver of the maximal steppers sees. A row
+// couples two 6-blocks (bodies, but the solver does not know) and satisfies, with u the block velocities:
 //
 //   w = J u + bias + gamma lambda,   lambda = lo => w >= 0,  lambda = hi => w <= 0,  lo < lambda < hi => w = 0
 //

@@ -1,5 +1,5 @@
-// The table of steppers and what a step gets to see. A stepper reads the model, advances the state, and leaves
-// contacts with their impulses for events and read-out. It never sees the world.
+// The table of steppers and what a step gets to see. A stepper reads the model, advances the state, and
+// leaves contacts with their impulses for events and read-out. It never sees the world.
 #pragma once
 
 #include "core/arena.h"
@@ -40,8 +40,8 @@ typedef struct knStepperOps {
 	knStatus (*step)(knStepContext* context, double dt);
 	// Brings stale poses up to date; NULL if this stepper leaves none.
 	void (*sync)(const knModel* model, knState* state);
-	// Carries the stepper's part over to an edited model (after knState_Migrate); NULL: it starts empty. False when out
-	// of memory.
+	// Carries the stepper's part over to an edited model (after knState_Migrate); NULL: it starts empty.
+	// False when out of memory.
 	bool (*migrate)(knState* to, const knModel* toModel, const knState* from, const knModel* fromModel,
 					const knAllocator* allocator);
 } knStepperOps;

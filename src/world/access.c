@@ -1,7 +1,7 @@
 // Reading a world between steps. Ids become dense indices here; a stale id is the caller's bug.
 //
-// Attached joints have ids of their own range, so that they can be told from authored ones whatever the topology does:
-// index1 = ATTACHED_ID + slot + 1, generation = the slot's.
+// Attached joints have ids of their own range, so that they can be told from authored ones whatever the
+// topology does: index1 = ATTACHED_ID + slot + 1, generation = the slot's.
 
 #include "world/world_internal.h"
 
@@ -19,13 +19,13 @@ int knWorld_ShapeIndex(const knWorld* world, knShapeId shape) {
 
 int knWorld_JointIndex(const knWorld* world, knJointId joint) {
 	const knModel* model = world->model;
-	for (int i = 0; i < world->aliases.count; ++i) {
-		if (KN_ID_EQUALS(world->aliases.items[i].attached, joint)) {
-			joint = world->aliases.items[i].authored;
-		}
-	}
 	if (joint.index1 <= ATTACHED_ID) {
 		return knModel_JointIndex(model, joint);
+	}
+	for (int i = 0; i < world->aliases.count; ++i) {
+		if (KN_ID_EQUALS(world->aliases.items[i].attached, joint)) {
+			return knModel_JointIndex(model, world->aliases.items[i].authored);
+		}
 	}
 	uint32_t slot = joint.index1 - ATTACHED_ID - 1;
 	if (slot >= (uint32_t)model->jointCapacity) {

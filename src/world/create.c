@@ -1,5 +1,5 @@
-// Making and destroying worlds. A world is allocated whole or not at all: every failure path ends in knWorld_Destroy,
-// which takes a world in any stage of making.
+// Making and destroying worlds. A world is allocated whole or not at all: every failure path ends in
+// knWorld_Destroy, which takes a world in any stage of making.
 
 #include "world/world_internal.h"
 
@@ -36,7 +36,8 @@ static const knStepperOps* findStepper(const char* name, knError* error) {
 	return ops;
 }
 
-knWorld* knWorld_MakeShell(const knModel* model, const knWorldDef* def, const knStepperOps* ops, knError* error) {
+knWorld* knWorld_MakeShell(const knModel* model, const knWorldDef* def, const knStepperOps* ops,
+						   knError* error) {
 	knAllocator allocator = def->allocator != NULL ? *def->allocator : knAllocator_Default();
 	knWorld* world = knAllocZero(&allocator, sizeof(*world));
 	if (world == NULL) {

@@ -1,9 +1,9 @@
-// Pushing and driving a world between steps (and from the force function at the start of one): forces, impulses,
-// poses, gravity, motors, joints made and released. Nothing here allocates, except attaching a joint beyond the
-// scene's capacity. Values that are not finite are refused, a stale id is the caller's bug.
+// Pushing and driving a world between steps (and from the force function at the start of one): forces,
+// impulses, poses, gravity, motors, joints made and released. Nothing here allocates, except attaching a
+// joint beyond the scene's capacity. Values that are not finite are refused, a stale id is the caller's bug.
 //
-// A joint keeps its two bodies from touching (unless it says `collide`) as long as it exists: disabling one does not
-// bring its bodies' contacts back, releasing an attached one does.
+// A joint keeps its two bodies from touching (unless it says `collide`) as long as it exists: disabling one
+// does not bring its bodies' contacts back, releasing an attached one does.
 
 #include "world/world_internal.h"
 

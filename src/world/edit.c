@@ -1,5 +1,6 @@
-// Edits of the topology: a changed copy of the scene is compiled into a new model (which shares the geometry), and the
-// state is carried over by ids. The new parts are complete before the old ones go, so a refused edit changes nothing.
+// Edits of the topology: a changed copy of the scene is compiled into a new model (which shares the
+// geometry), and the state is carried over by ids. The new parts are complete before the old ones go, so a
+// refused edit changes nothing.
 
 #include "world/world_internal.h"
 
@@ -198,7 +199,7 @@ static knStatus authorAttached(const knWorld* world, knScene* scene, knJointAlia
 	return KN_OK;
 }
 
-// The authored twin goes on where the attached joint was (turns counted so far, last reaction); the slot becomes free.
+// The authored twin goes on where the attached joint was (turns, last reaction); the slot becomes free.
 static void moveToTwin(knWorld* world, const knJointAlias* alias) {
 	knState* state = &world->state;
 	int slot = knWorld_JointIndex(world, alias->attached);

@@ -1,8 +1,8 @@
 // What a step leaves for the user: its contacts, which pairs began and ended touching, which joints gave way.
 //
-// Two solid shapes touch when a point has no gap or carries an impulse (a contact seen coming closes its gap during the
-// step), a sensor and another shape when they overlap. The pairs that touched are kept in the state, sorted; begin and
-// end are the differences of two sorted lists.
+// Two solid shapes touch when a point has no gap or carries an impulse (a contact seen coming closes its gap
+// during the step), a sensor and another shape when they overlap. The pairs that touched are kept in the
+// state, sorted; begin and end are the differences of two sorted lists.
 
 #include "world/world_internal.h"
 
@@ -57,7 +57,8 @@ static knFramePair* listTouching(const knStepContext* context, int* count) {
 	for (int i = 0; pairs != NULL && i < context->contactCount; ++i) {
 		const knStepContact* contact = &context->contacts[i];
 		bool touches = contact->point.separation <= 0.0 || knLengthSquared(contact->impulse) > 0.0;
-		bool listed = *count > 0 && pairs[*count - 1].a == contact->shapeA && pairs[*count - 1].b == contact->shapeB;
+		bool listed =
+			*count > 0 && pairs[*count - 1].a == contact->shapeA && pairs[*count - 1].b == contact->shapeB;
 		if (touches && !listed) {
 			pairs[(*count)++] = (knFramePair){ contact->shapeA, contact->shapeB };
 		}
@@ -88,7 +89,8 @@ static bool publishTouches(knWorld* world, const knFramePair* now, int nowCount)
 			!KN_ARRAY_PUSH(&world->allocator, &world->beginEvents, makeTouch(world->model, now[i]))) {
 			return false;
 		}
-		if (order > 0 && !KN_ARRAY_PUSH(&world->allocator, &world->endEvents, makeTouch(world->model, old[k]))) {
+		if (order > 0 &&
+			!KN_ARRAY_PUSH(&world->allocator, &world->endEvents, makeTouch(world->model, old[k]))) {
 			return false;
 		}
 		i += order <= 0;
@@ -100,7 +102,8 @@ static bool publishTouches(knWorld* world, const knFramePair* now, int nowCount)
 static bool keepTouching(knWorld* world, const knFramePair* pairs, int count) {
 	knState* state = &world->state;
 	if ((uint64_t)count > state->header->touchCapacity &&
-		!knState_Grow(state, world->model, (size_t)count, (size_t)state->header->privateCapacity, &world->allocator)) {
+		!knState_Grow(state, world->model, (size_t)count, (size_t)state->header->privateCapacity,
+					  &world->allocator)) {
 		return false;
 	}
 	if (count > 0) {
@@ -138,9 +141,11 @@ static bool releaseOverloaded(knWorld* world) {
 knStatus knWorld_Publish(knWorld* world, const knStepContext* context) {
 	int touchCount;
 	knFramePair* touching = listTouching(context, &touchCount);
-	bool done = touching != NULL && publishContacts(world, context) && publishTouches(world, touching, touchCount) &&
-				keepTouching(world, touching, touchCount) && releaseOverloaded(world);
-	return done ? KN_OK : knError_Set(context->error, KN_NO_MEMORY, "step", "there is no memory for the events");
+	bool done = touching != NULL && publishContacts(world, context) &&
+				publishTouches(world, touching, touchCount) && keepTouching(world, touching, touchCount) &&
+				releaseOverloaded(world);
+	return done ? KN_OK
+				: knError_Set(context->error, KN_NO_MEMORY, "step", "there is no memory for the events");
 }
 
 // --- reading ---------------------------------------------------------------------------------------------

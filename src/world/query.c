@@ -17,8 +17,8 @@ const knContact* knWorld_CollideBody(knWorld* world, knBodyId body, knFrame at, 
 	}
 	double* margins = KN_SCRATCH_ZERO(&world->arena, double, world->model->bodyCount);
 	knCollideInput input;
-	if (margins == NULL || !knCollisionInput_Make(&input, world->model, &world->state, margins, &world->tasks,
-												  &world->arena)) {
+	if (margins == NULL ||
+		!knCollisionInput_Make(&input, world->model, &world->state, margins, &world->tasks, &world->arena)) {
 		return NULL;
 	}
 	margins[b] = margin;

@@ -1,5 +1,5 @@
-// Snapshots and clones. The state block holds all that later results depend on, so a copy of it is the snapshot;
-// everything else (collider caches, arena, read-out) is rebuilt or empty.
+// Snapshots and clones. The state block holds all that later results depend on, so a copy of it is the
+// snapshot; everything else (collider caches, arena, read-out) is rebuilt or empty.
 
 #include "world/world_internal.h"
 

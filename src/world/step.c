@@ -1,5 +1,5 @@
-// One step of a world, on one page. On any failure the state of before comes back: the backup is a copy of the flat
-// state block, so that restoring it is exchanging two pointers.
+// One step of a world, on one page. On any failure the state of before comes back: the backup is a copy of
+// the flat state block, so that restoring it is exchanging two pointers.
 
 #include "world/world_internal.h"
 
@@ -9,8 +9,9 @@
 // Takes memory only when the block has grown since the last step.
 static bool backUp(knWorld* world) {
 	const knAllocator* allocator = &world->allocator;
-	return world->backup.block == NULL ? knState_Copy(&world->backup, &world->state, world->model, allocator)
-									   : knState_Assign(&world->backup, &world->state, world->model, allocator);
+	return world->backup.block == NULL
+			   ? knState_Copy(&world->backup, &world->state, world->model, allocator)
+			   : knState_Assign(&world->backup, &world->state, world->model, allocator);
 }
 
 static void restoreBackup(knWorld* world) {
@@ -26,7 +27,8 @@ static knStatus reportDivergence(const knWorld* world, knError* error) {
 			!knIsFinite3(state->velocity[b].lin)) {
 			char element[96];
 			snprintf(element, sizeof(element), "body '%s'", knModel_BodyName(world->model, b));
-			return knError_Set(error, KN_DIVERGED, element, "its motion is no longer finite after step %llu, at %g s",
+			return knError_Set(error, KN_DIVERGED, element,
+							   "its motion is no longer finite after step %llu, at %g s",
 							   (unsigned long long)state->header->step + 1, state->header->time);
 		}
 	}
@@ -74,7 +76,8 @@ static void finish(knWorld* world, double dt) {
 
 knStatus knWorld_Step(knWorld* world, double dt, knError* error) {
 	if (!(dt > 0.0) || !knIsFinite(dt)) {
-		return knError_Set(error, KN_BAD_ARGUMENT, "dt", "the time step is %g; it must be positive and finite", dt);
+		return knError_Set(error, KN_BAD_ARGUMENT, "dt",
+						   "the time step is %g; it must be positive and finite", dt);
 	}
 	if (world->stepping) {
 		return knError_Set(error, KN_BAD_ARGUMENT, "world", "a force function may not step its own world");

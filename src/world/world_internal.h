@@ -1,4 +1,4 @@
-// The world's inside. Caches here can be rebuilt without changing any result; what results depend on is in `state`.
+// The world's inside. What results depend on is in `state`; the caches can be rebuilt without changing any.
 #pragma once
 
 #include "core/arena.h"
@@ -47,14 +47,15 @@ struct knWorld {
 // --- create.c ---
 
 // A world without state and collider; retains the model. Destroyed by knWorld_Destroy in any stage.
-knWorld* knWorld_MakeShell(const knModel* model, const knWorldDef* def, const knStepperOps* ops, knError* error);
-// A collision query whose only purpose is to refuse a scene beyond the limits (KN_LIMIT) before it is stepped.
+knWorld* knWorld_MakeShell(const knModel* model, const knWorldDef* def, const knStepperOps* ops,
+						   knError* error);
+// A collision query whose only purpose is to refuse a scene beyond the limits (KN_LIMIT) before any step.
 knStatus knWorld_FirstQuery(knWorld* world, const knModel* model, const knState* state, knCollider* collider,
 							knError* error);
 
 // --- access.c: dense indices of ids, -1 if stale ---
 
-int knWorld_BodyIndex(const knWorld* world, knBodyId body);   // 0 for the world
+int knWorld_BodyIndex(const knWorld* world, knBodyId body); // 0 for the world
 int knWorld_ShapeIndex(const knWorld* world, knShapeId shape);
 int knWorld_JointIndex(const knWorld* world, knJointId joint); // authored, then attached ones in use
 knJointId knWorld_JointIdAt(const knWorld* world, int index);

@@ -1,8 +1,9 @@
-// An independent signed distance of two convex geometries, by brute force, and the facts that every contact obeys.
+// An independent signed distance of two convex geometries, by brute force, and the facts that every contact
+// obeys.
 //
-// Each geometry is a core (point, segment or box: 1, 2 or 8 points) and a radius. The cores' signed distance is that
-// of the origin to the convex hull of all differences of their points. The hull is found without any cleverness: a
-// plane through three of the points that has all others on one side carries a face.
+// Each geometry is a core (point, segment or box: 1, 2 or 8 points) and a radius. The cores' signed distance
+// is that of the origin to the convex hull of all differences of their points. The hull is found without any
+// cleverness: a plane through three of the points that has all others on one side carries a face.
 //   origin inside    depth = smallest distance to such a plane
 //   origin outside   distance = smallest distance to a triangle in such a plane
 // A ball about the middle that lies inside the hull rules most planes out at once.
@@ -46,8 +47,8 @@ static inline double oracleToTriangle(knVec3 a, knVec3 b, knVec3 c) {
 	knVec3 n = knCross(knSub(b, a), knSub(c, a));
 	double nn = knDot(n, n), side = fmax(knDistance(a, b), knDistance(a, c));
 	// of a needle only the edges count: its plane is lost in rounding
-	if (nn > 1e-18 * side * side * side * side && knDot(knCross(a, b), n) >= 0.0 && knDot(knCross(b, c), n) >= 0.0 &&
-		knDot(knCross(c, a), n) >= 0.0) {
+	if (nn > 1e-18 * side * side * side * side && knDot(knCross(a, b), n) >= 0.0 &&
+		knDot(knCross(b, c), n) >= 0.0 && knDot(knCross(c, a), n) >= 0.0) {
 		return fabs(knDot(a, n)) / sqrt(nn);
 	}
 	return fmin(oracleToSegment(a, b), fmin(oracleToSegment(b, c), oracleToSegment(c, a)));
@@ -136,9 +137,10 @@ static inline double deepestOf(const knContactPoint* points, int count) {
 	return deepest;
 }
 
-// What holds for every contact: unit normal, witnesses on the surfaces, separation between them, margin, names.
-static inline void assertContacts(const knGeom* a, knFrame frameA, const knGeom* b, knFrame frameB, double margin,
-								  const knContactPoint* points, int count) {
+// What holds for every contact: unit normal, witnesses on the surfaces, separation between them, margin,
+// names.
+static inline void assertContacts(const knGeom* a, knFrame frameA, const knGeom* b, knFrame frameB,
+								  double margin, const knContactPoint* points, int count) {
 	double size = knGeom_Kind(b) == KN_GEOM_PLANE ? oracleSize(a) : fmax(oracleSize(a), oracleSize(b));
 	assert_in_range(count, 0, KN_PAIR_MAX_POINTS);
 	for (int i = 0; i < count; ++i) {
@@ -155,8 +157,8 @@ static inline void assertContacts(const knGeom* a, knFrame frameA, const knGeom*
 }
 
 // The same contacts, whatever their order.
-static inline void assertSameContacts(const knContactPoint* first, int firstCount, const knContactPoint* second,
-									  int secondCount, double tolerance) {
+static inline void assertSameContacts(const knContactPoint* first, int firstCount,
+									  const knContactPoint* second, int secondCount, double tolerance) {
 	assert_int_equal(firstCount, secondCount);
 	for (int i = 0; i < firstCount; ++i) {
 		double best = INFINITY;
@@ -171,8 +173,8 @@ static inline void assertSameContacts(const knContactPoint* first, int firstCoun
 }
 
 // Contacts with A and B exchanged are the mirrored ones.
-static inline void assertSwapped(const knGeom* a, knFrame frameA, const knGeom* b, knFrame frameB, double margin,
-								 const knContactPoint* points, int count, double tolerance) {
+static inline void assertSwapped(const knGeom* a, knFrame frameA, const knGeom* b, knFrame frameB,
+								 double margin, const knContactPoint* points, int count, double tolerance) {
 	knContactPoint swapped[KN_PAIR_MAX_POINTS];
 	int swappedCount = knCollide_Pair(b, frameB, a, frameA, margin, swapped, KN_PAIR_MAX_POINTS);
 	for (int i = 0; i < swappedCount; ++i) {
@@ -185,8 +187,9 @@ static inline void assertSwapped(const knGeom* a, knFrame frameA, const knGeom* 
 }
 
 // Contacts of both moved together are the moved ones.
-static inline void assertCarried(const knGeom* a, knFrame frameA, const knGeom* b, knFrame frameB, double margin,
-								 knFrame motion, const knContactPoint* points, int count, double tolerance) {
+static inline void assertCarried(const knGeom* a, knFrame frameA, const knGeom* b, knFrame frameB,
+								 double margin, knFrame motion, const knContactPoint* points, int count,
+								 double tolerance) {
 	knContactPoint moved[KN_PAIR_MAX_POINTS];
 	int movedCount = knCollide_Pair(a, knMulF(motion, frameA), b, knMulF(motion, frameB), margin, moved,
 									KN_PAIR_MAX_POINTS);

@@ -7,8 +7,11 @@ typedef struct Pose {
 	double size;
 } Pose;
 
+// Cubes, rods and plates.
 static knVec3 randomExtents(knTestRandom* random) {
-	return knV3(testUniform(random, 0.2, 1.0), testUniform(random, 0.2, 1.0), testUniform(random, 0.2, 1.0));
+	double x = testUniform(random, 0.2, 1.0), y = testUniform(random, 0.2, 1.0),
+		   z = testUniform(random, 0.2, 1.0);
+	return knV3(x * x * x, y * y * y, z * z * z);
 }
 
 // Two random boxes, `scale` metres large and about as far apart; every fourth pair is nearly aligned.
@@ -23,7 +26,7 @@ static Pose randomPose(knTestRandom* random, double scale) {
 		double tilt = testUniform(random, 0.0, 1.0);
 		turn = knQuat_Exp(knScale(0.2 * tilt * tilt, testUnit3(random)));
 	}
-	double apart = testUniform(random, 0.0, 2.2) * scale;
+	double apart = testUniform(random, 0.0, 0.9) * scale * (knLength(a) + knLength(b));
 	knFrame relative = knMakeFrame(knScale(apart, testUnit3(random)), turn);
 	pose.frameB = knMulF(pose.frameA, relative);
 	pose.size = scale * fmin(knLength(a), knLength(b));
@@ -174,8 +177,8 @@ static void turnedCubeKeepsAWideBase(void** state) {
 	knGeom* cube = knGeom_Box(knV3(0.5, 0.5, 0.5), NULL, NULL);
 	knQuat turn = knQuat_FromAxisAngle(knV3(0.0, 0.0, 1.0), KN_PI / 4.0);
 	knContactPoint points[KN_PAIR_MAX_POINTS];
-	int count = knCollide_Pair(cube, knIdentityF(), cube, knMakeFrame(knV3(0.0, 0.0, 0.999), turn), 0.01, points,
-							   KN_PAIR_MAX_POINTS);
+	int count = knCollide_Pair(cube, knIdentityF(), cube, knMakeFrame(knV3(0.0, 0.0, 0.999), turn), 0.01,
+							   points, KN_PAIR_MAX_POINTS);
 	assert_int_equal(count, 4);
 	knVec3 center = knZero3();
 	for (int i = 0; i < 4; ++i) {
@@ -184,7 +187,8 @@ static void turnedCubeKeepsAWideBase(void** state) {
 	assert_near(center.x, 0.0, 0.15);
 	assert_near(center.y, 0.0, 0.15);
 	// area of the quadrilateral: at least half of the octagon's 2 (sqrt 2 - 1)
-	knVec3 diagonal1 = knSub(points[2].pointA, points[0].pointA), diagonal2 = knSub(points[3].pointA, points[1].pointA);
+	knVec3 diagonal1 = knSub(points[2].pointA, points[0].pointA),
+		   diagonal2 = knSub(points[3].pointA, points[1].pointA);
 	assert_true(0.5 * knLength(knCross(diagonal1, diagonal2)) > (sqrt(2.0) - 1.0));
 	knGeom_Release(cube);
 }
@@ -201,8 +205,12 @@ static void restingContactsKeepTheirNames(void** state) {
 		{ { 0.5, 0.5, 0.5 }, { 0.5, 0.5, 0.5 }, { { 0.0, 0.0, 1.0 }, { 1.0, 0.0, 0.0, 0.0 } } },
 		{ { 0.5, 0.5, 0.5 }, { 0.5, 0.5, 0.5 }, { { 0.0, 0.0, 0.9999 }, { 1.0, 0.0, 0.0, 0.0 } } },
 		{ { 0.5, 0.5, 0.5 }, { 0.5, 0.5, 0.5 }, { { 0.2, 0.0, 1.001 }, { 1.0, 0.0, 0.0, 0.0 } } },
-		{ { 5.0, 5.0, 0.5 }, { 0.5, 0.5, 0.5 }, { { 0.7, -0.3, 1.0 }, { 0.9238795325112867, 0.0, 0.0, 0.3826834323650898 } } },
-		{ { 0.5, 0.5, 0.5 }, { 0.5, 0.5, 0.5 }, { { 0.0, 0.0, 0.9999 }, { 0.9238795325112867, 0.0, 0.0, 0.3826834323650898 } } },
+		{ { 5.0, 5.0, 0.5 },
+		  { 0.5, 0.5, 0.5 },
+		  { { 0.7, -0.3, 1.0 }, { 0.9238795325112867, 0.0, 0.0, 0.3826834323650898 } } },
+		{ { 0.5, 0.5, 0.5 },
+		  { 0.5, 0.5, 0.5 },
+		  { { 0.0, 0.0, 0.9999 }, { 0.9238795325112867, 0.0, 0.0, 0.3826834323650898 } } },
 		{ { 0.5, 0.2, 0.1 }, { 0.5, 0.2, 0.1 }, { { 0.25, 0.0, 0.2 }, { 1.0, 0.0, 0.0, 0.0 } } },
 	};
 	for (int n = 0; n < (int)(sizeof(cases) / sizeof(cases[0])); ++n) {
@@ -210,12 +218,14 @@ static void restingContactsKeepTheirNames(void** state) {
 		knGeom* a = knGeom_Box(cases[n].halfA, NULL, NULL);
 		knGeom* b = knGeom_Box(cases[n].halfB, NULL, NULL);
 		knContactPoint first[KN_PAIR_MAX_POINTS], points[KN_PAIR_MAX_POINTS];
-		int firstCount = knCollide_Pair(a, knIdentityF(), b, cases[n].frameB, 0.01, first, KN_PAIR_MAX_POINTS);
+		int firstCount =
+			knCollide_Pair(a, knIdentityF(), b, cases[n].frameB, 0.01, first, KN_PAIR_MAX_POINTS);
 		assert_int_equal(firstCount, 4);
 		for (int step = 0; step < 1000; ++step) {
 			knFrame shakenA = knMakeFrame(testVec3(&random, 1e-9), knQuat_Exp(testVec3(&random, 1e-9)));
 			knFrame shake = knMakeFrame(testVec3(&random, 1e-9), knQuat_Exp(testVec3(&random, 1e-9)));
-			knFrame shakenB = knMakeFrame(knAdd(cases[n].frameB.p, shake.p), knMulQ(shake.q, cases[n].frameB.q));
+			knFrame shakenB =
+				knMakeFrame(knAdd(cases[n].frameB.p, shake.p), knMulQ(shake.q, cases[n].frameB.q));
 			int count = knCollide_Pair(a, shakenA, b, shakenB, 0.01, points, KN_PAIR_MAX_POINTS);
 			assert_int_equal(count, 4);
 			for (int i = 0; i < 4; ++i) {
@@ -239,7 +249,8 @@ static void crossedPrismsTouchAtTheirEdges(void** state) {
 	for (int n = 0; n < 2; ++n) {
 		double gap = n == 0 ? -0.01 : 0.01;
 		knContactPoint points[KN_PAIR_MAX_POINTS];
-		knFrame frameA = knMakeFrame(knZero3(), onEdge), frameB = knMakeFrame(knV3(0.3, 0.0, 2.0 * reach + gap), across);
+		knFrame frameA = knMakeFrame(knZero3(), onEdge),
+				frameB = knMakeFrame(knV3(0.3, 0.0, 2.0 * reach + gap), across);
 		int count = knCollide_Pair(prism, frameA, prism, frameB, 0.02, points, KN_PAIR_MAX_POINTS);
 		assert_int_equal(count, 1);
 		assert_near(points[0].separation, gap, 1e-12);
@@ -256,8 +267,9 @@ static void cornerToCornerIsTheDistanceOfTheCorners(void** state) {
 	knGeom* cube = knGeom_Box(knV3(0.5, 0.5, 0.5), NULL, NULL);
 	knVec3 gap = knV3(0.01, 0.02, 0.02);
 	knContactPoint points[KN_PAIR_MAX_POINTS];
-	int count = knCollide_Pair(cube, knIdentityF(), cube, knMakeFrame(knAdd(knV3(1.0, 1.0, 1.0), gap), knIdentityQ()),
-							   0.1, points, KN_PAIR_MAX_POINTS);
+	int count =
+		knCollide_Pair(cube, knIdentityF(), cube, knMakeFrame(knAdd(knV3(1.0, 1.0, 1.0), gap), knIdentityQ()),
+					   0.1, points, KN_PAIR_MAX_POINTS);
 	assert_int_equal(count, 1);
 	assert_near(points[0].separation, 0.03, 1e-12);
 	assert_near3(points[0].pointA, knV3(0.5, 0.5, 0.5), 1e-12);
@@ -276,6 +288,36 @@ static void concentricBoxesSeparateAlongTheirThinnestSide(void** state) {
 	assert_near(fabs(points[0].normal.x), 1.0, 1e-12);
 	knGeom_Release(a);
 	knGeom_Release(b);
+}
+
+// A grain of a tenth of a millimetre on a floor of kilometres.
+static void sizesMayDifferByEightOrders(void** state) {
+	(void)state;
+	knTestRandom random = { 9 };
+	knGeom* floor = knGeom_Box(knV3(1e4, 1e4, 1.0), NULL, NULL);
+	knGeom* grain = knGeom_Box(knV3(1e-4, 1e-4, 1e-4), NULL, NULL);
+	for (int n = 0; n < 500; ++n) {
+		double gap = testUniform(&random, -1e-5, 1e-5);
+		// flat, and then on a corner
+		knQuat turn = n % 2 == 0 ? knQuat_FromAxisAngle(knV3(0.0, 0.0, 1.0), testUniform(&random, 0.0, 3.0))
+								 : testQuat(&random);
+		knMat33 R = knQuat_ToMat33(turn);
+		double reach = 1e-4 * (fabs(R.cx.z) + fabs(R.cy.z) + fabs(R.cz.z));
+		knFrame frame =
+			knMakeFrame(knV3(testUniform(&random, -5e3, 5e3), testUniform(&random, -5e3, 5e3), 0.0), turn);
+		frame.p.z = 1.0 + reach + gap;
+		knContactPoint points[KN_PAIR_MAX_POINTS];
+		int count = knCollide_Pair(floor, knIdentityF(), grain, frame, 2e-5, points, KN_PAIR_MAX_POINTS);
+		assert_int_equal(n % 2 == 0 ? count == 4 : count >= 1, true);
+		assert_near(deepestOf(points, count), gap, 1e-11);
+		assert_near3(points[0].normal, knV3(0.0, 0.0, 1.0), 1e-12);
+		for (int i = 0; i < count; ++i) {
+			assert_near(points[i].pointA.z, 1.0, 1e-11);
+			assert_near(knGeom_Distance(grain, knInvPoint(frame, points[i].pointB)), 0.0, 1e-11);
+		}
+	}
+	knGeom_Release(floor);
+	knGeom_Release(grain);
 }
 
 // --- plane ---
@@ -345,6 +387,7 @@ int main(void) {
 		cmocka_unit_test(crossedPrismsTouchAtTheirEdges),
 		cmocka_unit_test(cornerToCornerIsTheDistanceOfTheCorners),
 		cmocka_unit_test(concentricBoxesSeparateAlongTheirThinnestSide),
+		cmocka_unit_test(sizesMayDifferByEightOrders),
 		cmocka_unit_test(cornersMeetThePlane),
 		cmocka_unit_test(boxStandsOnThePlaneWithFourCorners),
 	};

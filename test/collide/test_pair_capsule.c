@@ -2,7 +2,8 @@
 #include "collide/pair_oracle.h"
 
 static knGeom* randomCapsule(knTestRandom* random, double scale) {
-	return knGeom_Capsule(scale * testUniform(random, 0.05, 0.5), scale * testUniform(random, 0.1, 1.0), NULL, NULL);
+	return knGeom_Capsule(scale * testUniform(random, 0.05, 0.5), scale * testUniform(random, 0.1, 1.0), NULL,
+						  NULL);
 }
 
 static void randomPosesAgreeWithBruteForce(void** state) {
@@ -46,7 +47,8 @@ static void parallelCapsulesTouchAtBothEndsOfTheirOverlap(void** state) {
 	knGeom* b = knGeom_Capsule(0.1, 0.75, NULL, NULL);
 	knFrame frameB = knMakeFrame(knV3(0.31, 0.0, 0.5), knIdentityQ());
 	for (int turned = 0; turned < 2; ++turned) {
-		frameB.q = turned ? knQ(0.0, 1.0, 0.0, 0.0) : knIdentityQ(); // the other way round is the same capsule
+		frameB.q =
+			turned ? knQ(0.0, 1.0, 0.0, 0.0) : knIdentityQ(); // the other way round is the same capsule
 		knContactPoint points[KN_PAIR_MAX_POINTS];
 		int count = knCollide_Pair(a, knIdentityF(), b, frameB, 0.05, points, KN_PAIR_MAX_POINTS);
 		assert_int_equal(count, 2);

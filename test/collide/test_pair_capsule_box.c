@@ -6,7 +6,8 @@ typedef struct Pose {
 	knFrame frameA, frameB;
 } Pose;
 
-// Thin capsules reach deep into the box with their cores; every third is nearly parallel to an axis of the box.
+// Thin capsules reach deep into the box with their cores; every third is nearly parallel to an axis of the
+// box.
 static Pose randomPose(knTestRandom* random, double scale) {
 	Pose pose;
 	double radius = testUniform(random, 0.02, 0.5), length = testUniform(random, 0.1, 1.5);

@@ -1,4 +1,5 @@
-// Sphere against sphere, capsule, box and plane: closed forms, random poses against brute force, degenerate cases.
+// Sphere against sphere, capsule, box and plane: closed forms, random poses against brute force, degenerate
+// cases.
 #include "collide/pair_oracle.h"
 
 static knGeom* randomPartner(knTestRandom* random, double scale) {
@@ -83,10 +84,10 @@ static void sphereInsideABoxLeavesThroughTheNearestFace(void** state) {
 		knVec3 center, outward;
 		double depth;
 	} cases[] = {
-		{ { 0.9, 0.0, 0.0 }, { 1.0, 0.0, 0.0 }, 0.1 },    { { -0.6, 0.0, 0.0 }, { -1.0, 0.0, 0.0 }, 0.4 },
-		{ { 0.0, 1.5, 0.0 }, { 0.0, 1.0, 0.0 }, 0.5 },    { { 0.2, -1.9, 0.0 }, { 0.0, -1.0, 0.0 }, 0.1 },
-		{ { 0.1, 0.1, 2.99 }, { 0.0, 0.0, 1.0 }, 0.01 },  { { 0.0, 0.0, -3.0 }, { 0.0, 0.0, -1.0 }, 0.0 },
-		{ { 0.0, 0.0, 0.0 }, { 1.0, 0.0, 0.0 }, 1.0 },    { { 1.0, 0.5, 0.5 }, { 1.0, 0.0, 0.0 }, 0.0 },
+		{ { 0.9, 0.0, 0.0 }, { 1.0, 0.0, 0.0 }, 0.1 },   { { -0.6, 0.0, 0.0 }, { -1.0, 0.0, 0.0 }, 0.4 },
+		{ { 0.0, 1.5, 0.0 }, { 0.0, 1.0, 0.0 }, 0.5 },   { { 0.2, -1.9, 0.0 }, { 0.0, -1.0, 0.0 }, 0.1 },
+		{ { 0.1, 0.1, 2.99 }, { 0.0, 0.0, 1.0 }, 0.01 }, { { 0.0, 0.0, -3.0 }, { 0.0, 0.0, -1.0 }, 0.0 },
+		{ { 0.0, 0.0, 0.0 }, { 1.0, 0.0, 0.0 }, 1.0 },   { { 1.0, 0.5, 0.5 }, { 1.0, 0.0, 0.0 }, 0.0 },
 	};
 	for (int n = 0; n < (int)(sizeof(cases) / sizeof(cases[0])); ++n) {
 		knContactPoint point;

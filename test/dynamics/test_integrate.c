@@ -1,4 +1,4 @@
-// Time integration of rigid bodies: the implicit-midpoint rotation, free flight, damping, kinematic motion, work.
+// Rigid bodies in time: the implicit-midpoint rotation, forces, damping, kinematic motion, work.
 #include "world/fixture.h"
 
 #include "dynamics/integrate.h"
@@ -9,7 +9,8 @@ static const knMat33 brick = { { 1.0, 0.0, 0.0 }, { 0.0, 2.5, 0.0 }, { 0.0, 0.0,
 
 static knMat33 randomInertia(knTestRandom* random) {
 	// principal moments of a real body: none exceeds the sum of the others
-	double a = testUniform(random, 0.01, 1.0), b = testUniform(random, 0.01, 1.0), c = testUniform(random, 0.01, 1.0);
+	double a = testUniform(random, 0.01, 1.0), b = testUniform(random, 0.01, 1.0),
+		   c = testUniform(random, 0.01, 1.0);
 	knMat33 diagonal = knDiagonal33(b + c, a + c, a + b);
 	return knRotateTensor(testQuat(random), &diagonal);
 }
@@ -100,8 +101,8 @@ static double energyOf(const Tumbler* tumbler) {
 	return 0.5 * knDot(momentumOf(tumbler), tumbler->state.velocity[1].ang);
 }
 
-// A thin plate at 10 rad/s near its unstable axis, a step of 0.01: the explicit gyroscopic term multiplies its energy
-// within seconds; here momentum and energy both stay.
+// A thin plate at 10 rad/s near its unstable axis, a step of 0.01: the explicit gyroscopic term multiplies
+// its energy within seconds; here momentum and energy both stay.
 static void test_tumbling_conserves(void** state) {
 	(void)state;
 	Tumbler tumbler = newTumbler(knV3(0.30, 1.0, 1.29), knV3(0.3, 10.0, 0.2));
@@ -115,8 +116,8 @@ static void test_tumbling_conserves(void** state) {
 	freeTumbler(&tumbler);
 }
 
-// A thin rod that turns by several radians a step keeps both, too; so does one that turns by hundreds of turns a step,
-// as far as its momentum goes: its energy is at least bounded by that.
+// A thin rod that turns by several radians a step keeps both, too; so does one that turns by hundreds of
+// turns a step, as far as its momentum goes: its energy is at least bounded by that.
 static void test_wild_spin_stays_bounded(void** state) {
 	(void)state;
 	Tumbler fast = newTumbler(knV3(0.01, 1.0, 1.005), knV3(100.0, 80.0, 60.0));
@@ -152,7 +153,8 @@ static void test_substeps_join_smoothly(void** state) {
 		// against 256 small steps of the equation itself
 		knQuat R = knIdentityQ();
 		for (int i = 0; i < 256; ++i) {
-			knQuat turn = knQuat_Exp(knScale(h / 256, knMeanAngularVelocity(&I, &inverse, knInvRotate(R, Pi), h / 256)));
+			knQuat turn = knQuat_Exp(
+				knScale(h / 256, knMeanAngularVelocity(&I, &inverse, knInvRotate(R, Pi), h / 256)));
 			R = knMulQ(R, turn);
 		}
 		assert_true(knLength(knQuat_Log(knInvMulQ(R, knQuat_Exp(knScale(h, coarse))))) < 0.3);
@@ -182,7 +184,7 @@ static void test_rotation_second_order(void** state) {
 	assert_true(error[0] < 1e-2);
 }
 
-// A symmetric top precesses: in the body the angular velocity turns about the symmetry axis at (Iz - Ix)/Ix wz.
+// A symmetric top: in the body the angular velocity turns about the symmetry axis at (Iz - Ix)/Ix wz.
 static void test_symmetric_top(void** state) {
 	(void)state;
 	double Ix = 2.0, Iz = 3.0, wz = 5.0, wx = 1.0, h = 0.001, time = 1.0;
@@ -196,7 +198,7 @@ static void test_symmetric_top(void** state) {
 
 // --- forces and kinematic motion -------------------------------------------------------------------------
 
-// Gravity, a user's force and torque, a driven impulse: velocities by hand, work as the change of kinetic energy.
+// A user's force and torque, a driven impulse: velocities by hand, work as the change of kinetic energy.
 static void test_forces_and_work(void** state) {
 	(void)state;
 	Tumbler tumbler = newTumbler(knV3(2.0, 2.0, 2.0), knV3(0.0, 0.0, 1.0));
@@ -238,7 +240,7 @@ static void test_damping_decays(void** state) {
 	knWorld_Destroy(world);
 }
 
-// A kinematic body goes where its own velocity leads: straight, and round by the exact angle; gravity leaves it alone.
+// A kinematic body goes where its own velocity leads, round by the exact angle; gravity leaves it alone.
 static void test_kinematic_motion(void** state) {
 	(void)state;
 	knScene* scene = newScene(earth);

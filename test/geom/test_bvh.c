@@ -142,7 +142,8 @@ static void depthIsBounded(void** state) {
 		double x = 1e-300;
 		for (int i = 0; i < COUNT; ++i) {
 			x *= kind == 1 ? 1.9 : 1.0;
-			double place = kind == 0 ? 1.0 : (kind == 1 ? (x < 1e300 ? x : 1e300) : (i % 2 ? 1.7e308 : -1.7e308));
+			double place =
+				kind == 0 ? 1.0 : (kind == 1 ? (x < 1e300 ? x : 1e300) : (i % 2 ? 1.7e308 : -1.7e308));
 			centers[i] = knV3(place, 0.0, 0.0);
 			boxes[i] = (knAabb){ centers[i], centers[i] };
 		}

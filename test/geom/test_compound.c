@@ -80,7 +80,9 @@ static void failedMemoryLeavesNothing(void** state) {
 	knTestMemory own, shared;
 	knAllocator allocator = testAllocator(&own), other = testAllocator(&shared);
 	knGeom* sphere = knGeom_Sphere(1.0, &other, NULL);
-	knGeomChild children[3] = { { sphere, knIdentityF() }, { sphere, knIdentityF() }, { sphere, knIdentityF() } };
+	knGeomChild children[3] = { { sphere, knIdentityF() },
+								{ sphere, knIdentityF() },
+								{ sphere, knIdentityF() } };
 	knGeom* compound = NULL;
 	int refused = 0;
 	for (int allowed = 0; compound == NULL; ++allowed) {

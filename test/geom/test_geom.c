@@ -109,7 +109,8 @@ static void boundsOfKnownPoses(void** state) {
 	knGeom* box = knGeom_Box(knV3(1.0, 2.0, 3.0), NULL, NULL);
 	knGeom* capsule = knGeom_Capsule(0.5, 2.0, NULL, NULL);
 	knGeom* plane = knGeom_Plane(NULL, NULL);
-	knFrame turned = knMakeFrame(knV3(10.0, 0.0, 0.0), knQuat_FromAxisAngle(knV3(0.0, 0.0, 1.0), KN_PI / 4.0));
+	knFrame turned =
+		knMakeFrame(knV3(10.0, 0.0, 0.0), knQuat_FromAxisAngle(knV3(0.0, 0.0, 1.0), KN_PI / 4.0));
 	knAabb bounds = knGeom_Aabb(box, turned);
 	assert_near3(bounds.upper, knV3(10.0 + 3.0 / sqrt(2.0), 3.0 / sqrt(2.0), 3.0), 1e-12);
 	turned.q = knQuat_FromAxisAngle(knV3(0.0, 1.0, 0.0), KN_PI / 6.0);
@@ -135,9 +136,12 @@ static void distancesAreDistances(void** state) {
 		// walk along the gradient onto the surface
 		knVec3 gradient;
 		double step = 1e-6;
-		gradient.x = knGeom_Distance(geom, knV3(p.x + step, p.y, p.z)) - knGeom_Distance(geom, knV3(p.x - step, p.y, p.z));
-		gradient.y = knGeom_Distance(geom, knV3(p.x, p.y + step, p.z)) - knGeom_Distance(geom, knV3(p.x, p.y - step, p.z));
-		gradient.z = knGeom_Distance(geom, knV3(p.x, p.y, p.z + step)) - knGeom_Distance(geom, knV3(p.x, p.y, p.z - step));
+		gradient.x = knGeom_Distance(geom, knV3(p.x + step, p.y, p.z)) -
+					 knGeom_Distance(geom, knV3(p.x - step, p.y, p.z));
+		gradient.y = knGeom_Distance(geom, knV3(p.x, p.y + step, p.z)) -
+					 knGeom_Distance(geom, knV3(p.x, p.y - step, p.z));
+		gradient.z = knGeom_Distance(geom, knV3(p.x, p.y, p.z + step)) -
+					 knGeom_Distance(geom, knV3(p.x, p.y, p.z - step));
 		knVec3 foot = knMulAdd(p, -distance / (2.0 * step), gradient);
 		assert_near(knGeom_Distance(geom, foot), 0.0, 1e-5);
 		knGeom_Release(geom);
@@ -149,9 +153,11 @@ static void distancesAreDistances(void** state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizesAreKept),          cmocka_unit_test(badSizesAreRefusedWithASentence),
+		cmocka_unit_test(sizesAreKept),
+		cmocka_unit_test(badSizesAreRefusedWithASentence),
 		cmocka_unit_test(memoryReturnsWithTheLastReference),
-		cmocka_unit_test(boundsAreTight),        cmocka_unit_test(boundsOfKnownPoses),
+		cmocka_unit_test(boundsAreTight),
+		cmocka_unit_test(boundsOfKnownPoses),
 		cmocka_unit_test(distancesAreDistances),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

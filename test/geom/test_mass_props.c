@@ -1,4 +1,5 @@
-// Mass properties against closed forms, against integration over a grid, and sums against the parallel-axis rule.
+// Mass properties against closed forms, against integration over a grid, and sums against the parallel-axis
+// rule.
 #include "knuckle/collide.h"
 #include "support/kn_test.h"
 
@@ -38,7 +39,8 @@ static void closedForms(void** state) {
 	knGeom_Release(plane);
 }
 
-// Cubes of a grid whose middles lie inside; the distance function decides, so this is independent of the formulas.
+// Cubes of a grid whose middles lie inside; the distance function decides, so this is independent of the
+// formulas.
 static knMassProps integrate(const knGeom* geom, double reach, int cells) {
 	double side = 2.0 * reach / cells, element = side * side * side;
 	double mass = 0.0, xx = 0.0, yy = 0.0, zz = 0.0, xy = 0.0, yz = 0.0, zx = 0.0;
@@ -67,8 +69,9 @@ static knMassProps integrate(const knGeom* geom, double reach, int cells) {
 	xy -= mass * c.x * c.y;
 	yz -= mass * c.y * c.z;
 	zx -= mass * c.z * c.x;
-	return (knMassProps){ mass, c,
-						  knMakeMat33(knV3(yy + zz, -xy, -zx), knV3(-xy, xx + zz, -yz), knV3(-zx, -yz, xx + yy)) };
+	return (knMassProps){
+		mass, c, knMakeMat33(knV3(yy + zz, -xy, -zx), knV3(-xy, xx + zz, -yz), knV3(-zx, -yz, xx + yy))
+	};
 }
 
 static void assertIntegrates(const knGeom* geom, double reach) {
@@ -134,7 +137,8 @@ static void transformKeepsTheEnergy(void** state) {
 		knFrame frame = testFrame(&random, 2.0);
 		knMassProps seen = knMassProps_Transform(&props, frame);
 		knVec3 spin = testVec3(&random, 1.0), spinSeen = knRotate(frame.q, spin);
-		assert_near(knDot(spinSeen, knMulMV(&seen.inertia, spinSeen)), knDot(spin, knMulMV(&props.inertia, spin)), 1e-12);
+		assert_near(knDot(spinSeen, knMulMV(&seen.inertia, spinSeen)),
+					knDot(spin, knMulMV(&props.inertia, spin)), 1e-12);
 		assert_near3(seen.center, knPoint(frame, props.center), 1e-12);
 	}
 }
@@ -153,8 +157,10 @@ static void addingNothingChangesNothing(void** state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(closedForms),          cmocka_unit_test(integrationAgrees),
-		cmocka_unit_test(partsSumToTheWhole),   cmocka_unit_test(transformKeepsTheEnergy),
+		cmocka_unit_test(closedForms),
+		cmocka_unit_test(integrationAgrees),
+		cmocka_unit_test(partsSumToTheWhole),
+		cmocka_unit_test(transformKeepsTheEnergy),
 		cmocka_unit_test(addingNothingChangesNothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,6 @@
 // What the MJCF tests share: loading from a string, and finding things by name.
 #pragma once
 
-#include <unistd.h>
-
 #include "support/kn_test.h"
 
 #include "knuckle/io.h"
@@ -96,17 +94,15 @@ static inline bool reported(const knLoadReport* report, const char* text) {
 	return false;
 }
 
-// The path of a file under the repository's root, found from the place of this test.
+// The path of a file under the repository's root.
 static inline const char* repositoryPath(const char* below, char* path, size_t size) {
-	const char* file = __FILE__;
-	const char* end = strstr(file, "/test/io/");
-	snprintf(path, size, "%.*s%s%s", end != NULL ? (int)(end - file) : 0, file, end != NULL ? "/" : "", below);
-	return path;
-}
-
-// A file name of our own in the folder for temporary files.
-static inline const char* temporaryPath(const char* name, char* path, size_t size) {
-	const char* folder = getenv("TMPDIR");
-	snprintf(path, size, "%s/knuckle_test_%d_%s", folder != NULL ? folder : "/tmp", (int)getpid(), name);
+	const char* root = getenv("KN_SOURCE_DIR");
+	const char* end = strstr(__FILE__, "/test/io/");
+	if (root != NULL) {
+		snprintf(path, size, "%s/%s", root, below);
+	} else {
+		snprintf(path, size, "%.*s/%s", end != NULL ? (int)(end - __FILE__) : 1, end != NULL ? __FILE__ : ".",
+				 below);
+	}
 	return path;
 }

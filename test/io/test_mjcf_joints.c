@@ -2,7 +2,8 @@
 // are MuJoCo's ref; in a keyframe they are its qpos; and its axes move the body as MuJoCo's joints do.
 #include "mjcf_test.h"
 
-#define BODY(joints) "<body name='b' pos='1 2 3' euler='10 20 30'>" joints "<geom type='box' size='1 2 3'/></body>"
+#define BODY(joints)                                                                                         \
+	"<body name='b' pos='1 2 3' euler='10 20 30'>" joints "<geom type='box' size='1 2 3'/></body>"
 #define MODEL(joints) "<mujoco><worldbody>" BODY(joints) "</worldbody></mujoco>"
 
 // Coordinates of a joint as its world starts.
@@ -19,8 +20,9 @@ static int coordinates(const knScene* scene, const char* joint, double q[7]) {
 
 static void test_hinge(void** state) {
 	(void)state;
-	knScene* scene = load(MODEL("<joint name='j' axis='0 3 4' pos='0.1 0.2 0.3' range='-90 45' damping='1' stiffness='2'"
-								" springref='10' frictionloss='3'/>"));
+	knScene* scene =
+		load(MODEL("<joint name='j' axis='0 3 4' pos='0.1 0.2 0.3' range='-90 45' damping='1' stiffness='2'"
+				   " springref='10' frictionloss='3'/>"));
 	const knJointDef* joint = jointNamed(scene, "j");
 	assert_int_equal(joint->kind, KN_JOINT_HINGE);
 	assert_true(KN_ID_IS_NULL(joint->parent));
@@ -30,7 +32,8 @@ static void test_hinge(void** state) {
 	assert_near(joint->axis[0].lower, -KN_PI / 2.0, 1e-15);
 	assert_near(joint->axis[0].upper, KN_PI / 4.0, 1e-15);
 	assert_near(joint->axis[0].rest, KN_PI / 18.0, 1e-15);
-	assert_true(joint->axis[0].damping == 1.0 && joint->axis[0].stiffness == 2.0 && joint->axis[0].friction == 3.0);
+	assert_true(joint->axis[0].damping == 1.0 && joint->axis[0].stiffness == 2.0 &&
+				joint->axis[0].friction == 3.0);
 	assert_false(joint->loop);
 	assert_true(joint->enabled);
 	const knFrame J = jointFrame(scene, joint);
@@ -42,7 +45,8 @@ static void test_hinge(void** state) {
 // A slide's range, ref and springref are lengths, whatever the angle unit.
 static void test_slide(void** state) {
 	(void)state;
-	knScene* scene = load(MODEL("<joint name='j' type='slide' axis='0 0 2' range='-1 2' ref='0.5' springref='0.25'/>"));
+	knScene* scene =
+		load(MODEL("<joint name='j' type='slide' axis='0 0 2' range='-1 2' ref='0.5' springref='0.25'/>"));
 	const knJointDef* joint = jointNamed(scene, "j");
 	double q[7];
 	assert_int_equal(joint->kind, KN_JOINT_SLIDER);
@@ -55,11 +59,12 @@ static void test_slide(void** state) {
 static void test_ball_and_free(void** state) {
 	(void)state;
 	knLoadReport report;
-	knScene* scene = loadKey("<mujoco><worldbody>"
-							 "<body name='b'><joint name='ball' type='ball' range='0 60' damping='2'/><geom size='1'/></body>"
-							 "<body name='f'><joint name='free' type='free' damping='3'/><geom size='1'/></body>"
-							 "<body name='g'><joint type='free'/><geom size='1'/></body></worldbody></mujoco>",
-							 NULL, &report);
+	knScene* scene = loadKey(
+		"<mujoco><worldbody>"
+		"<body name='b'><joint name='ball' type='ball' range='0 60' damping='2'/><geom size='1'/></body>"
+		"<body name='f'><joint name='free' type='free' damping='3'/><geom size='1'/></body>"
+		"<body name='g'><joint type='free'/><geom size='1'/></body></worldbody></mujoco>",
+		NULL, &report);
 	const knJointDef* ball = jointNamed(scene, "ball");
 	assert_int_equal(ball->kind, KN_JOINT_BALL);
 	assert_true(ball->coneLimited && ball->twistLimited);
@@ -106,22 +111,36 @@ typedef struct Several {
 // The frame that MuJoCo's rule gives is also the frame that the joint's own coordinates give: the joint error of the
 // start is nil, and the coordinates are qpos (against the axis's direction: with the sign turned).
 static const Several several[] = {
-	{ "<joint name='j' type='slide' axis='1 0 0'/><joint type='slide' axis='0 0 1'/>", KN_JOINT_SLIDER2, "0.3 -0.4",
+	{ "<joint name='j' type='slide' axis='1 0 0'/><joint type='slide' axis='0 0 1'/>",
+	  KN_JOINT_SLIDER2,
+	  "0.3 -0.4",
 	  { 0.3, -0.4 } },
 	{ "<joint name='j' type='slide' axis='1 0 0' ref='1'/><joint type='slide' axis='0 1 0'/>"
 	  "<joint type='slide' axis='0 0 -1' ref='0.5'/>",
-	  KN_JOINT_SLIDER3, "0.3 -0.4 0.7", { 0.3, -0.4, -0.7 } },
-	{ "<joint name='j' pos='0.1 0.2 0.3' axis='0 1 0'/><joint pos='0.1 0.2 0.3' axis='0 0 1'/>", KN_JOINT_UNIVERSAL,
-	  "0.5 -0.7", { 0.5, -0.7 } },
-	{ "<joint name='j' axis='0 1 0' ref='20'/><joint axis='-1 0 0' ref='-30'/>", KN_JOINT_UNIVERSAL, "0.5 -0.7",
+	  KN_JOINT_SLIDER3,
+	  "0.3 -0.4 0.7",
+	  { 0.3, -0.4, -0.7 } },
+	{ "<joint name='j' pos='0.1 0.2 0.3' axis='0 1 0'/><joint pos='0.1 0.2 0.3' axis='0 0 1'/>",
+	  KN_JOINT_UNIVERSAL,
+	  "0.5 -0.7",
 	  { 0.5, -0.7 } },
-	{ "<joint name='j' type='slide' axis='0 1 0'/><joint axis='0 1 0' pos='1 0 0'/>", KN_JOINT_CYLINDER, "0.5 -0.7",
+	{ "<joint name='j' axis='0 1 0' ref='20'/><joint axis='-1 0 0' ref='-30'/>",
+	  KN_JOINT_UNIVERSAL,
+	  "0.5 -0.7",
+	  { 0.5, -0.7 } },
+	{ "<joint name='j' type='slide' axis='0 1 0'/><joint axis='0 1 0' pos='1 0 0'/>",
+	  KN_JOINT_CYLINDER,
+	  "0.5 -0.7",
 	  { 0.5, -0.7 } },
 	{ "<joint name='j' axis='0 -1 0' pos='1 0 0' ref='15'/><joint type='slide' axis='0 1 0' ref='2'/>",
-	  KN_JOINT_CYLINDER, "0.5 -0.7", { -0.7, -0.5 } },
+	  KN_JOINT_CYLINDER,
+	  "0.5 -0.7",
+	  { -0.7, -0.5 } },
 	{ "<joint name='j' type='slide' axis='0 1 0'/><joint type='slide' axis='0 0 1' ref='3'/>"
 	  "<joint axis='-1 0 0' pos='0 1 2' ref='25'/>",
-	  KN_JOINT_PLANAR, "0.3 -0.4 0.7", { 0.3, -0.4, -0.7 } },
+	  KN_JOINT_PLANAR,
+	  "0.3 -0.4 0.7",
+	  { 0.3, -0.4, -0.7 } },
 };
 
 static void test_several_joints_in_a_body(void** state) {
@@ -130,7 +149,8 @@ static void test_several_joints_in_a_body(void** state) {
 		const Several* row = &several[i];
 		char text[1024];
 		snprintf(text, sizeof text,
-				 "<mujoco><worldbody><body name='b' pos='1 2 3' euler='10 20 30'>%s<geom type='box' size='1 2 3'/></body>"
+				 "<mujoco><worldbody><body name='b' pos='1 2 3' euler='10 20 30'>%s<geom type='box' size='1 "
+				 "2 3'/></body>"
 				 "</worldbody><keyframe><key name='k' qpos='%s'/></keyframe></mujoco>",
 				 row->joints, row->qpos);
 		knScene* scene = loadKey(text, "k", NULL);
@@ -156,8 +176,9 @@ static void test_several_joints_in_a_body(void** state) {
 // Limits of an axis that points the other way turn over.
 static void test_limits_of_a_turned_axis(void** state) {
 	(void)state;
-	knScene* scene = load(MODEL("<joint name='j' type='slide' axis='1 0 0'/><joint type='slide' axis='0 1 0'/>"
-								"<joint type='slide' axis='0 0 -1' range='-1 3' stiffness='1' springref='2'/>"));
+	knScene* scene =
+		load(MODEL("<joint name='j' type='slide' axis='1 0 0'/><joint type='slide' axis='0 1 0'/>"
+				   "<joint type='slide' axis='0 0 -1' range='-1 3' stiffness='1' springref='2'/>"));
 	const knJointAxis* axis = &jointNamed(scene, "j")->axis[2];
 	assert_true(axis->limited && axis->lower == -3.0 && axis->upper == 1.0 && axis->rest == -2.0);
 	knScene_Destroy(scene);
@@ -166,9 +187,10 @@ static void test_limits_of_a_turned_axis(void** state) {
 // A hinge that starts beyond half a turn: the joint's own count starts within it, and the limits move along.
 static void test_starts_beyond_half_a_turn(void** state) {
 	(void)state;
-	knScene* scene = loadKey("<mujoco><compiler angle='radian'/><worldbody><body><joint name='j' range='3 5'/>"
-							 "<geom size='1'/></body></worldbody><keyframe><key name='k' qpos='4'/></keyframe></mujoco>",
-							 "k", NULL);
+	knScene* scene =
+		loadKey("<mujoco><compiler angle='radian'/><worldbody><body><joint name='j' range='3 5'/>"
+				"<geom size='1'/></body></worldbody><keyframe><key name='k' qpos='4'/></keyframe></mujoco>",
+				"k", NULL);
 	double q[7];
 	coordinates(scene, "j", q);
 	assert_near(q[0], 4.0 - 2.0 * KN_PI, 1e-14);
@@ -232,10 +254,11 @@ static void test_equalities(void** state) {
 // The loop is closed at the reference pose, not where a keyframe starts.
 static void test_equality_with_keyframe(void** state) {
 	(void)state;
-	knScene* scene = loadKey("<mujoco><worldbody><body name='a'><joint axis='0 0 1'/><geom size='1'/></body></worldbody>"
-							 "<equality><connect name='c' body1='a' anchor='1 0 0'/></equality>"
-							 "<keyframe><key name='k' qpos='1.5707963267948966'/></keyframe></mujoco>",
-							 "k", NULL);
+	knScene* scene =
+		loadKey("<mujoco><worldbody><body name='a'><joint axis='0 0 1'/><geom size='1'/></body></worldbody>"
+				"<equality><connect name='c' body1='a' anchor='1 0 0'/></equality>"
+				"<keyframe><key name='k' qpos='1.5707963267948966'/></keyframe></mujoco>",
+				"k", NULL);
 	const knJointDef* connect = jointNamed(scene, "c");
 	assert_near3(connect->frameChild.p, knV3(1.0, 0.0, 0.0), 0.0);
 	assert_near3(knPoint(bodyNamed(scene, "a")->frame, connect->frameParent.p), knV3(0.0, 1.0, 0.0), 1e-15);

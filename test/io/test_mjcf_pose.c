@@ -5,11 +5,12 @@
 // A planar double pendulum: x1 = l sin a, z1 = -l cos a and so on, with axis -y so that angles count from -z to x.
 static void test_double_pendulum(void** state) {
 	(void)state;
-	knScene* scene = loadKey("<mujoco><default><joint axis='0 -1 0'/></default><worldbody>"
-							 "<body name='a'><joint/><geom size='0.1' pos='0 0 -1'/>"
-							 " <body name='b' pos='0 0 -2'><joint/><geom size='0.1' pos='0 0 -1'/></body></body>"
-							 "</worldbody><keyframe><key name='k' qpos='0.3 0.5' qvel='2 -3'/></keyframe></mujoco>",
-							 "k", NULL);
+	knScene* scene =
+		loadKey("<mujoco><default><joint axis='0 -1 0'/></default><worldbody>"
+				"<body name='a'><joint/><geom size='0.1' pos='0 0 -1'/>"
+				" <body name='b' pos='0 0 -2'><joint/><geom size='0.1' pos='0 0 -1'/></body></body>"
+				"</worldbody><keyframe><key name='k' qpos='0.3 0.5' qvel='2 -3'/></keyframe></mujoco>",
+				"k", NULL);
 	const double a = 0.3, b = 0.8, ad = 2.0, bd = -1.0;
 	const knBodyDef* first = bodyNamed(scene, "a");
 	const knBodyDef* second = bodyNamed(scene, "b");
@@ -27,10 +28,11 @@ static void test_double_pendulum(void** state) {
 // the angular velocity in the body's axes. The centre of mass is at (1 0 0) of a body turned by 90 degrees about z.
 static void test_free_joint(void** state) {
 	(void)state;
-	knScene* scene = loadKey("<mujoco><worldbody><body name='b' pos='9 9 9'><freejoint/><geom size='0.1' pos='1 0 0'/></body>"
-							 "</worldbody><keyframe><key name='k' qpos='1 2 3 2 0 0 2' qvel='10 20 30 0 0 5'/></keyframe>"
-							 "</mujoco>",
-							 "k", NULL);
+	knScene* scene = loadKey(
+		"<mujoco><worldbody><body name='b' pos='9 9 9'><freejoint/><geom size='0.1' pos='1 0 0'/></body>"
+		"</worldbody><keyframe><key name='k' qpos='1 2 3 2 0 0 2' qvel='10 20 30 0 0 5'/></keyframe>"
+		"</mujoco>",
+		"k", NULL);
 	const knBodyDef* body = bodyNamed(scene, "b");
 	const double half = 0.70710678118654752;
 	assert_near3(body->frame.p, knV3(1.0, 2.0, 3.0), 0.0);
@@ -51,9 +53,10 @@ static void test_free_joint(void** state) {
 // A ball joint at (0 0 1) of the body; its velocity is in the axes of the child.
 static void test_ball(void** state) {
 	(void)state;
-	knScene* scene = loadKey("<mujoco><worldbody><body name='b'><joint type='ball' pos='0 0 1'/><geom size='0.1'/></body>"
-							 "</worldbody><keyframe><key name='k' qpos='1 1 0 0' qvel='0 0 4'/></keyframe></mujoco>",
-							 "k", NULL);
+	knScene* scene =
+		loadKey("<mujoco><worldbody><body name='b'><joint type='ball' pos='0 0 1'/><geom size='0.1'/></body>"
+				"</worldbody><keyframe><key name='k' qpos='1 1 0 0' qvel='0 0 4'/></keyframe></mujoco>",
+				"k", NULL);
 	const knBodyDef* body = bodyNamed(scene, "b");
 	// Rx(90) about the anchor: the body's origin, 1 below it, goes to the anchor plus Rx(90)(0 0 -1) = (0 1 0)
 	assert_near3(body->frame.p, knV3(0.0, 1.0, 1.0), 1e-15);
@@ -70,9 +73,11 @@ static const char* const machine =
 	" <body name='arm' pos='0 0.5 0' euler='0.4 0 0'><joint axis='1 2 3' pos='0.1 0.2 0.3' ref='0.2'/>"
 	"  <geom size='0.1' pos='0 0 0.4'/>"
 	"  <body pos='0 0 0.2' euler='0 0 1'><geom size='0.1'/>"
-	"   <body name='slider' pos='0.3 0 0'><joint type='slide' axis='0 3 4' ref='-0.1'/><geom size='0.1' pos='0 1 0'/>"
+	"   <body name='slider' pos='0.3 0 0'><joint type='slide' axis='0 3 4' ref='-0.1'/><geom size='0.1' "
+	"pos='0 1 0'/>"
 	"    <body name='hand' pos='0 0 1'><joint type='ball' pos='0 0.2 0'/><geom size='0.1' pos='0.3 0 0'/>"
-	"     <body name='cross' pos='1 0 0'><joint axis='1 0 0' pos='0 0 0.1'/><joint axis='0 1 0' pos='0 0 0.1'/>"
+	"     <body name='cross' pos='1 0 0'><joint axis='1 0 0' pos='0 0 0.1'/><joint axis='0 1 0' pos='0 0 "
+	"0.1'/>"
 	"      <geom size='0.1' pos='0 0.2 0.2'/></body>"
 	"    </body>"
 	"   </body>"
@@ -87,10 +92,9 @@ enum { NQ = 7 + 1 + 1 + 4 + 2, NV = 6 + 1 + 1 + 3 + 2 };
 static void integrate(const double* q, const double* v, double h, double* out) {
 	knQuat base = knMulQ(knQ(q[3], q[4], q[5], q[6]), knQuat_Exp(knScale(h, knV3(v[3], v[4], v[5]))));
 	knQuat hand = knMulQ(knQ(q[9], q[10], q[11], q[12]), knQuat_Exp(knScale(h, knV3(v[8], v[9], v[10]))));
-	const double moved[NQ] = { q[0] + h * v[0], q[1] + h * v[1], q[2] + h * v[2], base.w, base.x,
-							   base.y,          base.z,          q[7] + h * v[6], q[8] + h * v[7],
-							   hand.w,          hand.x,          hand.y,          hand.z,
-							   q[13] + h * v[11], q[14] + h * v[12] };
+	const double moved[NQ] = { q[0] + h * v[0], q[1] + h * v[1],   q[2] + h * v[2],  base.w, base.x, base.y,
+							   base.z,          q[7] + h * v[6],   q[8] + h * v[7],  hand.w, hand.x, hand.y,
+							   hand.z,          q[13] + h * v[11], q[14] + h * v[12] };
 	memcpy(out, moved, sizeof moved);
 }
 
@@ -151,7 +155,8 @@ static void test_reference_keyframe(void** state) {
 	const knQuat base = knMulQ(knMulQ(knQuat_FromAxisAngle(knV3(1.0, 0.0, 0.0), 0.1),
 									  knQuat_FromAxisAngle(knV3(0.0, 1.0, 0.0), 0.2)),
 							   knQuat_FromAxisAngle(knV3(0.0, 0.0, 1.0), 0.3));
-	const double q[NQ] = { 1.0, 2.0, 3.0, base.w, base.x, base.y, base.z, 0.2, -0.1, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
+	const double q[NQ] = { 1.0,  2.0, 3.0, base.w, base.x, base.y, base.z, 0.2,
+						   -0.1, 1.0, 0.0, 0.0,    0.0,    0.0,    0.0 };
 	const double v[NV] = { 0.0 };
 	knScene* key = loadMachine(q, v);
 	char text[4096];
@@ -172,10 +177,12 @@ static void test_reference_keyframe(void** state) {
 // Joint coordinates of the world are MuJoCo's qpos, and its velocities qvel.
 static void test_world_agrees_with_the_keyframe(void** state) {
 	(void)state;
-	knScene* scene = loadKey("<mujoco><worldbody><body pos='0 0 1'><joint name='h' axis='0 1 1' ref='30'/><geom size='0.1' pos='1 0 0'/>"
-							 "<body pos='1 0 0'><joint name='s' type='slide' axis='1 1 0'/><geom size='0.1'/></body></body>"
-							 "</worldbody><keyframe><key name='k' qpos='1.2 0.4' qvel='-2 3'/></keyframe></mujoco>",
-							 "k", NULL);
+	knScene* scene = loadKey(
+		"<mujoco><worldbody><body pos='0 0 1'><joint name='h' axis='0 1 1' ref='30'/><geom size='0.1' pos='1 "
+		"0 0'/>"
+		"<body pos='1 0 0'><joint name='s' type='slide' axis='1 1 0'/><geom size='0.1'/></body></body>"
+		"</worldbody><keyframe><key name='k' qpos='1.2 0.4' qvel='-2 3'/></keyframe></mujoco>",
+		"k", NULL);
 	knModel* model = compile(scene);
 	knWorld* world = knWorld_Create(model, NULL, NULL);
 	double q[7], v[6];
@@ -195,9 +202,10 @@ static void test_world_agrees_with_the_keyframe(void** state) {
 // knuckle.keyframe chooses the start; the caller's choice comes first.
 static void test_choice_of_keyframe(void** state) {
 	(void)state;
-	static const char text[] = "<mujoco><worldbody><body name='b'><joint type='slide' axis='1 0 0'/><geom size='1'/></body>"
-							   "</worldbody><keyframe><key name='one' qpos='1'/><key name='two' qpos='2' time='3'/>"
-							   "</keyframe><custom><text name='knuckle.keyframe' data='one'/></custom></mujoco>";
+	static const char text[] =
+		"<mujoco><worldbody><body name='b'><joint type='slide' axis='1 0 0'/><geom size='1'/></body>"
+		"</worldbody><keyframe><key name='one' qpos='1'/><key name='two' qpos='2' time='3'/>"
+		"</keyframe><custom><text name='knuckle.keyframe' data='one'/></custom></mujoco>";
 	knLoadReport report;
 	knScene* scene = load(text);
 	assert_near(bodyNamed(scene, "b")->frame.p.x, 1.0, 0.0);

@@ -25,26 +25,26 @@ static void test_defaults_of_an_empty_model(void** state) {
 	knScene_Destroy(scene);
 }
 
-static const char* const classes =
-	"<mujoco>"
-	" <worldbody>"
-	"  <geom name='plain' size='1'/>"
-	"  <body name='a' childclass='outer'>"
-	"   <geom name='of_outer' size='1'/>"
-	"   <geom name='of_inner' class='inner' size='1'/>"
-	"   <body><geom name='inherits' size='1'/></body>"
-	"   <body childclass='inner'><geom name='other' size='1'/><geom name='own' friction='0.9' size='1'/></body>"
-	"  </body>"
-	" </worldbody>"
-	// defaults may come after what uses them
-	" <default>"
-	"  <geom friction='0.1' density='10'/>"
-	"  <default class='outer'>"
-	"   <geom friction='0.2'/>"
-	"   <default class='inner'><geom density='30'/></default>"
-	"  </default>"
-	" </default>"
-	"</mujoco>";
+static const char* const classes = "<mujoco>"
+								   " <worldbody>"
+								   "  <geom name='plain' size='1'/>"
+								   "  <body name='a' childclass='outer'>"
+								   "   <geom name='of_outer' size='1'/>"
+								   "   <geom name='of_inner' class='inner' size='1'/>"
+								   "   <body><geom name='inherits' size='1'/></body>"
+								   "   <body childclass='inner'><geom name='other' size='1'/><geom "
+								   "name='own' friction='0.9' size='1'/></body>"
+								   "  </body>"
+								   " </worldbody>"
+								   // defaults may come after what uses them
+								   " <default>"
+								   "  <geom friction='0.1' density='10'/>"
+								   "  <default class='outer'>"
+								   "   <geom friction='0.2'/>"
+								   "   <default class='inner'><geom density='30'/></default>"
+								   "  </default>"
+								   " </default>"
+								   "</mujoco>";
 
 static void test_classes(void** state) {
 	(void)state;
@@ -87,7 +87,8 @@ static const char* const tree =
 	"   </body>"
 	"  </body>"
 	"  <body name='flies' pos='0 0 9'><freejoint/><geom size='1'/></body>"
-	"  <body name='led' mocap='true'><geom size='1'/><body name='carried'><geom name='on' size='1'/></body></body>"
+	"  <body name='led' mocap='true'><geom size='1'/><body name='carried'><geom name='on' "
+	"size='1'/></body></body>"
 	" </worldbody>"
 	"</mujoco>";
 
@@ -110,7 +111,8 @@ static void test_kinds_of_bodies(void** state) {
 	assert_true(reported(&report, "'rider' has no joint: part of body 'swings'"));
 	assert_true(KN_ID_EQUALS(knScene_GetShapeBody(scene, shapeNamed(scene, "riding")),
 							 knScene_FindBody(scene, "swings")));
-	assert_true(KN_ID_EQUALS(knScene_GetShapeBody(scene, shapeNamed(scene, "on")), knScene_FindBody(scene, "led")));
+	assert_true(
+		KN_ID_EQUALS(knScene_GetShapeBody(scene, shapeNamed(scene, "on")), knScene_FindBody(scene, "led")));
 	assert_near3(shapeDef(scene, "riding")->frame.p, knV3(0.0, 1.0, 1.0), 1e-15);
 	knLoadReport_Free(&report);
 	knScene_Destroy(scene);
@@ -139,16 +141,19 @@ static void test_joints_of_the_tree(void** state) {
 
 static void test_exclusions(void** state) {
 	(void)state;
-	knScene* scene = load("<mujoco><worldbody>"
-						  "<body name='a'><freejoint/><geom size='1'/></body>"
-						  "<body name='b'><freejoint/><geom size='1'/></body></worldbody>"
-						  "<contact><exclude body1='a' body2='b'/><exclude body1='b' body2='world'/></contact></mujoco>");
+	knScene* scene =
+		load("<mujoco><worldbody>"
+			 "<body name='a'><freejoint/><geom size='1'/></body>"
+			 "<body name='b'><freejoint/><geom size='1'/></body></worldbody>"
+			 "<contact><exclude body1='a' body2='b'/><exclude body1='b' body2='world'/></contact></mujoco>");
 	knBodyId a, b;
 	assert_int_equal(knScene_ExcludedCount(scene), 2);
 	knScene_GetExcluded(scene, 0, &a, &b);
-	assert_true(KN_ID_EQUALS(a, knScene_FindBody(scene, "a")) && KN_ID_EQUALS(b, knScene_FindBody(scene, "b")));
+	assert_true(KN_ID_EQUALS(a, knScene_FindBody(scene, "a")) &&
+				KN_ID_EQUALS(b, knScene_FindBody(scene, "b")));
 	knScene_GetExcluded(scene, 1, &a, &b);
-	assert_true(KN_ID_EQUALS(a, knScene_FindBody(scene, "b")) || KN_ID_EQUALS(b, knScene_FindBody(scene, "b")));
+	assert_true(KN_ID_EQUALS(a, knScene_FindBody(scene, "b")) ||
+				KN_ID_EQUALS(b, knScene_FindBody(scene, "b")));
 	assert_true(KN_ID_IS_NULL(a) || KN_ID_IS_NULL(b));
 	knScene_Destroy(scene);
 }
@@ -156,9 +161,10 @@ static void test_exclusions(void** state) {
 // Bodies and joints without a name get one that no other has, also when a later one is called "body0".
 static void test_unnamed_things_get_free_names(void** state) {
 	(void)state;
-	knScene* scene = load("<mujoco><worldbody>"
-						  "<body><joint/><geom size='1'/></body><body name='body0'><joint name='joint0'/><geom size='1'/>"
-						  "</body></worldbody></mujoco>");
+	knScene* scene =
+		load("<mujoco><worldbody>"
+			 "<body><joint/><geom size='1'/></body><body name='body0'><joint name='joint0'/><geom size='1'/>"
+			 "</body></worldbody></mujoco>");
 	assert_int_equal(knScene_BodySlots(scene), 2);
 	assert_int_equal(knScene_JointSlots(scene), 2);
 	assert_true(knScene_FindBody(scene, "body0").index1 == 2);
@@ -207,9 +213,9 @@ static char* manyBodies(int count, bool nested) {
 	char* text = malloc(size);
 	size_t at = (size_t)sprintf(text, "%s", head);
 	for (int i = 0; i < count; ++i) {
-		at += (size_t)sprintf(text + at,
-							  "<body name='b%d' pos='%s 0 0'><joint name='j%d' axis='0 1 0'/><geom size='0.1'/>%s", i,
-							  nested ? "0.01" : "1", i, nested ? "" : "</body>");
+		at += (size_t)sprintf(
+			text + at, "<body name='b%d' pos='%s 0 0'><joint name='j%d' axis='0 1 0'/><geom size='0.1'/>%s",
+			i, nested ? "0.01" : "1", i, nested ? "" : "</body>");
 	}
 	for (int i = 0; nested && i < count; ++i) {
 		at += (size_t)sprintf(text + at, "</body>");

@@ -38,7 +38,8 @@ static void test_fromto(void** state) {
 	// MuJoCo's z axis points to the first point
 	assert_near3(knPoint(capsule->frame, knV3(0.0, 0.0, size.y)), knV3(1.0, 2.0, 3.0), 1e-14);
 	assert_near3(knPoint(capsule->frame, knV3(0.0, 0.0, -size.y)), knV3(1.0, 5.0, 7.0), 1e-14);
-	assert_near3(knGeom_Size(knScene_GetShapeGeom(scene, shapeNamed(scene, "b"))), knV3(0.2, 0.2, 1.5), 1e-15);
+	assert_near3(knGeom_Size(knScene_GetShapeGeom(scene, shapeNamed(scene, "b"))), knV3(0.2, 0.2, 1.5),
+				 1e-15);
 	assert_near3(shapeDef(scene, "b")->frame.p, knV3(1.5, 0.0, 0.0), 1e-15);
 	knScene_Destroy(scene);
 }
@@ -68,8 +69,10 @@ static void test_orientations(void** state) {
 	// Rx(90): y -> z, z -> -y; Ry(90) first in the body: z -> x, x -> -z
 	assert_near3(knRotate(q, knV3(0.0, 0.0, 1.0)), knV3(1.0, 0.0, 0.0), 1e-15);
 	assert_near3(knRotate(q, knV3(1.0, 0.0, 0.0)), knV3(0.0, 1.0, 0.0), 1e-15);
-	assert_near3(knRotate(shapeDef(scene, "zaxis")->frame.q, knV3(0.0, 0.0, 1.0)), knV3(0.0, -1.0, 0.0), 1e-15);
-	assert_near3(knRotate(shapeDef(scene, "zaxis")->frame.q, knV3(1.0, 0.0, 0.0)), knV3(1.0, 0.0, 0.0), 1e-15);
+	assert_near3(knRotate(shapeDef(scene, "zaxis")->frame.q, knV3(0.0, 0.0, 1.0)), knV3(0.0, -1.0, 0.0),
+				 1e-15);
+	assert_near3(knRotate(shapeDef(scene, "zaxis")->frame.q, knV3(1.0, 0.0, 0.0)), knV3(1.0, 0.0, 0.0),
+				 1e-15);
 	knScene_Destroy(scene);
 }
 
@@ -93,8 +96,9 @@ static void test_mass_by_density_and_by_mass(void** state) {
 // A dumbbell: masses m at +-d give the parallel-axis inertia 2 (2/5 m r^2 + m d^2) across and 2 (2/5 m r^2) along.
 static void test_mass_of_several_geoms(void** state) {
 	(void)state;
-	knScene* scene = load(FREE("<geom size='0.1' mass='2' pos='1 0 0'/><geom size='0.1' mass='2' pos='-1 0 0'/>"
-							   "<geom size='5' mass='0'/>"));
+	knScene* scene =
+		load(FREE("<geom size='0.1' mass='2' pos='1 0 0'/><geom size='0.1' mass='2' pos='-1 0 0'/>"
+				  "<geom size='5' mass='0'/>"));
 	const knMassProps mass = massOf(scene, "b");
 	assert_true(mass.mass == 4.0);
 	assert_near3(mass.center, knZero3(), 1e-15);
@@ -140,8 +144,9 @@ static void test_inertial(void** state) {
 
 static void test_inertia_from_geom(void** state) {
 	(void)state;
-	const char* body = "<worldbody><body name='b'><freejoint/><inertial pos='0 0 0' mass='7' diaginertia='1 1 1'/>"
-					   "<geom size='1' mass='2'/><geom size='1' mass='3' group='4'/></body></worldbody></mujoco>";
+	const char* body =
+		"<worldbody><body name='b'><freejoint/><inertial pos='0 0 0' mass='7' diaginertia='1 1 1'/>"
+		"<geom size='1' mass='2'/><geom size='1' mass='3' group='4'/></body></worldbody></mujoco>";
 	const struct {
 		const char* compiler;
 		double mass;
@@ -161,10 +166,11 @@ static void test_inertia_from_geom(void** state) {
 
 static void test_materials(void** state) {
 	(void)state;
-	knScene* scene = load(WORLD("<geom name='plain' size='1'/>"
-								"<geom name='rough' size='1' friction='0.3 0.01' rgba='1 0.5 0 0.2'/>"
-								"<geom name='smooth' size='1' condim='1' friction='0.3'/>"
-								"<geom name='rolling' size='1' condim='6' friction='0.3 0.01 0.002' rgba='0 0 0 1'/>"));
+	knScene* scene =
+		load(WORLD("<geom name='plain' size='1'/>"
+				   "<geom name='rough' size='1' friction='0.3 0.01' rgba='1 0.5 0 0.2'/>"
+				   "<geom name='smooth' size='1' condim='1' friction='0.3'/>"
+				   "<geom name='rolling' size='1' condim='6' friction='0.3 0.01 0.002' rgba='0 0 0 1'/>"));
 	assert_true(shapeDef(scene, "plain")->friction == 1.0);
 	assert_true(shapeDef(scene, "plain")->color == 0);
 	assert_true(shapeDef(scene, "rough")->friction == 0.3);
@@ -186,7 +192,8 @@ static void test_filters_follow_mujocos_rule(void** state) {
 	for (int i = 0; i < COUNT; ++i) {
 		contype[i] = testInt(&random, 16) & testInt(&random, 16);
 		conaffinity[i] = testInt(&random, 16) & testInt(&random, 16);
-		sprintf(text + strlen(text), "<geom size='1' contype='%d' conaffinity='%d'/>", contype[i], conaffinity[i]);
+		sprintf(text + strlen(text), "<geom size='1' contype='%d' conaffinity='%d'/>", contype[i],
+				conaffinity[i]);
 	}
 	strcat(text, "</worldbody></mujoco>");
 	knScene* scene = load(text);
@@ -206,7 +213,8 @@ static void test_plain_filter(void** state) {
 	(void)state;
 	knScene* scene = load(WORLD("<geom name='g' size='1'/>"));
 	const knFilter filter = shapeDef(scene, "g")->filter, plain = knFilter_Default();
-	assert_true(filter.category == plain.category && filter.mask == plain.mask && filter.group == plain.group);
+	assert_true(filter.category == plain.category && filter.mask == plain.mask &&
+				filter.group == plain.group);
 	knScene_Destroy(scene);
 }
 
@@ -214,8 +222,9 @@ static void test_plain_filter(void** state) {
 static void test_visual_meshes_are_left_out(void** state) {
 	(void)state;
 	knLoadReport report;
-	knScene* scene = loadKey(FREE("<geom size='1'/><geom type='mesh' mesh='m' contype='0' conaffinity='0' mass='0'/>"),
-							 NULL, &report);
+	knScene* scene =
+		loadKey(FREE("<geom size='1'/><geom type='mesh' mesh='m' contype='0' conaffinity='0' mass='0'/>"),
+				NULL, &report);
 	assert_int_equal(knScene_ShapeSlots(scene), 1);
 	assert_true(reported(&report, "type mesh that only shows ignored"));
 	knLoadReport_Free(&report);

@@ -33,7 +33,7 @@ static knTwist randomTwist(knTestRandom* random) {
 	return knMakeTwist(ang, testVec3(random, 1.0));
 }
 
-// Contacts (normal and two friction rows), bounded, free and soft rows between random blocks; block 0 is immovable.
+// Contacts of three rows, bounded, free and soft rows between random blocks; block 0 is immovable.
 static void randomProblem(Problem* problem, knTestRandom* random) {
 	memset(problem, 0, sizeof(*problem));
 	for (int b = 0; b < MAX_BLOCKS; ++b) {
@@ -42,7 +42,9 @@ static void randomProblem(Problem* problem, knTestRandom* random) {
 			problem->W[b][i] = b > 0 ? testUniform(random, 0.2, 2.0) : 0.0;
 		}
 	}
-	problem->rows = (knRows){ .items = problem->items, .count = MAX_ROWS, .capacity = MAX_ROWS, .blockCount = MAX_BLOCKS };
+	problem->rows = (knRows){
+		.items = problem->items, .count = MAX_ROWS, .capacity = MAX_ROWS, .blockCount = MAX_BLOCKS
+	};
 	for (int i = 0; i < MAX_ROWS; ++i) {
 		knRow* row = &problem->items[i];
 		row->normal = KN_ROW_NO_NORMAL;
@@ -142,7 +144,11 @@ static void makeStack(Problem* problem, knRow* items, knTwist* u, int n, double 
 	memset(items, 0, sizeof(*items) * (size_t)n);
 	knTwist up = knMakeTwist(knZero3(), knV3(0.0, 0.0, 1.0));
 	for (int i = 0; i < n; ++i) {
-		items[i] = (knRow){ .a = i, .b = i + 1, .Ja = knScaleT(-1.0, up), .Jb = up, .hi = (double)INFINITY,
+		items[i] = (knRow){ .a = i,
+							.b = i + 1,
+							.Ja = knScaleT(-1.0, up),
+							.Jb = up,
+							.hi = (double)INFINITY,
 							.normal = KN_ROW_NO_NORMAL };
 		items[i].Ta = i > 0 ? items[i].Ja : knZeroTwist();
 		items[i].Tb = items[i].Jb;
@@ -203,10 +209,16 @@ static void test_friction_sticks_and_slides(void** state) {
 	for (int sliding = 0; sliding < 2; ++sliding) {
 		double speed = sliding ? 2.0 : 0.1, mu = 0.5;
 		knRow items[2] = { 0 };
-		knTwist up = knMakeTwist(knZero3(), knV3(0.0, 0.0, 1.0)), along = knMakeTwist(knZero3(), knV3(1.0, 0.0, 0.0));
+		knTwist up = knMakeTwist(knZero3(), knV3(0.0, 0.0, 1.0)),
+				along = knMakeTwist(knZero3(), knV3(1.0, 0.0, 0.0));
 		for (int i = 0; i < 2; ++i) {
-			items[i] = (knRow){ .a = 0, .b = 1, .Jb = i == 0 ? up : along, .hi = (double)INFINITY,
-								.normal = i == 0 ? KN_ROW_NO_NORMAL : 0, .mu = mu, .D = 0.5 };
+			items[i] = (knRow){ .a = 0,
+								.b = 1,
+								.Jb = i == 0 ? up : along,
+								.hi = (double)INFINITY,
+								.normal = i == 0 ? KN_ROW_NO_NORMAL : 0,
+								.mu = mu,
+								.D = 0.5 };
 			items[i].Tb = knScaleT(0.5, items[i].Jb); // mass 2
 		}
 		knRows rows = { .items = items, .count = 2, .capacity = 2, .blockCount = 2 };
@@ -219,14 +231,28 @@ static void test_friction_sticks_and_slides(void** state) {
 	}
 }
 
-// w = J u + bias + gamma lambda = 0 for a soft row; a row between immovable blocks is skipped, whatever it asks.
+// w = J u + bias + gamma lambda = 0 for a soft row; a row between immovable blocks is skipped.
 static void test_soft_and_immovable(void** state) {
 	(void)state;
 	knTwist along = knMakeTwist(knZero3(), knV3(1.0, 0.0, 0.0));
 	knRow items[2] = {
-		{ .a = 0, .b = 1, .Jb = along, .Tb = knScaleT(0.5, along), .gamma = 3.0, .D = 3.5, .bias = 1.0,
-		  .lo = -(double)INFINITY, .hi = (double)INFINITY, .normal = KN_ROW_NO_NORMAL },
-		{ .a = 0, .b = 0, .Jb = along, .bias = -5.0, .hi = (double)INFINITY, .normal = KN_ROW_NO_NORMAL, .lambda = 7.0 },
+		{ .a = 0,
+		  .b = 1,
+		  .Jb = along,
+		  .Tb = knScaleT(0.5, along),
+		  .gamma = 3.0,
+		  .D = 3.5,
+		  .bias = 1.0,
+		  .lo = -(double)INFINITY,
+		  .hi = (double)INFINITY,
+		  .normal = KN_ROW_NO_NORMAL },
+		{ .a = 0,
+		  .b = 0,
+		  .Jb = along,
+		  .bias = -5.0,
+		  .hi = (double)INFINITY,
+		  .normal = KN_ROW_NO_NORMAL,
+		  .lambda = 7.0 },
 	};
 	knRows rows = { .items = items, .count = 2, .capacity = 2, .blockCount = 2 };
 	knTwist u[2] = { knZeroTwist(), knMakeTwist(knZero3(), knV3(6.0, 0.0, 0.0)) };
@@ -241,18 +267,24 @@ static void test_soft_and_immovable(void** state) {
 static void test_merit_notices(void** state) {
 	(void)state;
 	knTwist along = knMakeTwist(knZero3(), knV3(1.0, 0.0, 0.0));
-	knRow row = { .a = 0, .b = 1, .Jb = along, .Tb = knScaleT(4.0, along), .D = 4.0, .lo = 0.0, .hi = 1.0,
+	knRow row = { .a = 0,
+				  .b = 1,
+				  .Jb = along,
+				  .Tb = knScaleT(4.0, along),
+				  .D = 4.0,
+				  .lo = 0.0,
+				  .hi = 1.0,
 				  .normal = KN_ROW_NO_NORMAL };
 	knRows rows = { .items = &row, .count = 1, .capacity = 1, .blockCount = 2 };
 	const struct {
 		double lambda, w, theta;
 	} cases[] = {
-		{ 0.0, 3.0, 0.0 },                    // separating without impulse
-		{ 0.0, -3.0, 0.5 * 2.25 },            // approaching without impulse: H = w/2
-		{ 0.5, 0.0, 0.0 },                    // carrying
-		{ 0.5, 3.0, 0.5 * 1.0 },              // pulling: H = lambda sqrt(D) = 1
-		{ 1.0, -3.0, 0.0 },                   // at its upper bound
-		{ 1.5, 0.0, 0.5 * 1.0 },              // beyond its upper bound by 0.5: H = 0.5 * 2
+		{ 0.0, 3.0, 0.0 },         // separating without impulse
+		{ 0.0, -3.0, 0.5 * 2.25 }, // approaching without impulse: H = w/2
+		{ 0.5, 0.0, 0.0 },         // carrying
+		{ 0.5, 3.0, 0.5 * 1.0 },   // pulling: H = lambda sqrt(D) = 1
+		{ 1.0, -3.0, 0.0 },        // at its upper bound
+		{ 1.5, 0.0, 0.5 * 1.0 },   // beyond its upper bound by 0.5: H = 0.5 * 2
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
 		row.lambda = cases[i].lambda;

@@ -89,8 +89,8 @@ static inline knJointId newJoint(knScene* scene, const knJointDef* def) {
 }
 
 // A joint def that is closed at the bodies' present poses.
-static inline knJointDef jointAt(knScene* scene, knJointKind kind, knBodyId parent, knBodyId child, knVec3 anchor,
-								 knVec3 axis) {
+static inline knJointDef jointAt(knScene* scene, knJointKind kind, knBodyId parent, knBodyId child,
+								 knVec3 anchor, knVec3 axis) {
 	knError error = { 0 };
 	knJointDef def = knJointDef_Default(kind);
 	if (knJointDef_At(&def, scene, parent, child, anchor, axis, &error) != KN_OK) {

@@ -29,7 +29,8 @@ static void test_body_frame_and_center(void** state) {
 	knBodyDef def = knBodyDef_Default();
 	def.frame = testFrame(&random, 2.0);
 	def.hasMass = true;
-	def.mass = (knMassProps){ .mass = 1.0, .center = { 0.3, -0.2, 0.1 }, .inertia = knDiagonal33(1.0, 1.5, 2.0) };
+	def.mass =
+		(knMassProps){ .mass = 1.0, .center = { 0.3, -0.2, 0.1 }, .inertia = knDiagonal33(1.0, 1.5, 2.0) };
 	def.angularVelocity = knV3(0.0, 0.0, 2.0);
 	knBodyId body = newBody(scene, &def);
 	knWorld* world = newWorld(scene);
@@ -50,7 +51,8 @@ static void test_joint_coordinates(void** state) {
 	(void)state;
 	knScene* scene = newScene(noGravity);
 	knBodyId body = newMass(scene, knMakeFrame(knV3(1.0, 2.0, 3.0), knIdentityQ()), 1.0, knV3(1.0, 1.0, 1.0));
-	knJointDef def = jointAt(scene, KN_JOINT_SLIDER, KN_WORLD_BODY, body, knV3(1.0, 2.0, 3.0), knV3(0.0, 1.0, 0.0));
+	knJointDef def =
+		jointAt(scene, KN_JOINT_SLIDER, KN_WORLD_BODY, body, knV3(1.0, 2.0, 3.0), knV3(0.0, 1.0, 0.0));
 	knJointId joint = newJoint(scene, &def);
 	knWorld* world = newWorld(scene);
 	double q[7], v[6];

@@ -70,7 +70,7 @@ static void test_out_of_memory(void** state) {
 	knModel_Release(model);
 }
 
-// More bodies at one place than the pair limit allows: refused at creation, with a sentence. The limit is 2^23 pairs.
+// More bodies at one place than the limit of 2^23 pairs allows: refused at creation, with a sentence.
 static void test_too_many_pairs(void** state) {
 	(void)state;
 	knScene* scene = newScene(earth);

@@ -45,10 +45,12 @@ static void test_set_frame_and_velocity(void** state) {
 	knScene* scene = newScene(noGravity);
 	knBodyDef def = knBodyDef_Default();
 	def.hasMass = true;
-	def.mass = (knMassProps){ .mass = 1.0, .center = { 0.5, 0.0, 0.0 }, .inertia = knDiagonal33(1.0, 1.0, 1.0) };
+	def.mass =
+		(knMassProps){ .mass = 1.0, .center = { 0.5, 0.0, 0.0 }, .inertia = knDiagonal33(1.0, 1.0, 1.0) };
 	knBodyId body = newBody(scene, &def);
 	knWorld* world = newWorld(scene);
-	knFrame frame = knMakeFrame(knV3(1.0, 2.0, 3.0), knQ(2.0, 0.0, 0.0, 2.0)); // a quarter turn about z, not unit
+	knFrame frame =
+		knMakeFrame(knV3(1.0, 2.0, 3.0), knQ(2.0, 0.0, 0.0, 2.0)); // a quarter turn about z, not unit
 	assert_ok(knWorld_SetBodyFrame(world, body, frame));
 	assert_near3(knWorld_BodyFrame(world, body).p, frame.p, 1e-15);
 	assert_near3(knWorld_BodyCenter(world, body), knV3(1.0, 2.5, 3.0), 1e-15);
@@ -78,7 +80,8 @@ static void test_nonsense_is_refused(void** state) {
 	assert_int_equal(knWorld_ApplyAngularImpulse(world, body, nan), KN_BAD_DATA);
 	assert_int_equal(knWorld_SetBodyVelocity(world, body, fine, nan), KN_BAD_DATA);
 	assert_int_equal(knWorld_SetBodyFrame(world, body, knMakeFrame(nan, knIdentityQ())), KN_BAD_DATA);
-	assert_int_equal(knWorld_SetBodyFrame(world, body, knMakeFrame(fine, knQ(0.0, 0.0, 0.0, 0.0))), KN_BAD_DATA);
+	assert_int_equal(knWorld_SetBodyFrame(world, body, knMakeFrame(fine, knQ(0.0, 0.0, 0.0, 0.0))),
+					 KN_BAD_DATA);
 	assert_int_equal(knWorld_SetGravity(world, nan), KN_BAD_DATA);
 	assert_int_equal(knWorld_SetMotor(world, joint, 0, KN_MOTOR_VELOCITY, (double)NAN, 1.0), KN_BAD_DATA);
 	assert_int_equal(knWorld_SetMotor(world, joint, 0, KN_MOTOR_VELOCITY, 1.0, -1.0), KN_BAD_DATA);
@@ -144,7 +147,8 @@ static void test_enable_and_disable(void** state) {
 	assert_near3(knWorld_BodyVelocity(two.world, two.left), knZero3(), 0.0);
 	assert_ok(knWorld_SetJointEnabled(two.world, joint, true));
 	run(two.world, 100, DT);
-	knVec3 relative = knSub(knWorld_BodyVelocity(two.world, two.right), knWorld_BodyVelocity(two.world, two.left));
+	knVec3 relative =
+		knSub(knWorld_BodyVelocity(two.world, two.right), knWorld_BodyVelocity(two.world, two.left));
 	assert_true(knLength(relative) < 1e-6);
 	assert_true(knLength(knWorld_JointFrame(two.world, joint).p) < 1e-6);
 	knWorld_Destroy(two.world);
@@ -218,8 +222,10 @@ static void test_bad_attachment_is_refused(void** state) {
 static void test_authored_joint_toggles(void** state) {
 	(void)state;
 	knScene* scene = newScene(earth);
-	knBodyId weight = newMass(scene, knMakeFrame(knV3(0.0, 0.0, -1.0), knIdentityQ()), 1.0, knV3(0.1, 0.1, 0.1));
-	knJointDef def = jointAt(scene, KN_JOINT_SLIDER, KN_WORLD_BODY, weight, knV3(0.0, 0.0, -1.0), knV3(1.0, 0.0, 0.0));
+	knBodyId weight =
+		newMass(scene, knMakeFrame(knV3(0.0, 0.0, -1.0), knIdentityQ()), 1.0, knV3(0.1, 0.1, 0.1));
+	knJointDef def =
+		jointAt(scene, KN_JOINT_SLIDER, KN_WORLD_BODY, weight, knV3(0.0, 0.0, -1.0), knV3(1.0, 0.0, 0.0));
 	knJointId joint = newJoint(scene, &def);
 	knWorld* world = newWorld(scene);
 	run(world, 50, DT);

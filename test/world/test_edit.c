@@ -22,7 +22,7 @@ static knPart ballPart(knGeom** ball) {
 	return part;
 }
 
-// A body added far away does not disturb the rest by a single bit, warm starts included; it falls freely itself.
+// A body added far away does not disturb the rest by a single bit, warm starts included.
 static void test_adding_leaves_the_rest_alone(void** state) {
 	(void)state;
 	knWorld* edited = newWorld(stackScene());
@@ -49,7 +49,8 @@ static void test_adding_leaves_the_rest_alone(void** state) {
 		assert_near3(knWorld_BodyVelocity(edited, body), knWorld_BodyVelocity(plain, body), 0.0);
 	}
 	double t = 0.6;
-	assert_near3(knWorld_BodyCenter(edited, added), knV3(50.0 + t, 0.0, 30.0 - 0.5 * 9.81 * t * (t + DT)), 1e-12);
+	assert_near3(knWorld_BodyCenter(edited, added), knV3(50.0 + t, 0.0, 30.0 - 0.5 * 9.81 * t * (t + DT)),
+				 1e-12);
 	knWorld_Destroy(edited);
 	knWorld_Destroy(plain);
 }
@@ -79,8 +80,10 @@ static void test_removing_a_support(void** state) {
 	(void)state;
 	knWorld* world = newWorld(stackScene());
 	run(world, 30, DT);
-	knBodyId bottom = knModel_BodyAt(knWorld_Model(world), 0), second = knModel_BodyAt(knWorld_Model(world), 1);
-	knBodyId third = knModel_BodyAt(knWorld_Model(world), 2), fourth = knModel_BodyAt(knWorld_Model(world), 3);
+	knBodyId bottom = knModel_BodyAt(knWorld_Model(world), 0),
+			 second = knModel_BodyAt(knWorld_Model(world), 1);
+	knBodyId third = knModel_BodyAt(knWorld_Model(world), 2),
+			 fourth = knModel_BodyAt(knWorld_Model(world), 3);
 	knJointDef def = knJointDef_Default(KN_JOINT_FREE);
 	def.parent = bottom;
 	def.child = second;
@@ -151,14 +154,15 @@ static void test_edit_out_of_memory(void** state) {
 
 // --- rebuild ---------------------------------------------------------------------------------------------
 
-// Attached joints become authored ones: old ids go on working, turns stay counted, motors go on, slots are free again.
+// Attached joints become authored ones: old ids, turns and motors go on, slots are free again.
 static void test_rebuild(void** state) {
 	(void)state;
 	knScene* scene = newScene(noGravity);
 	knScene_Def(scene)->jointCapacity = 1;
 	knBodyDef def = knBodyDef_Default();
 	def.hasMass = true;
-	def.mass = (knMassProps){ .mass = 2.0, .center = { 0.1, 0.2, 0.3 }, .inertia = knDiagonal33(0.3, 0.4, 0.5) };
+	def.mass =
+		(knMassProps){ .mass = 2.0, .center = { 0.1, 0.2, 0.3 }, .inertia = knDiagonal33(0.3, 0.4, 0.5) };
 	knBodyId wheel = newBody(scene, &def);
 	knWorld* world = newWorld(scene);
 	knJointDef hinge = knJointDef_Default(KN_JOINT_HINGE);

@@ -126,7 +126,8 @@ static void test_overload_releases(void** state) {
 	for (int attached = 0; attached < 2; ++attached) {
 		knScene* scene = newScene(earth);
 		knScene_Def(scene)->jointCapacity = 1;
-		knBodyId weight = newMass(scene, knMakeFrame(knV3(0.0, 0.0, -1.0), knIdentityQ()), 2.0, knV3(0.1, 0.1, 0.1));
+		knBodyId weight =
+			newMass(scene, knMakeFrame(knV3(0.0, 0.0, -1.0), knIdentityQ()), 2.0, knV3(0.1, 0.1, 0.1));
 		knJointDef def = jointAt(scene, KN_JOINT_BALL, KN_WORLD_BODY, weight, knZero3(), knV3(1.0, 0.0, 0.0));
 		def.maxForce = 1.5 * 2.0 * 9.81;
 		knJointId joint = { 0 };
@@ -165,8 +166,10 @@ static void test_overload_releases(void** state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_begin_and_end_once), cmocka_unit_test(test_contacts_carry_impulses),
-		cmocka_unit_test(test_sensor),             cmocka_unit_test(test_disabled_shape),
+		cmocka_unit_test(test_begin_and_end_once),
+		cmocka_unit_test(test_contacts_carry_impulses),
+		cmocka_unit_test(test_sensor),
+		cmocka_unit_test(test_disabled_shape),
 		cmocka_unit_test(test_overload_releases),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

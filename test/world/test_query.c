@@ -7,7 +7,8 @@ static void test_collide_body(void** state) {
 	newBall(scene, knV3(3.0, 0.0, 0.0), 0.5, knZero3(), material(0.5, 0.0));
 	knBodyDef def = knBodyDef_Default();
 	def.hasMass = true;
-	def.mass = (knMassProps){ .mass = 1.0, .center = { 0.2, 0.0, 0.0 }, .inertia = knDiagonal33(1.0, 1.0, 1.0) };
+	def.mass =
+		(knMassProps){ .mass = 1.0, .center = { 0.2, 0.0, 0.0 }, .inertia = knDiagonal33(1.0, 1.0, 1.0) };
 	knBodyId probe = newBody(scene, &def);
 	knShapeDef shape = knShapeDef_Default();
 	assert_false(KN_ID_IS_NULL(knScene_AddSphere(scene, probe, 0.5, &shape, NULL)));

@@ -11,7 +11,8 @@ static knScene* toppleScene(void) {
 		newBox(scene, knV3(0.12 * i, 0.03 * i, 0.5 + 1.0 * i), knV3(0.5, 0.4, 0.5), material(0.5, 0.1));
 	}
 	knBodyId arm = newBox(scene, knV3(4.0, 0.0, 3.0), knV3(0.5, 0.1, 0.1), material(0.5, 0.0));
-	knJointDef def = jointAt(scene, KN_JOINT_HINGE, KN_WORLD_BODY, arm, knV3(3.5, 0.0, 3.0), knV3(0.0, 1.0, 0.0));
+	knJointDef def =
+		jointAt(scene, KN_JOINT_HINGE, KN_WORLD_BODY, arm, knV3(3.5, 0.0, 3.0), knV3(0.0, 1.0, 0.0));
 	newJoint(scene, &def);
 	return scene;
 }
@@ -168,9 +169,12 @@ static void test_hash_notices(void** state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_restore_repeats_exactly),     cmocka_unit_test(test_foreign_snapshots_are_refused),
-		cmocka_unit_test(test_damaged_memories_are_ignored), cmocka_unit_test(test_clone_goes_on_identically),
-		cmocka_unit_test(test_clone_out_of_memory),         cmocka_unit_test(test_hash_notices),
+		cmocka_unit_test(test_restore_repeats_exactly),
+		cmocka_unit_test(test_foreign_snapshots_are_refused),
+		cmocka_unit_test(test_damaged_memories_are_ignored),
+		cmocka_unit_test(test_clone_goes_on_identically),
+		cmocka_unit_test(test_clone_out_of_memory),
+		cmocka_unit_test(test_hash_notices),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,8 @@ static knScene* busyScene(void) {
 		newBox(scene, knV3(0.05 * i, 0.0, 0.5 + 0.9 * i), knV3(0.3, 0.3, 0.3), material(0.6, 0.2));
 	}
 	knBodyId hanging = newBox(scene, knV3(3.0, 0.0, 2.0), knV3(0.2, 0.2, 0.2), material(0.6, 0.0));
-	knJointDef def = jointAt(scene, KN_JOINT_HINGE, KN_WORLD_BODY, hanging, knV3(3.0, 0.0, 3.0), knV3(0.0, 1.0, 0.0));
+	knJointDef def =
+		jointAt(scene, KN_JOINT_HINGE, KN_WORLD_BODY, hanging, knV3(3.0, 0.0, 3.0), knV3(0.0, 1.0, 0.0));
 	def.axis[0].damping = 0.1;
 	newJoint(scene, &def);
 	return scene;
@@ -106,6 +107,24 @@ static void test_divergence_restores(void** state) {
 	knWorld_Destroy(world);
 }
 
+// A body at the edge of the numbers: whatever the step says, it says it, and a failed one changes nothing.
+static void test_far_away(void** state) {
+	(void)state;
+	knScene* scene = newScene(noGravity);
+	knBodyId ball = newBall(scene, knZero3(), 0.5, knZero3(), material(0.5, 0.0));
+	newBall(scene, knV3(5.0, 0.0, 0.0), 0.5, knZero3(), material(0.5, 0.0));
+	knWorld* world = newWorld(scene);
+	const double far[4] = { 1e9, 1e100, 1e300, 1.7e308 };
+	for (int i = 0; i < 4; ++i) {
+		assert_ok(knWorld_SetBodyFrame(world, ball, knMakeFrame(knV3(far[i], 0.0, 0.0), knIdentityQ())));
+		assert_ok(knWorld_SetBodyVelocity(world, ball, knV3(far[i], 0.0, 0.0), knZero3()));
+		uint64_t hash = knWorld_Hash(world);
+		knStatus status = knWorld_Step(world, DT, NULL);
+		assert_true(status == KN_OK || (status == KN_DIVERGED && knWorld_Hash(world) == hash));
+	}
+	knWorld_Destroy(world);
+}
+
 // --- memory ----------------------------------------------------------------------------------------------
 
 // Once the heap of boxes has settled, no step takes memory.
@@ -125,7 +144,7 @@ static void test_warm_step_does_not_allocate(void** state) {
 	assert_true(memory.live == 0);
 }
 
-// Whichever allocation of a cold step fails, the state stays as it was and the next attempt gives the right answer.
+// Whichever allocation of a cold step fails, the state stays, and the next attempt gives the right answer.
 static void test_failing_allocation_changes_nothing(void** state) {
 	(void)state;
 	// the right answer, from a world that never lacked memory
@@ -173,6 +192,7 @@ int main(void) {
 		cmocka_unit_test(test_forces),
 		cmocka_unit_test(test_force_function_may_not_meddle),
 		cmocka_unit_test(test_divergence_restores),
+		cmocka_unit_test(test_far_away),
 		cmocka_unit_test(test_warm_step_does_not_allocate),
 		cmocka_unit_test(test_failing_allocation_changes_nothing),
 	};

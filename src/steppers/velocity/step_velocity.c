@@ -1,10 +1,10 @@
-// The velocity stepper: velocity-based complementarity in maximal coordinates (Erleben, seed 004; the numbers of phases
-// are those of the specification, 3.7 and 3.16). This file is the method on one page.
+// The velocity stepper: velocity-based complementarity in maximal coordinates (Erleben, seed 004), phases 1 to
+// 5 numbered as in his time step. stepVelocity at the end is the method on one page.
 //
 //   u' = u + W (J^T lambda + h f),   w = J u' + bias,   lo <= lambda <= hi complementary to w
 //
-// Joints are bilateral rows, contacts unilateral ones with a friction pyramid; the rows of the whole world are solved
-// together by projected Gauss-Seidel with a fixed number of sweeps, warm-started from the step before.
+// Joints are bilateral rows, contacts unilateral ones with a friction pyramid. The rows of the whole world are
+// solved together by a fixed number of projected Gauss-Seidel sweeps, warm-started from the step before.
 
 #include "steppers/stepper_ops.h"
 
@@ -49,19 +49,24 @@ static knStatus findContacts(Step* step) {
 	double start = knStepContext_Now(context);
 	double* margins = knCollisionInput_Margins(context->model, &step->blocks, context->arena);
 	knCollideInput input;
-	if (margins == NULL || !knCollisionInput_Make(&input, context->model, context->state, margins, &context->tasks,
-												  context->arena)) {
+	if (margins == NULL || !knCollisionInput_Make(&input, context->model, context->state, margins,
+												  &context->tasks, context->arena)) {
 		return outOfMemory(step);
 	}
 	knContactSet set;
 	knStatus status = knCollide(context->collider, &input, &set, context->error);
 	context->report->queries += 1;
 	context->report->collideTime += knStepContext_Now(context) - start;
+	if (status == KN_BAD_DATA) {
+		// poses and margins were finite, so a body is where the collider's boxes are no longer
+		return knError_Set(context->error, KN_DIVERGED, "world", "a body is too far away to be collided");
+	}
 	if (status != KN_OK) {
 		return status;
 	}
-	bool listed = knContactRows_List(&step->contacts, &step->input, &set, knVelocityMemory_Contacts(context->state),
-									 knVelocityMemory_Get(context->state)->contactCount, context->arena);
+	bool listed =
+		knContactRows_List(&step->contacts, &step->input, &set, knVelocityMemory_Contacts(context->state),
+						   knVelocityMemory_Get(context->state)->contactCount, context->arena);
 	return listed ? KN_OK : outOfMemory(step);
 }
 
@@ -78,8 +83,10 @@ static knStatus buildRows(Step* step) {
 	if (rows->items == NULL) {
 		return outOfMemory(step);
 	}
-	knJointRows_Fill(&step->joints, &step->input, knVelocityMemory_Joints(context->state), memory->jointCount, rows);
-	knContactRows_Fill(&step->contacts, &step->input, knVelocityMemory_Contacts(context->state), rows->count, rows);
+	knJointRows_Fill(&step->joints, &step->input, knVelocityMemory_Joints(context->state), memory->jointCount,
+					 rows);
+	knContactRows_Fill(&step->contacts, &step->input, knVelocityMemory_Contacts(context->state), rows->count,
+					   rows);
 	rows->count += step->contacts.rowCount;
 	return KN_OK;
 }
@@ -99,11 +106,12 @@ static knStatus collectImpulses(Step* step) {
 	knStepContext* context = step->context;
 	knState* state = context->state;
 	int jointMemories = knJointRows_MemoryCount(&step->joints);
-	if (!knVelocityMemory_Resize(state, context->model, step->blocks.h, step->contacts.solidCount, jointMemories,
-								 context->allocator)) {
+	if (!knVelocityMemory_Resize(state, context->model, step->blocks.h, step->contacts.solidCount,
+								 jointMemories, context->allocator)) {
 		return outOfMemory(step);
 	}
-	knContactRows_Collect(&step->contacts, &step->rows, step->joints.count, knVelocityMemory_Contacts(state));
+	knContactRows_Collect(&step->contacts, &step->input, &step->rows, step->joints.count,
+						  knVelocityMemory_Contacts(state));
 	double work = knJointRows_Collect(&step->joints, context->model, &step->blocks, &step->rows, state,
 									  knVelocityMemory_Joints(state));
 	work += knBlocks_DriveWork(&step->blocks, state);
@@ -169,8 +177,7 @@ static size_t privateSize(const knModel* model, const knSettings* settings) {
 
 const knStepperOps knVelocityStepper = {
 	.name = "velocity",
-	.help = "maximal coordinates: all joints and contacts as one complementarity problem for velocities, solved by "
-			"projected Gauss-Seidel",
+	.help = "maximal coordinates; joints and contacts as one complementarity problem, projected Gauss-Seidel",
 	.check = checkVelocity,
 	.privateSize = privateSize,
 	.step = stepVelocity,

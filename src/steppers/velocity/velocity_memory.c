@@ -13,8 +13,9 @@ size_t knVelocityMemory_Size(int contactCount, int jointCount) {
 const knVelocityMemory* knVelocityMemory_Get(const knState* state) {
 	const knVelocityMemory* memory = state->stepperPart;
 	uint64_t size = state->header->privateSize;
-	bool sound = size >= sizeof(*memory) && size <= state->header->privateCapacity && memory->contactCount >= 0 &&
-				 memory->jointCount >= 0 && knVelocityMemory_Size(memory->contactCount, memory->jointCount) == size;
+	bool sound = size >= sizeof(*memory) && size <= state->header->privateCapacity &&
+				 memory->contactCount >= 0 && memory->jointCount >= 0 &&
+				 knVelocityMemory_Size(memory->contactCount, memory->jointCount) == size;
 	return sound ? memory : &nothing;
 }
 
@@ -26,8 +27,8 @@ knJointMemory* knVelocityMemory_Joints(const knState* state) {
 	return (knJointMemory*)(knVelocityMemory_Contacts(state) + knVelocityMemory_Get(state)->contactCount);
 }
 
-bool knVelocityMemory_Resize(knState* state, const knModel* model, double dt, int contactCount, int jointCount,
-							 const knAllocator* allocator) {
+bool knVelocityMemory_Resize(knState* state, const knModel* model, double dt, int contactCount,
+							 int jointCount, const knAllocator* allocator) {
 	size_t size = knVelocityMemory_Size(contactCount, jointCount);
 	if (size > state->header->privateCapacity &&
 		!knState_Grow(state, model, (size_t)state->header->touchCapacity, size, allocator)) {
@@ -97,17 +98,15 @@ static int migrateJoints(knJointMemory* out, const knState* from, const knModel*
 	return count;
 }
 
-bool knVelocityMemory_Migrate(knState* to, const knModel* toModel, const knState* from, const knModel* fromModel,
-							  const knAllocator* allocator) {
+bool knVelocityMemory_Migrate(knState* to, const knModel* toModel, const knState* from,
+							  const knModel* fromModel, const knAllocator* allocator) {
 	knVelocityMemory old = *knVelocityMemory_Get(from);
 	if (!knVelocityMemory_Resize(to, toModel, old.dt, old.contactCount, old.jointCount, allocator)) {
 		return false;
 	}
+	// from here on it only shrinks; contacts first, as the joints' place follows from their number
 	int contactCount = migrateContacts(knVelocityMemory_Contacts(to), from, fromModel, toModel);
-	// the joints' place follows from the number of contacts, so that number comes first
-	((knVelocityMemory*)to->stepperPart)->contactCount = contactCount;
+	knVelocityMemory_Resize(to, toModel, old.dt, contactCount, old.jointCount, allocator);
 	int jointCount = migrateJoints(knVelocityMemory_Joints(to), from, fromModel, toModel);
-	((knVelocityMemory*)to->stepperPart)->jointCount = jointCount;
-	to->header->privateSize = knVelocityMemory_Size(contactCount, jointCount);
-	return true;
+	return knVelocityMemory_Resize(to, toModel, old.dt, contactCount, jointCount, allocator);
 }

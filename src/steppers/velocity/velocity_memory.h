@@ -2,8 +2,8 @@
 //
 //   knVelocityMemory | contacts [contactCount], sorted | joints [jointCount], sorted by joint
 //
-// Offsets follow from the counts, so the part can be moved and copied as bytes. It grows, through knState_Grow, only
-// when a step has more contacts than any before.
+// Offsets follow from the counts, so the part can be moved and copied as bytes. It grows, through
+// knState_Grow, only when a step has more contacts than any before.
 #pragma once
 
 #include "dynamics/contact_rows.h"
@@ -19,9 +19,10 @@ size_t knVelocityMemory_Size(int contactCount, int jointCount);
 const knVelocityMemory* knVelocityMemory_Get(const knState* state);
 knContactMemory* knVelocityMemory_Contacts(const knState* state);
 knJointMemory* knVelocityMemory_Joints(const knState* state);
-// Makes room for new counts; the old memories are gone. False when out of memory (the state is then unchanged).
-bool knVelocityMemory_Resize(knState* state, const knModel* model, double dt, int contactCount, int jointCount,
-							 const knAllocator* allocator);
+// Sets the counts and makes room for them. Contacts that fit are kept, joints are to be written anew. False
+// when out of memory (the state is then unchanged).
+bool knVelocityMemory_Resize(knState* state, const knModel* model, double dt, int contactCount,
+							 int jointCount, const knAllocator* allocator);
 // Carries the memories over to an edited model: shapes and joints keep theirs, what was removed is forgotten.
-bool knVelocityMemory_Migrate(knState* to, const knModel* toModel, const knState* from, const knModel* fromModel,
-							  const knAllocator* allocator);
+bool knVelocityMemory_Migrate(knState* to, const knModel* toModel, const knState* from,
+							  const knModel* fromModel, const knAllocator* allocator);
