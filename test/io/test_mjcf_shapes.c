@@ -44,7 +44,7 @@ static void test_fromto(void** state) {
 	knScene_Destroy(scene);
 }
 
-// Five spellings of one rotation: by 120 degrees about (1 1 1), which carries x to y, y to z and z to x.
+// Four spellings of one rotation: by 120 degrees about (1 1 1), which carries x to y, y to z and z to x.
 static void test_orientations(void** state) {
 	(void)state;
 	knScene* scene = load("<mujoco><compiler eulerseq='XYZ'/><worldbody>"
@@ -61,7 +61,7 @@ static void test_orientations(void** state) {
 	}
 	knScene_Destroy(scene);
 
-	// moving axes: R = Rx(90) Ry(90) carries z to x -> ... ; zaxis turns z by the shortest way
+	// lower case letters turn about moving axes: R = Rx(90) Ry(90); zaxis turns z by the shortest way
 	scene = load("<mujoco><compiler angle='radian'/><worldbody>"
 				 "<geom name='euler' size='1' euler='1.5707963267948966 1.5707963267948966 0'/>"
 				 "<geom name='zaxis' size='1' zaxis='0 -3 0'/></worldbody></mujoco>");
@@ -78,7 +78,7 @@ static void test_orientations(void** state) {
 
 static void test_mass_by_density_and_by_mass(void** state) {
 	(void)state;
-	// two boxes of 1 x 2 x 3 m and 500 kg/m3 each, and one given by its mass, all at one place
+	// a box of 1 x 2 x 3 m: m (b^2 + c^2) / 12 about each axis
 	knScene* scene = load(FREE("<geom type='box' size='0.5 1 1.5' density='500'/>"));
 	knMassProps mass = massOf(scene, "b");
 	assert_near(mass.mass, 3000.0, 1e-9);

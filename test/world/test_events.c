@@ -45,6 +45,28 @@ static void test_begin_and_end_once(void** state) {
 	knWorld_Destroy(world);
 }
 
+// A box that rests a hair's breadth above the ground is carried by it: it touches, once and for all.
+static void test_carried_is_touching(void** state) {
+	(void)state;
+	knScene* scene = newScene(earth);
+	newGround(scene, material(0.6, 0.0));
+	newBox(scene, knV3(0.0, 0.0, 0.50005), knV3(0.5, 0.5, 0.5), material(0.6, 0.0));
+	knWorld* world = newWorld(scene);
+	int begins = 0, ends = 0, count;
+	for (int i = 0; i < 100; ++i) {
+		run(world, 1, DT);
+		knWorld_BeginEvents(world, &count);
+		begins += count;
+		knWorld_EndEvents(world, &count);
+		ends += count;
+	}
+	assert_int_equal(begins, 1);
+	assert_int_equal(ends, 0);
+	const knContact* contacts = knWorld_Contacts(world, &count);
+	assert_true(count > 0 && contacts[0].point.separation > 0.0);
+	knWorld_Destroy(world);
+}
+
 // Contacts name shapes and bodies, and their impulses stop the body.
 static void test_contacts_carry_impulses(void** state) {
 	(void)state;
@@ -166,11 +188,9 @@ static void test_overload_releases(void** state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_begin_and_end_once),
-		cmocka_unit_test(test_contacts_carry_impulses),
-		cmocka_unit_test(test_sensor),
-		cmocka_unit_test(test_disabled_shape),
-		cmocka_unit_test(test_overload_releases),
+		cmocka_unit_test(test_begin_and_end_once),      cmocka_unit_test(test_carried_is_touching),
+		cmocka_unit_test(test_contacts_carry_impulses), cmocka_unit_test(test_sensor),
+		cmocka_unit_test(test_disabled_shape),          cmocka_unit_test(test_overload_releases),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
