@@ -407,6 +407,9 @@ static bool planEquality(knMjcf* reader, const knMjcfEquality* equality) {
 	if (!findEnds(reader, equality, &a, &b)) {
 		return false;
 	}
+	if (a == b) {
+		return knMjcf_Fail(reader, &equality->element, tag, KN_BAD_DATA, "it joins a body to itself");
+	}
 	knMjcfLink link = { .parent = reader->nodes[a].owner,
 						.child = reader->nodes[b].owner,
 						.element = &equality->element };

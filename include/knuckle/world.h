@@ -84,7 +84,7 @@ typedef struct knTouchEvent {
 	bool sensor; // one of the two is a sensor
 } knTouchEvent;
 
-// Pairs of shapes that began and ended touching (separation <= 0) in the last step.
+// Pairs of shapes that began and ended touching (no gap, or carrying an impulse) in the last step.
 KN_API const knTouchEvent* knWorld_BeginEvents(const knWorld* world, int* count);
 KN_API const knTouchEvent* knWorld_EndEvents(const knWorld* world, int* count);
 

@@ -55,7 +55,7 @@ static void compareFrames(int begin, int end, int worker, void* argument) {
 
 // Frames whose shapes were switched on or off count as changed.
 static void compareActivity(knCollider* c, const knCollideInput* input) {
-	if (input->shapeActive != NULL && c->posed &&
+	if (input->shapeActive != NULL && c->posed && c->shapeCount > 0 &&
 		memcmp(input->shapeActive, c->active, (size_t)c->shapeCount) == 0) {
 		return;
 	}

@@ -1,4 +1,4 @@
-// Contacts as rows (Erleben, seed 004). For a point p between bodies A and B and c in {n, t1, t2}:
+// Contacts as rows (Erleben 2007). For a point p between bodies A and B and c in {n, t1, t2}:
 //
 //   J = [ -(r_A x c), -c, +(r_B x c), +c ]      n from A to B, J_n u > 0 separating, r from centres to p
 //   normal:    lo = 0, hi = inf                 friction: |lambda_t| <= mu lambda_n
@@ -8,7 +8,8 @@
 //
 // One common point p for both bodies makes the impulses equal and opposite on one line, so linear and angular
 // momentum are conserved to round-off. Tangents follow the sliding, where the friction pyramid is then exact;
-// at rest they are a fixed pair for each normal. Rolling friction is not applied by these rows.
+// at rest they are a fixed pair for each normal. Bodies that resist rolling get two rows more, moments about the
+// tangents with |lambda| <= a lambda_n, a the arm of the resistance.
 
 #include "dynamics/contact_rows.h"
 
@@ -31,6 +32,13 @@ static bool isSolid(const knRowInput* input, const knContactPair* pair) {
 	bool sensor = model->shapes[pair->shapeA].sensor || model->shapes[pair->shapeB].sensor;
 	bool movable = model->invMass[pair->frameA] > 0.0 || model->invMass[pair->frameB] > 0.0;
 	return !sensor && movable;
+}
+
+// The arm of the rolling resistance, m: the larger of the two.
+static double rollingArm(const knRowInput* input, int shapeA, int shapeB) {
+	const knModelShape* shapes = input->model->shapes;
+	double arm = knMax(shapes[shapeA].rollingFriction, shapes[shapeB].rollingFriction);
+	return input->rolling >= 0.0 ? input->rolling : arm;
 }
 
 // Insertion sort: a pair has few points.
@@ -127,11 +135,14 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 		const knContactPair* pair = &set->pairs[p];
 		knStepContact* contacts = &list->contacts[next];
 		bool solid = isSolid(input, pair);
+		int rowsEach = rollingArm(input, pair->shapeA, pair->shapeB) > 0.0 ? 5 : 3;
 		for (int k = 0; k < pair->count; ++k, ++next) {
 			contacts[k] = (knStepContact){ .shapeA = pair->shapeA,
 										   .shapeB = pair->shapeB,
 										   .point = set->points[pair->first + k] };
-			list->row[next] = solid ? 3 * list->solidCount++ : -1;
+			list->row[next] = solid ? list->rowCount : -1;
+			list->rowCount += solid ? rowsEach : 0;
+			list->solidCount += solid;
 		}
 		sortByFeature(contacts, pair->count);
 
@@ -148,7 +159,6 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 		}
 		recallPair(input, &recall, contacts, pair->count, &list->remembered[next - pair->count]);
 	}
-	list->rowCount = 3 * list->solidCount;
 	return true;
 }
 
@@ -170,6 +180,7 @@ typedef struct Site {
 	double gap;      // m, negative when overlapping
 	double envelope; // m, of the smaller body that moves
 	double mu, e;    // combined materials
+	double arm;      // m, of the rolling resistance
 } Site;
 
 static double pairEnvelope(const knModel* model, int a, int b) {
@@ -194,6 +205,7 @@ static Site makeSite(const knRowInput* input, const knStepContact* contact) {
 		.envelope = pairEnvelope(model, shapeA->body, shapeB->body),
 		.mu = knCombine_Apply(model->frictionCombine, shapeA->friction, shapeB->friction),
 		.e = knCombine_Apply(model->restitutionCombine, shapeA->restitution, shapeB->restitution),
+		.arm = rollingArm(input, contact->shapeA, contact->shapeB),
 	};
 	return site;
 }
@@ -212,6 +224,20 @@ static knRow makeRow(const Site* site, const knBlocks* blocks, knVec3 c) {
 		.Ja = knMakeTwist(knNeg(knCross(site->rA, c)), knNeg(c)),
 		.Jb = knMakeTwist(knCross(site->rB, c), c),
 		.normal = KN_ROW_NO_NORMAL,
+	};
+	knBlocks_FinishRow(blocks, &row);
+	return row;
+}
+
+// A moment about c, bounded by the normal row.
+static knRow makeRollingRow(const Site* site, const knBlocks* blocks, knVec3 c, int normal) {
+	knRow row = {
+		.a = site->a,
+		.b = site->b,
+		.Ja = knMakeTwist(knNeg(c), knZero3()),
+		.Jb = knMakeTwist(c, knZero3()),
+		.mu = site->arm,
+		.normal = normal,
 	};
 	knBlocks_FinishRow(blocks, &row);
 	return row;
@@ -258,6 +284,9 @@ static void fillContact(const FillTask* task, int k) {
 	rows[0].hi = (double)INFINITY;
 	rows[1].mu = rows[2].mu = site.mu;
 	rows[1].normal = rows[2].normal = first;
+	for (int c = 1; c < 3 && site.arm > 0.0; ++c) {
+		rows[2 + c] = makeRollingRow(&site, input->blocks, axes[c], first);
+	}
 
 	// warm start; friction is projected on today's tangents
 	if (task->list->remembered[k] >= 0) {

@@ -1,5 +1,5 @@
-// Contacts as rows: one normal and two friction rows a point, warm-started from what the same features
-// carried in the step before.
+// Contacts as rows: one normal and two friction rows a point (and two more where bodies resist rolling),
+// warm-started from what the same features carried in the step before.
 #pragma once
 
 #include "core/arena.h"
@@ -18,7 +18,7 @@ typedef struct knContactMemory {
 // The contacts of a step, in the arena.
 typedef struct knContactRows {
 	knStepContact* contacts; // sorted by (shapeA, shapeB, feature); impulses by knContactRows_Collect
-	int* row;                // [count] offset of the first of three rows, -1: none (sensor, nothing can move)
+	int* row;                // [count] offset of its first row, -1: none (sensor, nothing can move)
 	int* remembered;         // [count] index into the memory, -1: new
 	int count;
 	int solidCount; // contacts that have rows

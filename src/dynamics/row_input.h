@@ -9,4 +9,5 @@ typedef struct knRowInput {
 	const knBlocks* blocks;
 	knTasks tasks;
 	double impulseScale; // dt over the last one: remembered impulses grow with the step
+	double rolling;      // m, for every contact; negative: what the shapes say
 } knRowInput;

@@ -1,4 +1,4 @@
-// Projected Gauss-Seidel, matrix-free (Erleben, seed 004 section 3): rows are visited in order, each changes
+// Projected Gauss-Seidel, matrix-free (Erleben 2007, section 3): rows are visited in order, each changes
 // its own impulse so that its condition holds, and the velocities follow at once. A = J W J^T is never formed.
 //
 //   w      = J u + bias + gamma lambda        residual velocity of the row

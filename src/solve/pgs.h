@@ -1,4 +1,4 @@
-// Projected Gauss-Seidel over rows (Erleben, seed 004 section 3), matrix-free.
+// Projected Gauss-Seidel over rows (Erleben 2007, section 3), matrix-free.
 #pragma once
 
 #include "solve/rows.h"

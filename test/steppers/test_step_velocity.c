@@ -334,6 +334,33 @@ static void test_threads_do_not_matter(void** state) {
 	assert_true(one == pileHash(3));
 }
 
+// A ball that rolls without slipping and resists it with a moment a N loses 5 a g/(7 r) of its speed per second, by
+// its own arm or by the one set for every shape; without an arm it rolls on.
+static double speedAfterRolling(double arm, double setting) {
+	const double r = 0.5;
+	knScene* scene = newScene(earth);
+	newGround(scene, material(0.6, 0.0));
+	knShapeDef shape = material(0.6, 0.0);
+	shape.rollingFriction = arm;
+	knBodyId ball = newBall(scene, knV3(0.0, 0.0, r), r, knV3(2.0, 0.0, 0.0), shape);
+	knScene_EditBody(scene, ball)->angularVelocity = knV3(0.0, 2.0 / r, 0.0);
+	knScene_Def(scene)->settings.rolling = setting;
+	knWorld* world = newWorld(scene);
+	run(world, 100, DT);
+	double speed = knWorld_BodyVelocity(world, ball).x;
+	assert_near(knWorld_BodyAngularVelocity(world, ball).y, speed / r, 1e-6);
+	knWorld_Destroy(world);
+	return speed;
+}
+
+static void test_rolling_resistance(void** state) {
+	(void)state;
+	assert_near(speedAfterRolling(0.0, -1.0), 2.0, 1e-6);
+	assert_near(speedAfterRolling(0.02, -1.0), 2.0 - 5.0 * 0.02 * G / (7.0 * 0.5), 1e-3);
+	assert_near(speedAfterRolling(0.02, 0.05), 2.0 - 5.0 * 0.05 * G / (7.0 * 0.5), 1e-3);
+	assert_near(speedAfterRolling(0.5, -1.0), 0.0, 1e-9);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_free_flight),
@@ -343,6 +370,7 @@ int main(void) {
 		cmocka_unit_test(test_ball_bounces),
 		cmocka_unit_test(test_block_slides),
 		cmocka_unit_test(test_slope),
+		cmocka_unit_test(test_rolling_resistance),
 		cmocka_unit_test(test_free_collisions_conserve_momentum),
 		cmocka_unit_test(test_accelerated_support),
 		cmocka_unit_test(test_conveyor),

@@ -1,5 +1,5 @@
-// The velocity stepper: velocity-based complementarity in maximal coordinates (Erleben, seed 004), phases 1 to
-// 5 numbered as in his time step. stepVelocity at the end is the method on one page.
+// The velocity stepper: velocity-based complementarity in maximal coordinates (Erleben 2007), phases 1 to 5
+// numbered as in his time step. stepVelocity at the end is the method on one page.
 //
 //   u' = u + W (J^T lambda + h f),   w = J u' + bias,   lo <= lambda <= hi complementary to w
 //
@@ -40,7 +40,8 @@ static knStatus applyForces(Step* step, double h) {
 								.state = context->state,
 								.blocks = &step->blocks,
 								.tasks = context->tasks,
-								.impulseScale = last > 0.0 ? h / last : 0.0 };
+								.impulseScale = last > 0.0 ? h / last : 0.0,
+								.rolling = context->settings->rolling };
 	return KN_OK;
 }
 
