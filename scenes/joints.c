@@ -1,4 +1,4 @@
-// joints: one pair of blocks for each kind of joint, released 1.5 m above the ground with a spin, in a row along y.
+// joints: one pair of blocks for each kind of joint, released 1.5 m above the ground with a spin, in rows of four.
 //
 // Both blocks of a pair begin with the motion of one rigid body, which every joint allows; flight, centrifugal forces
 // and the landing then set the free directions going. Slides are limited to half a metre either way. custom=1 adds a
@@ -7,7 +7,8 @@
 
 #include "scene_tools.h"
 
-#define PAIR_SPACING 4.0
+#define PAIR_SPACING 3.0
+#define PAIRS_IN_ROW 4
 #define HEIGHT 1.5
 #define SLIDE_LIMIT 0.5
 #define CUSTOM_RADIUS 0.2
@@ -99,7 +100,8 @@ static knScene* build(const knSceneArgs* args, knError* error) {
 	knSceneBuilder_Ground(&builder, 50.0);
 	int count = knSceneArgs_Get(args, "custom") != 0.0 ? PAIR_COUNT : PAIR_COUNT - 1;
 	for (int i = 0; i < count; ++i) {
-		knVec3 origin = knV3(0.0, PAIR_SPACING * (i - 0.5 * (count - 1)), HEIGHT);
+		knVec3 origin = knV3(PAIR_SPACING * (1 - i / PAIRS_IN_ROW),
+							 PAIR_SPACING * (i % PAIRS_IN_ROW - 0.5 * (PAIRS_IN_ROW - 1)), HEIGHT);
 		addPair(&builder, &pairs[i], origin, knSceneArgs_Get(args, "ratio"));
 	}
 	return knSceneBuilder_End(&builder);
