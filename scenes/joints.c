@@ -100,8 +100,9 @@ static knScene* build(const knSceneArgs* args, knError* error) {
 	knSceneBuilder_Ground(&builder, 50.0);
 	int count = knSceneArgs_Get(args, "custom") != 0.0 ? PAIR_COUNT : PAIR_COUNT - 1;
 	for (int i = 0; i < count; ++i) {
-		knVec3 origin = knV3(PAIR_SPACING * (1 - i / PAIRS_IN_ROW),
-							 PAIR_SPACING * (i % PAIRS_IN_ROW - 0.5 * (PAIRS_IN_ROW - 1)), HEIGHT);
+		int row = i / PAIRS_IN_ROW, column = i % PAIRS_IN_ROW;
+		knVec3 origin =
+			knV3(PAIR_SPACING * (1 - row), PAIR_SPACING * (column - 0.5 * (PAIRS_IN_ROW - 1)), HEIGHT);
 		addPair(&builder, &pairs[i], origin, knSceneArgs_Get(args, "ratio"));
 	}
 	return knSceneBuilder_End(&builder);
