@@ -42,44 +42,15 @@ static void subspace(const knJoint* joint, const double* q, knTwist* S) {
 	}
 }
 
-const knJointOps knJointOps_Slider = {
-	.name = "slider",
-	.synonyms = "prismatic slide",
-	.nq = 1,
-	.nv = 1,
-	.projectState = projectState,
-	.lockedRows = lockedRows,
-	.coordinates = coordinates,
-	.transform = transform,
-	.subspace = subspace,
-	.subspaceRate = knJoint_NoSubspaceRate,
-	.integrate = knJoint_IntegrateSum,
-};
+// The three differ in their number of slides alone.
+#define SLIDER_OPS(title, otherNames, count)                                                                 \
+	{                                                                                                        \
+		.name = (title), .synonyms = (otherNames), .nq = (count), .nv = (count),                             \
+		.projectState = projectState, .lockedRows = lockedRows, .coordinates = coordinates,                  \
+		.transform = transform, .subspace = subspace, .subspaceRate = knJoint_NoSubspaceRate,                \
+		.integrate = knJoint_IntegrateSum,                                                                   \
+	}
 
-const knJointOps knJointOps_Slider2 = {
-	.name = "slider2",
-	.synonyms = "prismatic2",
-	.nq = 2,
-	.nv = 2,
-	.projectState = projectState,
-	.lockedRows = lockedRows,
-	.coordinates = coordinates,
-	.transform = transform,
-	.subspace = subspace,
-	.subspaceRate = knJoint_NoSubspaceRate,
-	.integrate = knJoint_IntegrateSum,
-};
-
-const knJointOps knJointOps_Slider3 = {
-	.name = "slider3",
-	.synonyms = "prismatic3",
-	.nq = 3,
-	.nv = 3,
-	.projectState = projectState,
-	.lockedRows = lockedRows,
-	.coordinates = coordinates,
-	.transform = transform,
-	.subspace = subspace,
-	.subspaceRate = knJoint_NoSubspaceRate,
-	.integrate = knJoint_IntegrateSum,
-};
+const knJointOps knJointOps_Slider = SLIDER_OPS("slider", "prismatic slide", 1);
+const knJointOps knJointOps_Slider2 = SLIDER_OPS("slider2", "prismatic2", 2);
+const knJointOps knJointOps_Slider3 = SLIDER_OPS("slider3", "prismatic3", 3);

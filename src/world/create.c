@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "core/log.h"
 #include "dynamics/collision_input.h"
 
 knWorldDef knWorldDef_Default(void) {
@@ -93,6 +94,10 @@ knWorld* knWorld_Create(const knModel* model, const knWorldDef* def, knError* er
 	if (makeParts(world, error) != KN_OK) {
 		knWorld_Destroy(world);
 		return NULL;
+	}
+	if (world->settings.sleep > 0 && !ops->sleeps) {
+		knLog_Write(&world->log, KN_LOG_WARNING,
+					"sleep=1: the %s stepper of this version keeps every body awake", ops->name);
 	}
 	return world;
 }

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "core/log.h"
+
 static bool isSensorPair(const knModel* model, int shapeA, int shapeB) {
 	return model->shapes[shapeA].sensor || model->shapes[shapeB].sensor;
 }
@@ -115,6 +117,11 @@ static bool keepTouching(knWorld* world, const knFramePair* pairs, int count) {
 
 // --- joints that give way --------------------------------------------------------------------------------
 
+static const char* jointName(const knModel* model, int index) {
+	return index < model->jointCount ? knScene_GetJoint(model->scene, knModel_JointId(model, index))->name
+									 : "attached";
+}
+
 static bool releaseOverloaded(knWorld* world) {
 	knState* state = &world->state;
 	for (int j = 0; j < knState_JointCount(world->model); ++j) {
@@ -130,6 +137,8 @@ static bool releaseOverloaded(knWorld* world) {
 		if (!KN_ARRAY_PUSH(&world->allocator, &world->jointEvents, event)) {
 			return false;
 		}
+		knLog_Write(&world->log, KN_LOG_INFO, "joint '%s' gave way at %g N; it holds %g N",
+					jointName(world->model, j), force, limit);
 		state->joint[j].enabled = 0;
 		if (j >= world->model->jointCount) {
 			knWorld_FreeJointSlot(world, j);

@@ -4,6 +4,7 @@
 #include "dynamics/joint_rows.h"
 #include "model/joint_parts.h"
 #include "solve/pgs.h"
+#include "support/sphere_joint.h"
 
 #define H 0.01
 #define MAX_ROWS 64
@@ -21,31 +22,17 @@ typedef struct Rig {
 	knRowInput input;
 } Rig;
 
-// A user's joint: the child's joint origin stays on a sphere of radius 1 about the parent's.
-static knFrame sphereState(knFrame joint, void* context) {
-	(void)context;
-	joint.p = knNormalize(joint.p);
-	return joint;
-}
-
-static knTwist sphereVelocity(knFrame joint, knTwist velocity, void* context) {
-	(void)context;
-	knVec3 n = knNormalize(joint.p);
-	velocity.lin = knMulAdd(velocity.lin, -knDot(n, velocity.lin), n);
-	return velocity;
-}
-
 static knJointDef plainDef(knJointKind kind, knTestRandom* random) {
 	knJointDef def = knJointDef_Default(kind);
 	def.frameParent = testFrame(random, 0.5);
 	def.frameChild = testFrame(random, 0.5);
-	def.custom = (knCustomJoint){ sphereState, sphereVelocity, NULL };
+	def.custom = testSphereJoint;
 	return def;
 }
 
 // An allowed joint frame somewhere in the joint's range.
 static knFrame allowedFrame(knJointKind kind, knTestRandom* random) {
-	const knJoint probe = { .kind = kind, .custom = { sphereState, sphereVelocity, NULL } };
+	const knJoint probe = { .kind = kind, .custom = testSphereJoint };
 	return knJointOps_Get(kind)->projectState(&probe, testFrame(random, 0.7));
 }
 

@@ -1,5 +1,6 @@
 // Joint error against joints torn open by known vectors and angles, of every kind.
 #include "measure_test.h"
+#include "support/sphere_joint.h"
 
 static const knVec3 X = { 1.0, 0.0, 0.0 }, Y = { 0.0, 1.0, 0.0 }, Z = { 0.0, 0.0, 1.0 };
 
@@ -118,25 +119,11 @@ static void tornJointsShowTheTear(void** state) {
 	}
 }
 
-static knFrame onUnitSphere(knFrame joint, void* context) {
-	(void)context;
-	joint.p = knNormalize(joint.p);
-	return joint;
-}
-
-static knTwist alongUnitSphere(knFrame joint, knTwist velocity, void* context) {
-	(void)context;
-	knVec3 n = knNormalize(joint.p);
-	velocity.lin = knMulAdd(velocity.lin, -knDot(n, velocity.lin), n);
-	return velocity;
-}
-
 // A user's joint: a point on a sphere of radius 1.
 static void customJointIsMeasuredByItsProjection(void** state) {
 	(void)state;
 	knJointDef def = knJointDef_Default(KN_JOINT_CUSTOM);
-	def.custom.projectState = onUnitSphere;
-	def.custom.projectVelocity = alongUnitSphere;
+	def.custom = testSphereJoint;
 	Pair pair = makePair(def, 5);
 	knTestRandom random = { 6 };
 	const double radii[] = { 1.0, 1.0 + 1e-6, 1.7, 0.4 };

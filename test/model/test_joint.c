@@ -127,20 +127,27 @@ static void test_locked_rows_are_orthonormal_anywhere(void** unused) {
 	}
 }
 
+// A random state and velocity, and the coordinates h before and after it to first order.
+static void randomMotion(const knJoint* joint, knTestRandom* random, double h, double q[7], double qd[6],
+						 double before[7], double after[7]) {
+	double rate[7];
+	testCoordinates(joint, random, q);
+	testVelocities(joint, random, qd);
+	testCoordinateRate(joint, q, qd, rate);
+	for (int i = 0; i < knJointOps_Get(joint->kind)->nq; ++i) {
+		before[i] = q[i] - h * rate[i];
+		after[i] = q[i] + h * rate[i];
+	}
+}
+
 static void test_subspace_is_the_derivative_of_transform(void** unused) {
 	(void)unused;
 	knTestRandom random = { 7 };
 	const double h = 1e-5;
 	FOR_EACH_KIND(joint, ops) {
 		for (int trial = 0; trial < 50; ++trial) {
-			double q[7], qd[6], rate[7], before[7], after[7];
-			testCoordinates(&joint, &random, q);
-			testVelocities(&joint, &random, qd);
-			testCoordinateRate(&joint, q, qd, rate);
-			for (int i = 0; i < ops->nq; ++i) {
-				before[i] = q[i] - h * rate[i];
-				after[i] = q[i] + h * rate[i];
-			}
+			double q[7], qd[6], before[7], after[7];
+			randomMotion(&joint, &random, h, q, qd, before, after);
 			knTwist S[6];
 			ops->subspace(&joint, q, S);
 			knTwist V = knRotateT(ops->transform(&joint, q).q, testSumColumns(S, qd, ops->nv));
@@ -157,14 +164,8 @@ static void test_subspace_rate_is_its_derivative(void** unused) {
 	const double h = 1e-5;
 	FOR_EACH_KIND(joint, ops) {
 		for (int trial = 0; trial < 50; ++trial) {
-			double q[7], qd[6], rate[7], before[7], after[7];
-			testCoordinates(&joint, &random, q);
-			testVelocities(&joint, &random, qd);
-			testCoordinateRate(&joint, q, qd, rate);
-			for (int i = 0; i < ops->nq; ++i) {
-				before[i] = q[i] - h * rate[i];
-				after[i] = q[i] + h * rate[i];
-			}
+			double q[7], qd[6], before[7], after[7];
+			randomMotion(&joint, &random, h, q, qd, before, after);
 			knTwist S0[6], S1[6];
 			ops->subspace(&joint, before, S0);
 			ops->subspace(&joint, after, S1);

@@ -1,24 +1,12 @@
 // Joints under the velocity stepper: momentum of every kind, pendulum, motors, servo, limits, springs,
 // friction, a user's joint.
 #include "world/fixture.h"
+#include "support/sphere_joint.h"
 
 #define DT 0.005
 #define G 9.81
 
 // --- every kind ------------------------------------------------------------------------------------------
-
-static knFrame sphereState(knFrame joint, void* context) {
-	(void)context;
-	joint.p = knNormalize(joint.p);
-	return joint;
-}
-
-static knTwist sphereVelocity(knFrame joint, knTwist velocity, void* context) {
-	(void)context;
-	knVec3 n = knNormalize(joint.p);
-	velocity.lin = knMulAdd(velocity.lin, -knDot(n, velocity.lin), n);
-	return velocity;
-}
 
 // Two bricks joined by each kind tumble freely: the joint's impulses are internal, so both momenta stay, and
 // the joint holds.
@@ -37,7 +25,7 @@ static void test_momentum_of_all_kinds(void** state) {
 		knJointDef def =
 			jointAt(scene, (knJointKind)kind, bodies[0], bodies[1], knV3(0.6, 0.0, 0.1), knV3(0.0, 0.0, 1.0));
 		if (kind == KN_JOINT_CUSTOM) {
-			def.custom = (knCustomJoint){ sphereState, sphereVelocity, NULL };
+			def.custom = testSphereJoint;
 			def.frameParent.p = knZero3();
 			def.frameChild.p = knSub(knV3(1.0, 0.0, 0.0), knV3(1.2, 0.1, 0.0));
 		}
@@ -286,7 +274,7 @@ static void test_custom_point_on_sphere(void** state) {
 		newMass(scene, knMakeFrame(knV3(1.0, 0.0, 0.0), knIdentityQ()), 1.0, knV3(0.01, 0.01, 0.01));
 	knJointDef def = knJointDef_Default(KN_JOINT_CUSTOM);
 	def.child = bead;
-	def.custom = (knCustomJoint){ sphereState, sphereVelocity, NULL };
+	def.custom = testSphereJoint;
 	knJointId joint = newJoint(scene, &def);
 	knWorld* world = newWorld(scene);
 	double fastest = 0.0, worst = 0.0;

@@ -46,6 +46,28 @@ static void test_unknown_stepper(void** state) {
 }
 
 // However early memory runs out, creation fails cleanly and gives everything back.
+static void keepLine(knLogLevel level, const char* message, void* context) {
+	assert_int_equal(level, KN_LOG_WARNING);
+	snprintf(context, 160, "%s", message);
+}
+
+// A setting that a stepper takes without having it is not dropped in silence.
+static void test_settings_without_effect_are_logged(void** state) {
+	(void)state;
+	knModel* model = newModel();
+	char line[160] = "";
+	knSettings settings = knSettings_Default();
+	knWorldDef def = knWorldDef_Default();
+	def.settings = &settings;
+	def.log = (knLog){ keepLine, line, KN_LOG_WARNING };
+	knWorld_Destroy(knWorld_Create(model, &def, NULL));
+	assert_string_equal(line, "");
+	settings.sleep = 1;
+	knWorld_Destroy(knWorld_Create(model, &def, NULL));
+	assert_non_null(strstr(line, "sleep=1"));
+	knModel_Release(model);
+}
+
 static void test_out_of_memory(void** state) {
 	(void)state;
 	knModel* model = newModel();
@@ -96,6 +118,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_starts_as_authored),
 		cmocka_unit_test(test_unknown_stepper),
+		cmocka_unit_test(test_settings_without_effect_are_logged),
 		cmocka_unit_test(test_out_of_memory),
 		cmocka_unit_test(test_too_many_pairs),
 	};
