@@ -1,6 +1,7 @@
 # The tool: build/<preset>/knuckle. It says how it was built (knuckle --version, "build" in --json).
 set(KN_HAVE_TOOL OFF)
-file(GLOB KN_TOOL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/apps/cli/*.c)
+file(GLOB KN_TOOL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/apps/cli/*.c
+	${PROJECT_SOURCE_DIR}/bench/*.c)
 if(KN_BUILD_TOOL AND KN_TOOL_SOURCES AND KN_HAVE_SCENES)
 	set(KN_HAVE_TOOL ON)
 	add_executable(knuckle_tool ${KN_TOOL_SOURCES})
@@ -9,7 +10,8 @@ if(KN_BUILD_TOOL AND KN_TOOL_SOURCES AND KN_HAVE_SCENES)
 	if(KN_WASM)
 		set_target_properties(knuckle_tool PROPERTIES SUFFIX .wasm)
 	endif()
-	target_include_directories(knuckle_tool PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/apps/cli)
+	target_include_directories(knuckle_tool PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/apps/cli
+		${PROJECT_SOURCE_DIR}/bench)
 	target_link_libraries(knuckle_tool PRIVATE knuckle_scenes knuckle_inside knuckle_flags)
 	if(KN_HAVE_IO)
 		target_compile_definitions(knuckle_tool PRIVATE KN_HAVE_MJCF)

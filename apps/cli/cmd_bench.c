@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench.h"
 #include "options.h"
 #include "output_file.h"
 #include "simulate.h"
@@ -13,15 +14,16 @@
 #define SIZES 4
 #define DEFAULT_STEPS 200
 
-enum { OPTION_STEPS, OPTION_THREADS, OPTION_STEPPER, OPTION_SET, OPTION_OUT, OPTION_PEERS };
+enum { OPTION_STEPS, OPTION_THREADS, OPTION_STEPPER, OPTION_SET, OPTION_OUT, OPTION_FULL, OPTION_PEERS };
 
 static const cliOption options[] = {
 	{ "--steps", "N", "steps of each run (200)" },
 	{ "--threads", "N", "threads (1)" },
 	{ "--stepper", "NAME", "the method (default: what each scene names)" },
 	{ "--set", "NAME=VALUE", "parameter or setting of every run" },
-	{ "--out", "FILE.csv", "also write the table as CSV" },
-	{ "--peers", NULL, "compare with other engines (not in this version)" },
+	{ "--out", "FILE.csv|FOLDER", "also write the table as CSV; a suite's plots go to a folder" },
+	{ "--full", NULL, "the long form of a suite" },
+	{ "--peers", NULL, "compare with other libraries where a suite knows some and they are installed" },
 	{ NULL, NULL, NULL },
 };
 
@@ -42,6 +44,7 @@ static const struct Family {
 typedef struct Bench {
 	cliSceneRequest request; // what all runs share
 	int threads;
+	bool full, peers;
 	const char* outPath; // NULL: none
 	cliOutputFile out;
 	int nameCount;
@@ -188,9 +191,12 @@ static bool setOption(Bench* bench, int option, const char* value) {
 	case OPTION_OUT:
 		bench->outPath = value;
 		return true;
+	case OPTION_FULL:
+		bench->full = true;
+		return true;
 	default:
-		cliFail(CLI_USAGE, "--peers is not part of this version: no other engine is compared with yet");
-		return false;
+		bench->peers = true;
+		return true;
 	}
 }
 
@@ -212,6 +218,12 @@ static int readOptions(Bench* bench, const cliCommand* command, int argc, char**
 			return CLI_USAGE;
 		}
 	}
+	if (bench->nameCount == 1 && knBenchSuite_Find(bench->names[0]) != NULL) {
+		return -1;
+	}
+	if (bench->full || bench->peers) {
+		return cliFail(CLI_USAGE, "--full and --peers go with a suite; knuckle bench --help lists them");
+	}
 	for (int i = 0; i < bench->nameCount; ++i) {
 		knError error = { 0 };
 		bool scaling = strcmp(bench->names[i], "scaling") == 0;
@@ -232,6 +244,11 @@ static int benchCommand(const cliCommand* command, int argc, char** argv) {
 	int status = readOptions(&bench, command, argc, argv);
 	if (status >= 0) {
 		return status;
+	}
+	const knBenchSuite* suite = bench.nameCount == 1 ? knBenchSuite_Find(bench.names[0]) : NULL;
+	if (suite != NULL) {
+		knBenchOptions suiteOptions = { bench.full, bench.peers, bench.threads, bench.outPath };
+		return suite->run(&suiteOptions);
 	}
 	if (bench.outPath != NULL &&
 		(!cliCanWrite(bench.outPath) || !cliOutputFile_Open(&bench.out, bench.outPath))) {

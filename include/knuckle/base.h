@@ -47,6 +47,7 @@ typedef enum knStatus {
 	KN_IO,           // a file could not be read or written
 	KN_UNSUPPORTED,  // well-formed, but this stepper, build or format cannot express it
 	KN_DIVERGED,     // the simulation is no longer finite
+	KN_CANCELLED,    // a progress callback asked to give up
 } knStatus;
 
 // A short lower-case word for a status ("ok", "bad data", ...).

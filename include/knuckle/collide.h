@@ -24,6 +24,11 @@ typedef enum knGeomKind {
 	KN_GEOM_BOX,
 	KN_GEOM_PLANE,
 	KN_GEOM_COMPOUND,
+	KN_GEOM_CYLINDER,
+	KN_GEOM_ELLIPSOID,
+	KN_GEOM_HULL,
+	KN_GEOM_MESH,
+	KN_GEOM_HEIGHT_FIELD,
 	KN_GEOM_KIND_COUNT,
 } knGeomKind;
 
@@ -49,6 +54,49 @@ KN_API knGeom* knGeom_Capsule(double radius, double halfLength, const knAllocato
 KN_API knGeom* knGeom_Box(knVec3 halfExtents, const knAllocator* allocator, knError* error);
 // The half-space z <= 0; its surface is z = 0, its normal +z. Infinite: only for bodies that do not move.
 KN_API knGeom* knGeom_Plane(const knAllocator* allocator, knError* error);
+// A cylinder lies along its z axis, a true one: its side is curved.
+KN_API knGeom* knGeom_Cylinder(double radius, double halfLength, const knAllocator* allocator,
+							   knError* error);
+KN_API knGeom* knGeom_Ellipsoid(knVec3 radii, const knAllocator* allocator, knError* error);
+// The convex hull of points. Duplicates and points inside are dropped; points in one plane, line or place are
+// refused: a solid is asked for.
+KN_API knGeom* knGeom_Hull(const knVec3* points, int count, const knAllocator* allocator, knError* error);
+
+typedef struct knTriangle {
+	int32_t a, b, c; // vertices, counter-clockwise seen from outside
+} knTriangle;
+
+// Called from time to time during long work, `done` in [0, 1]; false asks to give up (KN_CANCELLED).
+typedef bool knProgressFn(double done, void* context);
+
+// A triangle mesh. A solid one is closed and has an inside: it gets a signed distance field, may be dynamic,
+// and collides as it is, however nonconvex. One that is not solid is a surface for bodies that do not move.
+typedef struct knMeshDef {
+	const knVec3* vertices;
+	int vertexCount;
+	const knTriangle* triangles;
+	int triangleCount;
+	bool solid;            // true
+	double tolerance;      // m, of the field; 0: 1e-3 of the mesh's size
+	const char* cachePath; // folder in which fields are kept by content; NULL: none
+	knTasks tasks;         // for building the field; zeroed: one thread
+	knProgressFn* progress;
+	void* progressContext;
+} knMeshDef;
+
+KN_API knMeshDef knMeshDef_Default(void);
+KN_API knGeom* knGeom_Mesh(const knMeshDef* def, const knAllocator* allocator, knError* error);
+
+// Heights on a grid of columns x rows points, `cell` apart along x and y, centred on the origin; solid below.
+// Only for bodies that do not move.
+typedef struct knHeightFieldDef {
+	int columns, rows; // points along x, along y; at least 2
+	double cellX, cellY;
+	const double* heights; // [rows * columns], x runs fastest
+} knHeightFieldDef;
+
+KN_API knGeom* knGeom_HeightField(const knHeightFieldDef* def, const knAllocator* allocator, knError* error);
+
 // Children are retained; a compound may not hold a plane or another compound.
 KN_API knGeom* knGeom_Compound(const knGeomChild* children, int count, const knAllocator* allocator,
 							   knError* error);
@@ -57,7 +105,7 @@ KN_API void knGeom_Release(const knGeom* geom);
 
 KN_API knGeomKind knGeom_Kind(const knGeom* geom);
 KN_API const char* knGeomKind_Name(knGeomKind kind);
-// Sphere: {r,0,0}; capsule: {r, halfLength, 0}; box: half extents; others zero.
+// Sphere: {r,0,0}; capsule and cylinder: {r, halfLength, 0}; box: half extents; ellipsoid: radii; others zero.
 KN_API knVec3 knGeom_Size(const knGeom* geom);
 KN_API int knGeom_ChildCount(const knGeom* geom);
 KN_API knGeomChild knGeom_Child(const knGeom* geom, int index);
@@ -66,6 +114,28 @@ KN_API knMassProps knGeom_MassProps(const knGeom* geom, double density);
 KN_API knAabb knGeom_Aabb(const knGeom* geom, knFrame frame);
 // Signed distance of a point in the geometry's frame, negative inside; exact (a bound inside a compound).
 KN_API double knGeom_Distance(const knGeom* geom, knVec3 pointLocal);
+
+// Triangles to draw or to export: a sphere and other curved shapes within `tolerance` (m; 0: chosen by size), a
+// hull's faces, a mesh as it is, a compound's children together, a plane as a square of side KN_PLANE_DRAWN.
+typedef struct knSurface {
+	int vertexCount;
+	knVec3* vertices;
+	knVec3* normals; // one per vertex; vertices are split where the surface has an edge
+	int triangleCount;
+	knTriangle* triangles;
+	knAllocator allocator;
+} knSurface;
+
+#define KN_PLANE_DRAWN 200.0 // m
+
+KN_API knStatus knGeom_Surface(const knGeom* geom, double tolerance, const knAllocator* allocator,
+							   knSurface* surface, knError* error);
+KN_API void knSurface_Free(knSurface* surface);
+
+// Vertices and triangles of a hull (faces as fans) or mesh as it collides; zero counts for others. Valid as long
+// as the geometry.
+KN_API const knVec3* knGeom_Vertices(const knGeom* geom, int* count);
+KN_API const knTriangle* knGeom_Triangles(const knGeom* geom, int* count);
 
 // Sum of mass properties, each already in common axes.
 KN_API knMassProps knMassProps_Add(const knMassProps* a, const knMassProps* b);

@@ -25,6 +25,8 @@ const char* knStatus_Name(knStatus status) {
 		return "unsupported";
 	case KN_DIVERGED:
 		return "diverged";
+	case KN_CANCELLED:
+		return "cancelled";
 	}
 	return "unknown status";
 }

@@ -1,0 +1,21 @@
+// The table of benchmark suites.
+#include "bench.h"
+
+#include <string.h>
+
+static const knBenchSuite* const suites[] = {
+	NULL,
+};
+
+const knBenchSuite* knBenchSuite_At(int index) {
+	return suites[index];
+}
+
+const knBenchSuite* knBenchSuite_Find(const char* name) {
+	for (int i = 0; suites[i] != NULL; ++i) {
+		if (strcmp(suites[i]->name, name) == 0) {
+			return suites[i];
+		}
+	}
+	return NULL;
+}
