@@ -93,6 +93,18 @@ double knGeom_Distance(const knGeom* geom, knVec3 pointLocal) {
 	return opsTable[geom->kind]->distance(geom, pointLocal);
 }
 
+const knVec3* knGeom_Vertices(const knGeom* geom, int* count) {
+	const knGeomOps* ops = opsTable[geom->kind];
+	*count = 0;
+	return ops->vertices != NULL ? ops->vertices(geom, count) : NULL;
+}
+
+const knTriangle* knGeom_Triangles(const knGeom* geom, int* count) {
+	const knGeomOps* ops = opsTable[geom->kind];
+	*count = 0;
+	return ops->triangles != NULL ? ops->triangles(geom, count) : NULL;
+}
+
 // --- checks ----------------------------------------------------------------------------------------------
 
 knStatus knGeom_CheckSize(knGeomKind kind, const char* quantity, double value, knError* error) {
