@@ -390,8 +390,8 @@ knLcpResult knLcp_Dantzig(const knLcp* lcp, const knLcpOptions* options, double*
 		if (work.result.status != KN_LCP_SOLVED) {
 			runDantzig(&work);
 		}
-		if (work.result.status == KN_LCP_LIMIT || work.result.status == KN_LCP_SOLVED) {
-			knLcpWork_Polish(&work);
+		if (work.result.status != KN_LCP_NO_MEMORY) {
+			knLcpWork_Polish(&work); // also what rounding has made to look infeasible
 		}
 	}
 	return knLcpWork_End(&work, x, w);

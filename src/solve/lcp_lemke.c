@@ -303,8 +303,8 @@ knLcpResult knLcp_Lemke(const knLcp* lcp, const knLcpOptions* options, double* x
 		if (work.result.status != KN_LCP_SOLVED) {
 			runLemke(&work);
 		}
-		if (work.result.status == KN_LCP_LIMIT || work.result.status == KN_LCP_SOLVED) {
-			knLcpWork_Polish(&work);
+		if (work.result.status != KN_LCP_NO_MEMORY) {
+			knLcpWork_Polish(&work); // also what rounding has made to look infeasible
 		}
 	}
 	return knLcpWork_End(&work, x, w);
