@@ -176,6 +176,7 @@ knLcpResult knLcp_Newton(const knLcp* lcp, const knLcpOptions* options, double* 
 				}
 			}
 		} while (goOn(&work, work.x, limit));
+		knLcpWork_Polish(&work); // to the last digits
 	}
 	return knLcpWork_End(&work, x, w);
 }
