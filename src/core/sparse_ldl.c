@@ -267,7 +267,7 @@ static int invertBlock(double* A, int n, bool symmetric, double* reach) {
 	int columnOf[MAX], taken = 0;
 	double B[MAX * MAX];
 	for (; taken < n; ++taken) {
-		int r, c;
+		int r = 0, c = 0;
 		if (!choosePivot(A, n, symmetric, usedRow, usedColumn, reach, &r, &c)) {
 			break;
 		}
