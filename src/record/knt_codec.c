@@ -288,9 +288,13 @@ static bool isPrimitive(uint32_t kind, knVec3 size) {
 		return size.x > 0.0;
 	case KN_GEOM_CAPSULE:
 		return size.x > 0.0 && size.y >= 0.0;
+	case KN_GEOM_CYLINDER:
+		return size.x > 0.0 && size.y > 0.0;
 	case KN_GEOM_BOX:
+	case KN_GEOM_ELLIPSOID:
 		return size.x > 0.0 && size.y > 0.0 && size.z > 0.0;
 	case KN_GEOM_PLANE:
+	case KN_GEOM_HULL: // its surface is not in the file
 		return true;
 	default:
 		return false;
