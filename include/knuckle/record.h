@@ -33,14 +33,24 @@ typedef struct knTrajectoryBody {
 	int firstShape, shapeCount;
 } knTrajectoryBody;
 
-// A primitive, placed relative to the body's centre of mass (compounds are recorded as their children).
+// A geometry, placed relative to the body's centre of mass (compounds are recorded as their children).
 typedef struct knTrajectoryShape {
 	knGeomKind kind;
-	knVec3 size;
+	knVec3 size; // as of knGeom_Size
+	int mesh;    // of a hull, mesh or height field: which of knTrajectory_Mesh; -1 for all others
 	knFrame frame;
 	uint32_t color;
 	const char* name;
 } knTrajectoryShape;
+
+// Triangles that shapes of one geometry share, in the geometry's own frame: stored once per file, however many
+// shapes, bodies and frames use them. Valid as long as the trajectory.
+typedef struct knTrajectoryMesh {
+	int vertexCount;
+	const float* vertices; // [3 * vertexCount] x, y, z of each
+	int triangleCount;
+	const knTriangle* triangles;
+} knTrajectoryMesh;
 
 // A body's state in a frame.
 typedef struct knBodyState {
@@ -63,6 +73,9 @@ KN_API const knBodyState* knTrajectory_Bodies(const knTrajectory* trajectory, in
 KN_API knTrajectoryBody knTrajectory_Body(const knTrajectory* trajectory, int frame, int body);
 // Shapes 0 <= shape < the first body's firstShape belong to the world (the ground).
 KN_API knTrajectoryShape knTrajectory_Shape(const knTrajectory* trajectory, int frame, int shape);
+// Meshes 0 <= mesh < count are those of the whole file; knTrajectoryShape.mesh says which one a shape has.
+KN_API int knTrajectory_MeshCount(const knTrajectory* trajectory);
+KN_API knTrajectoryMesh knTrajectory_Mesh(const knTrajectory* trajectory, int mesh);
 KN_API bool knTrajectory_Damaged(const knTrajectory* trajectory, knError* why);
 // Writes it as .csv (or .knt again).
 KN_API knStatus knTrajectory_Write(const knTrajectory* trajectory, const char* path, knError* error);

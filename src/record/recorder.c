@@ -15,6 +15,7 @@ typedef struct Recorder {
 	void* self; // the writer's
 	char* path;
 	const knModel* model; // retained
+	knMeshList meshes;
 	knCast cast;
 	int castIndex;
 	knBodyState* bodies; // [cast.bodyCount]
@@ -31,6 +32,7 @@ static void freeRecorder(Recorder* recorder) {
 	knAllocator allocator = recorder->allocator;
 	freeBodies(recorder);
 	knCast_Free(&recorder->cast);
+	knMeshList_Free(&recorder->meshes);
 	if (recorder->model != NULL) {
 		knModel_Release(recorder->model);
 	}
@@ -38,10 +40,12 @@ static void freeRecorder(Recorder* recorder) {
 	knFree(&allocator, recorder, sizeof(Recorder));
 }
 
-// Takes over the view's model; false (and no change) when out of memory.
+// Takes over the view's model; false (and no change but perhaps more meshes) when out of memory.
 static bool followModel(Recorder* recorder, const knRecordView* view) {
 	knCast cast;
-	if (!knCast_FromModel(&cast, view, &recorder->allocator)) {
+	bool made = knCast_FromModel(&cast, view, &recorder->meshes, &recorder->allocator);
+	recorder->cast.meshes = recorder->meshes.items.items;
+	if (!made) {
 		return false;
 	}
 	knBodyState* bodies = knAllocArray(&recorder->allocator, (size_t)cast.bodyCount, sizeof(knBodyState));
@@ -71,6 +75,7 @@ static void* openRecorder(const knWriterOps* writer, const char* path, const knR
 	}
 	recorder->allocator = *allocator;
 	recorder->writer = writer;
+	knMeshList_Init(&recorder->meshes, allocator);
 	recorder->path = knCopyString(allocator, path);
 	if (recorder->path == NULL || !followModel(recorder, view)) {
 		knFileError(error, KN_NO_MEMORY, path, "out of memory");

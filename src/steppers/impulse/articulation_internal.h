@@ -1,0 +1,156 @@
+// What the parts of the articulation solve share: one entry a joint, its two bodies under the present phase, and the
+// parts of its free axes that may push only so much (bounds).
+//
+// Signs as everywhere else: a joint's wrench acts on the child, the parent gets the opposite at the same point; rates
+// are those of the child relative to the parent.
+#pragma once
+
+#include "model/joint_parts.h"
+#include "steppers/impulse/articulation.h"
+
+typedef enum knBoundPart { KN_BOUND_LIMIT, KN_BOUND_FRICTION, KN_BOUND_SPRING, KN_BOUND_MOTOR } knBoundPart;
+
+// A row whose impulse over the step stays within [lo, hi].
+typedef struct knJointBound {
+	knBoundPart part;
+	int axis, side;   // as in knJointLimit
+	bool turns;       // limits: of an angle
+	knTwist row;      // parent joint frame's axes. knJointBounds_Begin; limits: at every visit
+	double room;      // limits: way left, at every visit
+	double bias;      // wanted: rate + bias + gamma lambda = 0. knJointBounds_Begin
+	double gamma;     // softness of springs. knJointBounds_Begin
+	double lo, hi;    // knJointBounds_Begin
+	double lambda;    // of this step so far
+	double startRate; // motors: rate before the step
+} knJointBound;
+
+// One active joint.
+typedef struct knSolveJoint {
+	const knJoint* joint;
+	const knJointOps* ops;
+	int index;         // of the joint
+	int parent, child; // bodies
+	int boundBegin, boundCount;
+	knTwist locked; // dynamics phase: impulse of locked directions at the child's start origin, world axes
+	knTwist total;  // all impulses of the step likewise (each at the child's origin of its time)
+	knQuat axes;    // parent joint frame at the start of the step
+	double work;    // J, of motors
+} knSolveJoint;
+
+// Locked directions of a joint at the poses of the phase, and K = B^T W B factored. Made at the first visit.
+typedef struct knJointBlock {
+	bool ready;
+	int count;       // 0: nothing locked, or K is singular
+	knTwist rows[6]; // world axes
+	knVec3 rP, rC;   // levers to the child's joint origin
+	knQuat axes;     // parent joint frame
+	knFrame J;
+	double factor[36]; // LDL^T of K
+} knJointBlock;
+
+struct knArticulationSolve {
+	knArticulationInput input;
+	knArticulationPhase phase;
+	bool paper;
+	int preSweeps, postSweeps; // so far, the latter of this phase: they decide the direction
+
+	// joints in the order of indices
+	int jointCount;
+	knSolveJoint* joints;
+	knJointBlock* blocks;
+	int boundCount;
+	knJointBound* bounds;
+
+	// islands: joints that are connected through moving bodies
+	int islandCount;
+	int* islandBegin;    // [islandCount + 1]
+	int* islandJoint;    // entries, ascending within an island
+	double* islandWorst; // [islandCount] error of a sweep
+
+	// bodies under the present phase
+	const double* invMass;
+	knMat33* invInertia; // world axes. knArticulationSolve_Enter
+	knTwist* u;
+};
+
+// The two bodies of a joint, with levers to a common point.
+typedef struct knJointPair {
+	knTwist *uP, *uC;
+	double invMassP, invMassC;
+	const knMat33 *invInertiaP, *invInertiaC;
+	knVec3 rP, rC;
+} knJointPair;
+
+static inline knJointPair knJointPair_Make(const knArticulationSolve* solve, const knSolveJoint* joint,
+										   knVec3 rP, knVec3 rC) {
+	return (knJointPair){ .uP = &solve->u[joint->parent],
+						  .uC = &solve->u[joint->child],
+						  .invMassP = solve->invMass[joint->parent],
+						  .invMassC = solve->invMass[joint->child],
+						  .invInertiaP = &solve->invInertia[joint->parent],
+						  .invInertiaC = &solve->invInertia[joint->child],
+						  .rP = rP,
+						  .rC = rC };
+}
+
+// Velocity of the child relative to the parent at the common point.
+static inline knTwist knJointPair_Rate(const knJointPair* pair) {
+	knVec3 lin = knAdd(pair->uC->lin, knCross(pair->uC->ang, pair->rC));
+	lin = knSub(lin, knAdd(pair->uP->lin, knCross(pair->uP->ang, pair->rP)));
+	return knMakeTwist(knSub(pair->uC->ang, pair->uP->ang), lin);
+}
+
+// Its change under a wrench at the common point.
+static inline knTwist knJointPair_Response(const knJointPair* pair, knTwist wrench) {
+	knVec3 spinC = knMulMV(pair->invInertiaC, knAdd(wrench.ang, knCross(pair->rC, wrench.lin)));
+	knVec3 spinP = knMulMV(pair->invInertiaP, knAdd(wrench.ang, knCross(pair->rP, wrench.lin)));
+	knVec3 lin = knScale(pair->invMassC + pair->invMassP, wrench.lin);
+	lin = knAdd(lin, knAdd(knCross(spinC, pair->rC), knCross(spinP, pair->rP)));
+	return knMakeTwist(knAdd(spinC, spinP), lin);
+}
+
+// Immovable bodies are not written to: islands that hang on the same one are solved at the same time.
+static inline void knJointPair_Push(const knJointPair* pair, knTwist wrench) {
+	if (pair->invMassC > 0.0) {
+		knVec3 torque = knAdd(wrench.ang, knCross(pair->rC, wrench.lin));
+		pair->uC->lin = knMulAdd(pair->uC->lin, pair->invMassC, wrench.lin);
+		pair->uC->ang = knAdd(pair->uC->ang, knMulMV(pair->invInertiaC, torque));
+	}
+	if (pair->invMassP > 0.0) {
+		knVec3 torque = knAdd(wrench.ang, knCross(pair->rP, wrench.lin));
+		pair->uP->lin = knMulAdd(pair->uP->lin, -pair->invMassP, wrench.lin);
+		pair->uP->ang = knSub(pair->uP->ang, knMulMV(pair->invInertiaP, torque));
+	}
+}
+
+// Counts an impulse at a point `offset` away from the child's joint origin.
+static inline void knSolveJoint_Count(knTwist* sum, knTwist wrench, knVec3 offset) {
+	sum->ang = knAdd(sum->ang, knAdd(wrench.ang, knCross(offset, wrench.lin)));
+	sum->lin = knAdd(sum->lin, wrench.lin);
+}
+
+// Runs `joint` over all entries, islands in parallel; returns the worst of its answers.
+typedef double knJointVisit(knArticulationSolve* solve, int i, double epsilon);
+double knArticulationSolve_Sweep(knArticulationSolve* solve, knJointVisit* visit, bool backwards,
+								 double epsilon);
+
+// The block of entry i at the poses of the phase (joint_block.c).
+knJointBlock* knJointBlock_Get(knArticulationSolve* solve, int i);
+// The impulses along the locked rows that answer a change of rates `change`: K z = -B^T change.
+void knJointBlock_Answer(const knJointBlock* block, knTwist change, double z[6]);
+
+// Bounds of a joint (joint_bounds.c): how many; their rows at the start of the dynamics phase; one pass over them.
+int knJointBounds_Count(const knJoint* joint, const knJointState* state);
+void knJointBounds_List(const knJoint* joint, const knJointState* state, knJointBound* bounds);
+void knJointBounds_Begin(knArticulationSolve* solve, int i, const double* motorImpulse);
+void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted);
+// Work of the dynamics phase, before u changes again.
+void knJointBounds_AddWork(knArticulationSolve* solve, int i);
+
+// The published form of one joint's pre-stabilization (prestabilize_paper.c).
+double knPreStabilize_PaperJoint(knArticulationSolve* solve, int i, double epsilon);
+// The equations of entry i for a target joint frame, and an impulse on its child at their application point.
+struct knJointNewton;
+void knJointNewton_Set(const knArticulationSolve* solve, int i, knFrame target, struct knJointNewton* newton);
+void knPreStabilize_Push(knArticulationSolve* solve, int i, const struct knJointNewton* newton,
+						 knTwist wrench);
