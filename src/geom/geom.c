@@ -13,7 +13,7 @@ const knGeomOps* knGeomOps_Get(knGeomKind kind) {
 }
 
 const char* knGeomKind_Name(knGeomKind kind) {
-	return (unsigned)kind < KN_GEOM_KIND_COUNT ? opsTable[kind]->name : "unknown";
+	return (unsigned)kind < KN_GEOM_KIND_COUNT && opsTable[kind] != NULL ? opsTable[kind]->name : "unknown";
 }
 
 // --- life ------------------------------------------------------------------------------------------------
