@@ -186,7 +186,14 @@ knArticulationSolve* knArticulationSolve_Begin(const knArticulationInput* input,
 	solve->paper = input->settings->scheme == KN_SCHEME_PAPER;
 	solve->invMass = input->model->invMass;
 	solve->invInertia = KN_SCRATCH_ZERO(arena, knMat33, input->model->bodyCount);
+	solve->moved = KN_SCRATCH(arena, knTwist, input->model->bodyCount);
+	solve->start = KN_SCRATCH(arena, knFrame, input->model->bodyCount);
+	solve->spin = KN_SCRATCH(arena, knVec3, input->model->bodyCount);
 	if (!listJoints(solve, arena) || !buildIslands(solve, arena)) {
+		return NULL;
+	}
+	knArticulationSolve_ReserveSettle(solve, arena);
+	if (arena->failed) {
 		return NULL;
 	}
 	takePoses(solve);
@@ -194,7 +201,7 @@ knArticulationSolve* knArticulationSolve_Begin(const knArticulationInput* input,
 	return solve;
 }
 
-// --- phases ----------------------------------------------------------------------------------------------
+// --- what a phase begins with ----------------------------------------------------------------------------
 
 static const knArticulationMemory* recall(const knArticulationSolve* solve, const knSolveJoint* entry) {
 	if (solve->input.memory == NULL || solve->paper) {
@@ -219,9 +226,7 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 			wrench = knMulAddT(wrench, knDotT(block->rows[k], last), block->rows[k]);
 		}
 		knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
-		knJointPair_Push(&pair, wrench);
-		entry->locked = wrench;
-		entry->total = knAddT(entry->total, wrench);
+		knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), wrench);
 		for (int k = 0; k < 6; ++k) {
 			motors[k] = scale * memory->motor[k];
 		}
@@ -229,12 +234,18 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 	if (entry->boundCount > 0) {
 		knJointBounds_Begin(solve, i, motors);
 	}
+	if (!solve->paper) {
+		const knJointBlock* block = knJointBlock_Get(solve, i);
+		entry->error = knJoint_ErrorTwist(block->J, entry->ops->projectState(entry->joint, block->J));
+		knJointSteady_Begin(solve, i);
+	}
 	return 0.0;
 }
 
 static double leaveDynamics(knArticulationSolve* solve, int i, double epsilon) {
 	(void)epsilon;
 	knSolveJoint* entry = &solve->joints[i];
+	solve->u = solve->input.blocks->u;
 	knJointBounds_AddWork(solve, i);
 	for (int k = 0; k < entry->boundCount; ++k) {
 		knJointBound* bound = &solve->bounds[entry->boundBegin + k];
@@ -245,20 +256,99 @@ static double leaveDynamics(knArticulationSolve* solve, int i, double epsilon) {
 	return 0.0;
 }
 
+void knSolveJoint_Push(knArticulationSolve* solve, knSolveJoint* entry, const knJointPair* pair,
+					   knTwist wrench, knVec3 offset, knTwist locked) {
+	knJointPair_Push(pair, wrench);
+	if (solve->phase == KN_ARTICULATION_CORRECTION) {
+		entry->shift = knAdd(entry->shift, wrench.lin);
+		return;
+	}
+	entry->total.lin = knAdd(entry->total.lin, wrench.lin);
+	entry->total.ang = knAdd(entry->total.ang, knAdd(wrench.ang, knCross(offset, wrench.lin)));
+	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
+		entry->locked.lin = knAdd(entry->locked.lin, locked.lin);
+		entry->locked.ang = knAdd(entry->locked.ang, knAdd(locked.ang, knCross(offset, locked.lin)));
+	}
+}
+
+// --- the correction --------------------------------------------------------------------------------------
+
+static void beginCorrection(knArticulationSolve* solve) {
+	for (int b = 0; b < solve->input.model->bodyCount; ++b) {
+		solve->moved[b] = solve->input.blocks->u[b];
+		solve->start[b] = solve->input.state->pose[b];
+		solve->spin[b] = knZero3();
+	}
+	for (int i = 0; i < solve->boundCount; ++i) {
+		solve->bounds[i].lambda = solve->bounds[i].part == KN_BOUND_LIMIT ? 0.0 : solve->bounds[i].lambda;
+	}
+	solve->u = solve->moved;
+}
+
+static knVec3 timesTensor(knQuat q, const knMat33* local, knVec3 v) {
+	return knRotate(q, knMulMV(local, knInvRotate(q, v)));
+}
+
+// A pair of bodies shifted by +-h j/m without the velocities to it would lose h j x (v_c - v_p) of its angular momentum:
+// its two bodies share it as spin.
+static void balanceCorrection(knArticulationSolve* solve) {
+	const double h = solve->input.h;
+	for (int i = 0; i < solve->jointCount; ++i) {
+		const knSolveJoint* entry = &solve->joints[i];
+		if (solve->invMass[entry->parent] > 0.0 && solve->invMass[entry->child] > 0.0) {
+			const knTwist* u = solve->input.blocks->u;
+			knVec3 lost = knCross(entry->shift, knSub(u[entry->child].lin, u[entry->parent].lin));
+			solve->spin[entry->parent] = knMulAdd(solve->spin[entry->parent], -0.5 * h, lost);
+			solve->spin[entry->child] = knMulAdd(solve->spin[entry->child], -0.5 * h, lost);
+		}
+	}
+}
+
+// Poses go where the corrected velocities lead; velocities stay, except that the angular momentum is the state.
+static void moveCorrected(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	const knModel* model = solve->input.model;
+	knState* state = solve->input.state;
+	for (int b = begin; b < end; ++b) {
+		if (!(solve->invMass[b] > 0.0)) {
+			continue;
+		}
+		knVec3 L = timesTensor(state->pose[b].q, &model->inertiaLocal[b], state->velocity[b].ang);
+		L = knAdd(L, solve->spin[b]);
+		state->pose[b] = knMovePose(solve->start[b], solve->moved[b], solve->input.h);
+		const knQuat q = state->pose[b].q;
+		knVec3 omega = timesTensor(q, &model->invInertiaLocal[b], L);
+		// once more for what the rounding of a quaternion's length took (integrate.c)
+		knVec3 rest = knSub(L, timesTensor(q, &model->inertiaLocal[b], omega));
+		state->velocity[b].ang = knAdd(omega, timesTensor(q, &model->invInertiaLocal[b], rest));
+	}
+}
+
+// --- phases ----------------------------------------------------------------------------------------------
+
 void knArticulationSolve_Enter(knArticulationSolve* solve, knArticulationPhase phase) {
+	const knArticulationPhase last = solve->phase;
 	solve->postSweeps = 0;
+	solve->phase = phase;
 	if (phase == KN_ARTICULATION_DYNAMICS) {
-		solve->phase = phase;
 		solve->u = solve->input.blocks->u;
 		knArticulationSolve_Sweep(solve, startWarm, false, 1.0);
 		return;
 	}
+	if (phase == KN_ARTICULATION_CORRECTION) {
+		beginCorrection(solve);
+		return;
+	}
 	if (phase == KN_ARTICULATION_ARRIVAL) {
-		KN_ASSERT(solve->phase == KN_ARTICULATION_DYNAMICS);
+		KN_ASSERT(last == KN_ARTICULATION_DYNAMICS || last == KN_ARTICULATION_CORRECTION);
 		knArticulationSolve_Sweep(solve, leaveDynamics, false, 1.0);
+		if (last == KN_ARTICULATION_CORRECTION) {
+			balanceCorrection(solve);
+			knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, moveCorrected, solve);
+		}
 		takePoses(solve);
 	}
-	solve->phase = phase;
 	solve->u = solve->input.state->velocity;
 }
 

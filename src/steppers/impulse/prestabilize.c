@@ -46,9 +46,7 @@ void knPreStabilize_Push(knArticulationSolve* solve, int i, const knJointNewton*
 	knSolveJoint* entry = &solve->joints[i];
 	knJointPair pair = knJointPair_Make(solve, entry, newton->parent.lever, newton->child.lever);
 	knVec3 offset = knSub(newton->child.lever, newton->child.arm);
-	knJointPair_Push(&pair, wrench);
-	knSolveJoint_Count(&entry->locked, wrench, offset);
-	knSolveJoint_Count(&entry->total, wrench, offset);
+	knSolveJoint_Push(solve, entry, &pair, wrench, offset, wrench);
 }
 
 // --- the step along Newton's direction -------------------------------------------------------------------
@@ -57,12 +55,13 @@ typedef struct Search {
 	const knJointNewton* newton;
 	const knTwist* rows;
 	int count;
-	knTwist wrench;
+	knTwist wrench, kept;
 } Search;
 
 static double errorAlong(double s, const void* context) {
 	const Search* search = context;
 	knTwist F = knJointNewton_Coupled(search->newton, knScaleT(s, search->wrench), NULL, 0, NULL);
+	F = knSubT(F, search->kept);
 	double sum = 0.0;
 	for (int i = 0; i < search->count; ++i) {
 		double f = knDotT(search->rows[i], F);
@@ -73,21 +72,41 @@ static double errorAlong(double s, const void* context) {
 
 // --- closing one joint -----------------------------------------------------------------------------------
 
+// The error that this phase leaves, world axes: closing a gap within a step takes a speed of gap/h, which must neither
+// become a velocity nor be remembered as a force, so the dynamics phase keeps gaps as they are and the correction phase
+// closes them.
+static knTwist keptError(const knArticulationSolve* solve, const knSolveJoint* entry, knQuat axes) {
+	return solve->phase == KN_ARTICULATION_DYNAMICS ? knRotateT(axes, entry->error) : knZeroTwist();
+}
+
 // A ball joint's equations are the linear ones alone.
 static double closeBall(knArticulationSolve* solve, int i, double epsilon) {
 	knJointNewton newton;
 	knJointNewton_Set(solve, i, knIdentityF(), &newton);
 	knMat33 slope;
 	knVec3 f = knJointNewton_Linear(&newton, knZero3(), &slope);
+	knTwist kept = keptError(solve, &solve->joints[i], solve->joints[i].axes);
+	f = knSub(f, kept.lin);
 	double error = knLength(f);
 	if (error > CLOSED) {
+		double turn = knMax(knLengthSquared(newton.parent.u.ang), knLengthSquared(newton.child.u.ang));
+		if (solve->input.h * solve->input.h * turn > 0.25) {
+			knJointPair pair =
+				knJointPair_Make(solve, &solve->joints[i], newton.parent.lever, newton.child.lever);
+			slope.cx = knScale(solve->input.h,
+							   knJointPair_Response(&pair, knMakeTwist(knZero3(), knV3(1, 0, 0))).lin);
+			slope.cy = knScale(solve->input.h,
+							   knJointPair_Response(&pair, knMakeTwist(knZero3(), knV3(0, 1, 0))).lin);
+			slope.cz = knScale(solve->input.h,
+							   knJointPair_Response(&pair, knMakeTwist(knZero3(), knV3(0, 0, 1))).lin);
+		}
 		knMat33 inverse = knInverse33(&slope);
 		knTwist wrench = knMakeTwist(knZero3(), knScale(-epsilon, knMulMV(&inverse, f)));
 		if (error > FAR_OPEN) {
 			const knTwist rows[3] = { { .lin = { 1, 0, 0 } },
 									  { .lin = { 0, 1, 0 } },
 									  { .lin = { 0, 0, 1 } } };
-			Search search = { &newton, rows, 3, wrench };
+			Search search = { &newton, rows, 3, wrench, kept };
 			wrench = knScaleT(knGoldenSection(errorAlong, &search, SEARCH_WIDTH), wrench);
 		}
 		if (knIsFinite3(wrench.lin)) {
@@ -116,8 +135,9 @@ static double closeAny(knArticulationSolve* solve, int i, double epsilon) {
 	// the error along the locked rows
 	knTwist rows[6], changes[6];
 	int count = entry->ops->lockedRows(joint, target, rows);
-	knTwist F = knJointNewton_Residual(&newton, &mp, &mc);
 	knQuat axes = knMulQ(endP.q, joint->frameParent.q);
+	knTwist kept = keptError(solve, entry, axes);
+	knTwist F = knSubT(knJointNewton_Residual(&newton, &mp, &mc), kept);
 	double z[6], error = 0.0;
 	for (int k = 0; k < count; ++k) {
 		rows[k] = knRotateT(axes, rows[k]);
@@ -146,7 +166,7 @@ static double closeAny(knArticulationSolve* solve, int i, double epsilon) {
 		wrench = knMulAddT(wrench, epsilon * z[k], rows[k]);
 	}
 	if (error > FAR_OPEN) {
-		Search search = { &newton, rows, count, wrench };
+		Search search = { &newton, rows, count, wrench, kept };
 		wrench = knScaleT(knGoldenSection(errorAlong, &search, SEARCH_WIDTH), wrench);
 	}
 	knPreStabilize_Push(solve, i, &newton, wrench);
@@ -159,9 +179,12 @@ static double closeJoint(knArticulationSolve* solve, int i, double epsilon) {
 }
 
 double knPreStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
-	KN_ASSERT(solve->phase == KN_ARTICULATION_DYNAMICS);
+	KN_ASSERT(solve->phase == KN_ARTICULATION_DYNAMICS || solve->phase == KN_ARTICULATION_CORRECTION);
 	if (solve->paper) {
 		return knPreStabilize_PaperJoint(solve, i, epsilon);
+	}
+	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
+		knJointSteady_Visit(solve, i);
 	}
 	double error = closeJoint(solve, i, epsilon);
 	if (solve->joints[i].boundCount > 0) {
