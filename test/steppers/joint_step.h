@@ -15,7 +15,7 @@ typedef struct JointWorld {
 	knArticulationMemory* memory; // NULL: every step starts cold
 	knSettings settings;
 	knTasks tasks;
-	int preSweeps, correctionSweeps, postSweeps;
+	int preSweeps, postSweeps;
 	double work; // of motors and kinematic bodies, so far
 } JointWorld;
 
@@ -25,7 +25,6 @@ static inline JointWorld newJointWorld(knScene* scene) {
 	JointWorld w = { .allocator = knAllocator_Default(),
 					 .settings = knSettings_Default(),
 					 .preSweeps = 9,
-					 .correctionSweeps = 9,
 					 .postSweeps = 5 };
 	w.model = knModel_Create(scene, &error);
 	if (w.model == NULL) {
@@ -66,23 +65,20 @@ static inline void stepJoints(JointWorld* w, double h) {
 	for (int k = 1; paper && k <= w->postSweeps; ++k) {
 		knPostStabilize_Sweep(solve, (double)k / w->postSweeps);
 	}
-	if (!paper && !getenv("NOSETTLE")) {
+	if (!paper) {
 		knArticulationSolve_Settle(solve);
 	}
 	for (int k = 1; k <= w->preSweeps; ++k) {
 		knPreStabilize_Sweep(solve, paper ? (double)k / w->preSweeps : 1.0);
 	}
-	if (!paper && w->correctionSweeps > 0) {
-		knArticulationSolve_Enter(solve, KN_ARTICULATION_CORRECTION);
-		if(!getenv("NOSETTLE"))knArticulationSolve_Settle(solve);
-		for (int k = 1; k <= w->correctionSweeps; ++k) {
-			knPreStabilize_Sweep(solve, 1.0);
-		}
-	}
 	w->work += knBlocks_DriveWork(&blocks, &w->state);
 	knBlocks_End(&blocks, w->model, &w->tasks, &w->state);
+	if (!paper) {
+		knArticulationSolve_Enter(solve, KN_ARTICULATION_CORRECTION);
+		knArticulationSolve_Settle(solve);
+	}
 	knArticulationSolve_Enter(solve, KN_ARTICULATION_ARRIVAL);
-	if (!paper && !getenv("NOSETTLE")) {
+	if (!paper) {
 		knArticulationSolve_Settle(solve);
 	}
 	for (int k = 1; k <= w->postSweeps; ++k) {

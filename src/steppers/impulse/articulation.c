@@ -186,9 +186,8 @@ knArticulationSolve* knArticulationSolve_Begin(const knArticulationInput* input,
 	solve->paper = input->settings->scheme == KN_SCHEME_PAPER;
 	solve->invMass = input->model->invMass;
 	solve->invInertia = KN_SCRATCH_ZERO(arena, knMat33, input->model->bodyCount);
-	solve->moved = KN_SCRATCH(arena, knTwist, input->model->bodyCount);
-	solve->start = KN_SCRATCH(arena, knFrame, input->model->bodyCount);
-	solve->spin = KN_SCRATCH(arena, knVec3, input->model->bodyCount);
+	solve->shift = KN_SCRATCH(arena, knTwist, input->model->bodyCount);
+	solve->momentum = KN_SCRATCH(arena, knVec3, input->model->bodyCount);
 	if (!listJoints(solve, arena) || !buildIslands(solve, arena)) {
 		return NULL;
 	}
@@ -273,55 +272,67 @@ void knSolveJoint_Push(knArticulationSolve* solve, knSolveJoint* entry, const kn
 
 // --- the correction --------------------------------------------------------------------------------------
 
-static void beginCorrection(knArticulationSolve* solve) {
-	for (int b = 0; b < solve->input.model->bodyCount; ++b) {
-		solve->moved[b] = solve->input.blocks->u[b];
-		solve->start[b] = solve->input.state->pose[b];
-		solve->spin[b] = knZero3();
-	}
-	for (int i = 0; i < solve->boundCount; ++i) {
-		solve->bounds[i].lambda = solve->bounds[i].part == KN_BOUND_LIMIT ? 0.0 : solve->bounds[i].lambda;
-	}
-	solve->u = solve->moved;
-}
-
 static knVec3 timesTensor(knQuat q, const knMat33* local, knVec3 v) {
 	return knRotate(q, knMulMV(local, knInvRotate(q, v)));
 }
 
-// A pair of bodies shifted by +-h j/m without the velocities to it would lose h j x (v_c - v_p) of its angular momentum:
-// its two bodies share it as spin.
-static void balanceCorrection(knArticulationSolve* solve) {
-	const double h = solve->input.h;
-	for (int i = 0; i < solve->jointCount; ++i) {
-		const knSolveJoint* entry = &solve->joints[i];
-		if (solve->invMass[entry->parent] > 0.0 && solve->invMass[entry->child] > 0.0) {
-			const knTwist* u = solve->input.blocks->u;
-			knVec3 lost = knCross(entry->shift, knSub(u[entry->child].lin, u[entry->parent].lin));
-			solve->spin[entry->parent] = knMulAdd(solve->spin[entry->parent], -0.5 * h, lost);
-			solve->spin[entry->child] = knMulAdd(solve->spin[entry->child], -0.5 * h, lost);
+static void beginCorrection(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	const knState* state = solve->input.state;
+	for (int b = begin; b < end; ++b) {
+		solve->shift[b] = knZeroTwist();
+		solve->momentum[b] =
+			timesTensor(state->pose[b].q, &solve->input.model->inertiaLocal[b], state->velocity[b].ang);
+	}
+}
+
+static void shiftBodies(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	for (int b = begin; b < end; ++b) {
+		if (solve->invMass[b] > 0.0) {
+			solve->input.state->pose[b] = knMovePose(solve->input.state->pose[b], solve->shift[b], 1.0);
+			solve->shift[b] = knZeroTwist();
 		}
 	}
 }
 
-// Poses go where the corrected velocities lead; velocities stay, except that the angular momentum is the state.
-static void moveCorrected(int begin, int end, int worker, void* argument) {
+void knArticulationSolve_Shift(knArticulationSolve* solve) {
+	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, shiftBodies, solve);
+	takePoses(solve);
+}
+
+// The angular momentum is the state: velocities follow it to the corrected poses.
+static void endCorrection(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	knArticulationSolve* solve = argument;
 	const knModel* model = solve->input.model;
-	knState* state = solve->input.state;
 	for (int b = begin; b < end; ++b) {
-		if (!(solve->invMass[b] > 0.0)) {
-			continue;
+		if (solve->invMass[b] > 0.0) {
+			const knQuat q = solve->input.state->pose[b].q;
+			const knVec3 L = solve->momentum[b];
+			knVec3 omega = timesTensor(q, &model->invInertiaLocal[b], L);
+			// once more for what the rounding of a quaternion's length took (integrate.c)
+			knVec3 rest = knSub(L, timesTensor(q, &model->inertiaLocal[b], omega));
+			solve->input.state->velocity[b].ang =
+				knAdd(omega, timesTensor(q, &model->invInertiaLocal[b], rest));
 		}
-		knVec3 L = timesTensor(state->pose[b].q, &model->inertiaLocal[b], state->velocity[b].ang);
-		L = knAdd(L, solve->spin[b]);
-		state->pose[b] = knMovePose(solve->start[b], solve->moved[b], solve->input.h);
-		const knQuat q = state->pose[b].q;
-		knVec3 omega = timesTensor(q, &model->invInertiaLocal[b], L);
-		// once more for what the rounding of a quaternion's length took (integrate.c)
-		knVec3 rest = knSub(L, timesTensor(q, &model->inertiaLocal[b], omega));
-		state->velocity[b].ang = knAdd(omega, timesTensor(q, &model->invInertiaLocal[b], rest));
+	}
+}
+
+// A pair of bodies shifted by +-s/m without the velocities to it would gain s x (v_c - v_p) of angular momentum: its
+// two bodies give it back, half each.
+static void balanceCorrection(knArticulationSolve* solve) {
+	const knTwist* v = solve->input.state->velocity;
+	for (int i = 0; i < solve->jointCount; ++i) {
+		const knSolveJoint* entry = &solve->joints[i];
+		if (solve->invMass[entry->parent] > 0.0 && solve->invMass[entry->child] > 0.0) {
+			knVec3 gained = knCross(entry->shift, knSub(v[entry->child].lin, v[entry->parent].lin));
+			knVec3* momentum = solve->momentum;
+			momentum[entry->parent] = knMulAdd(momentum[entry->parent], -0.5, gained);
+			momentum[entry->child] = knMulAdd(momentum[entry->child], -0.5, gained);
+		}
 	}
 }
 
@@ -336,18 +347,21 @@ void knArticulationSolve_Enter(knArticulationSolve* solve, knArticulationPhase p
 		knArticulationSolve_Sweep(solve, startWarm, false, 1.0);
 		return;
 	}
+	const knTasks* tasks = &solve->input.tasks;
+	const int bodyCount = solve->input.model->bodyCount;
+	if (last == KN_ARTICULATION_DYNAMICS) {
+		knArticulationSolve_Sweep(solve, leaveDynamics, false, 1.0);
+		takePoses(solve);
+	}
 	if (phase == KN_ARTICULATION_CORRECTION) {
-		beginCorrection(solve);
+		KN_ASSERT(last == KN_ARTICULATION_DYNAMICS);
+		knTasks_For(tasks, bodyCount, BODY_GRAIN, beginCorrection, solve);
+		solve->u = solve->shift;
 		return;
 	}
-	if (phase == KN_ARTICULATION_ARRIVAL) {
-		KN_ASSERT(last == KN_ARTICULATION_DYNAMICS || last == KN_ARTICULATION_CORRECTION);
-		knArticulationSolve_Sweep(solve, leaveDynamics, false, 1.0);
-		if (last == KN_ARTICULATION_CORRECTION) {
-			balanceCorrection(solve);
-			knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, moveCorrected, solve);
-		}
-		takePoses(solve);
+	if (last == KN_ARTICULATION_CORRECTION) {
+		balanceCorrection(solve);
+		knTasks_For(tasks, bodyCount, BODY_GRAIN, endCorrection, solve);
 	}
 	solve->u = solve->input.state->velocity;
 }

@@ -7,12 +7,12 @@
 //   Enter(KN_ARTICULATION_COLLISION)  state->velocity      at the start poses; locked directions and limits only
 //   Enter(KN_ARTICULATION_DYNAMICS)   blocks->u            at the start poses, after knBlocks_Begin and
 //                                                          knJointRows_ApplyForces; last step's impulses are applied
-//   Enter(KN_ARTICULATION_CORRECTION) poses only           default scheme, before knBlocks_End: joint-only sweeps of
-//                                                          pre-stabilization whose velocities bodies move by but do not keep
-//   Enter(KN_ARTICULATION_ARRIVAL)    state->velocity      after knBlocks_End, at the end poses
+//   Enter(KN_ARTICULATION_CORRECTION) poses                default scheme, after knBlocks_End: Settle closes what gaps are
+//                                                          left, without giving bodies the velocities to it
+//   Enter(KN_ARTICULATION_ARRIVAL)    state->velocity      after knBlocks_End (and correction)
 //   knArticulationSolve_Finish                             reactions, memory for the next step, work of motors
 //
-// Pre-stabilization belongs to the dynamics and correction phases, post-stabilization to the others. Impulses are equal and opposite at a
+// Pre-stabilization belongs to the dynamics phase, post-stabilization to all but the correction. Impulses are equal and opposite at a
 // point common to both bodies, plus opposite couples, always with the bodies' true masses: shock propagation may
 // freeze bodies for contacts, joints never see it. A caller that wants to keep the velocities of before an extra
 // joints-only sweep saves blocks->u and puts it back itself.

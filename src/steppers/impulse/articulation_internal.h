@@ -35,7 +35,7 @@ typedef struct knSolveJoint {
 	knTwist locked; // dynamics phase: impulse of locked directions at the child's start origin, world axes
 	knTwist
 		error; // at the start of the step, parent joint frame's axes: the dynamics phase leaves it as it is
-	knVec3 shift;  // impulse of the correction phase, which moves poses only
+	knVec3 shift;  // of the correction phase, kg m, on the child
 	knTwist total; // all impulses of the step likewise (each at the child's origin of its time)
 	knQuat axes;   // parent joint frame at the start of the step
 	double work;   // J, of motors
@@ -80,11 +80,10 @@ struct knArticulationSolve {
 	const double* invMass;
 	knMat33* invInertia; // world axes. knArticulationSolve_Enter
 	knTwist* u;
-	knTwist* moved;                   // [bodyCount] velocities that poses move by: u and the correction
-	knFrame* start;                   // [bodyCount] poses at the start
+	knTwist* shift;   // [bodyCount] the way that the correction moves bodies by: u of that phase
+	knVec3* momentum; // [bodyCount] angular momentum, which a correction does not change but for its balance
 	struct knSettleVector* settle[4]; // [jointCount] each (joint_settle.c)
 	knTwist* change;                  // [bodyCount] likewise; zero for immovable bodies
-	knVec3* spin;                     // [bodyCount] angular momentum that makes up for the correction
 };
 
 // The two bodies of a joint, with levers to a common point.
@@ -154,6 +153,8 @@ void knJointBlock_Answer(const knJointBlock* block, knTwist change, double z[6])
 
 // What is wrong with the velocity V (world axes) of a joint at J: its locked part is to vanish.
 knTwist knJoint_WrongRate(const knJoint* joint, knFrame J, knQuat axes, knTwist V);
+// Correction phase: moves all bodies by their shifts, which are then zero.
+void knArticulationSolve_Shift(knArticulationSolve* solve);
 // Memory for joint_settle.c.
 void knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena);
 

@@ -249,9 +249,11 @@ static knFrame limitFrame(const knArticulationSolve* solve, const knSolveJoint* 
 static double limitResidual(const knArticulationSolve* solve, const knJointBound* bound, double rate,
 							bool predicted) {
 	if (predicted) {
-		// dynamics keeps what was beyond at the start, the correction takes it away
-		double kept = solve->phase == KN_ARTICULATION_DYNAMICS ? bound->startRoom : 0.0;
-		return (bound->room - kept) / solve->input.h;
+		// what was beyond at the start is left to the correction
+		return (bound->room - bound->startRoom) / solve->input.h;
+	}
+	if (solve->phase == KN_ARTICULATION_CORRECTION) {
+		return rate + bound->room;
 	}
 	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
 		return rate + knMax(bound->room, 0.0) / solve->input.h;

@@ -12,11 +12,13 @@
 #include "core/tasks.h"
 #include "steppers/impulse/articulation_internal.h"
 
-#define ROUNDS 2      // of the nonlinear phases
-#define REACH 32      // iterations of a round at most
-#define GOOD 1e-9     // of the first residual
-#define QUIET 1e-24   // (m/s)^2 a joint: not worth an iteration
-#define FAST_TURN 0.7 // rad: a body that turns further in the step is followed by its velocity alone
+#define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
+#define CORRECTION_ROUNDS 3 // at most
+#define ROUNDS 2            // of the nonlinear phases
+#define REACH 32            // iterations of a round at most
+#define GOOD 1e-9           // of the first residual
+#define QUIET 1e-24         // (m/s)^2 a joint: not worth an iteration
+#define FAST_TURN 0.7       // rad: a body that turns further in the step is followed by its velocity alone
 
 // Impulses and rates along the rows of one joint.
 struct knSettleVector {
@@ -144,51 +146,48 @@ static bool turnsFast(const knArticulationSolve* solve, int body) {
 	return h * h * knLengthSquared(solve->u[body].ang) > FAST_TURN * FAST_TURN;
 }
 
+// Error of the joint at given poses, parent joint frame's axes.
+static knTwist errorAt(const knSolveJoint* entry, knFrame poseP, knFrame poseC) {
+	knFrame J = knJoint_Frame(entry->joint, poseP, poseC);
+	return knJoint_ErrorTwist(J, entry->ops->projectState(entry->joint, J));
+}
+
 // World axes of the phase.
 static knTwist wrongRate(knArticulationSolve* solve, int i) {
 	const knSolveJoint* entry = &solve->joints[i];
 	const knJointBlock* block = knJointBlock_Get(solve, i);
+	const knFrame poseP = solve->input.state->pose[entry->parent],
+				  poseC = solve->input.state->pose[entry->child];
+	if (solve->phase == KN_ARTICULATION_CORRECTION) {
+		return knRotateT(block->axes, errorAt(entry, poseP, poseC));
+	}
+	bool fast = turnsFast(solve, entry->parent) || turnsFast(solve, entry->child);
+	if (solve->phase == KN_ARTICULATION_DYNAMICS && !fast) {
+		const double h = solve->input.h;
+		knFrame endP = knMovePose(poseP, solve->u[entry->parent], h);
+		knFrame endC = knMovePose(poseC, solve->u[entry->child], h);
+		knTwist change = knSubT(errorAt(entry, endP, endC), entry->error);
+		return knRotateT(block->axes, knScaleT(1.0 / h, change));
+	}
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
-	knTwist V = knJointPair_Rate(&pair);
-	const bool predict =
-		solve->phase == KN_ARTICULATION_DYNAMICS || solve->phase == KN_ARTICULATION_CORRECTION;
-	const bool correct = solve->phase == KN_ARTICULATION_CORRECTION;
-	if (!predict || (!correct && (turnsFast(solve, entry->parent) || turnsFast(solve, entry->child)))) {
-		return knJoint_WrongRate(entry->joint, block->J, block->axes, V);
-	}
-	const knFrame* pose = solve->input.state->pose;
-	const double h = solve->input.h;
-	knFrame endP = knMovePose(pose[entry->parent], solve->u[entry->parent], h);
-	knFrame endC = knMovePose(pose[entry->child], solve->u[entry->child], h);
-	knFrame J = knJoint_Frame(entry->joint, endP, endC);
-	knTwist error = knJoint_ErrorTwist(J, entry->ops->projectState(entry->joint, J));
-	if (!correct) {
-		error = knSubT(error, entry->error);
-	}
-	return knRotateT(block->axes, knScaleT(1.0 / h, error));
+	return knJoint_WrongRate(entry->joint, block->J, block->axes, knJointPair_Rate(&pair));
 }
 
+// One round: what was wrong before.
 static double settleIsland(const Island* island) {
 	knArticulationSolve* solve = island->solve;
-	const bool predict =
-		solve->phase == KN_ARTICULATION_DYNAMICS || solve->phase == KN_ARTICULATION_CORRECTION;
-	double first = 0.0;
-	for (int round = 0; round < (predict ? ROUNDS : 1); ++round) {
-		double worst = 0.0;
-		for (int n = 0; n < island->count; ++n) {
-			const int i = island->entries[n];
-			knTwist wrong = wrongRate(solve, i);
-			solve->settle[0][i] = (struct knSettleVector){ { 0.0 } };
-			for (int k = 0; k < solve->blocks[i].count; ++k) {
-				double b = knDotT(solve->blocks[i].rows[k], wrong);
-				solve->settle[1][i].v[k] = -b;
-				worst = knMax(worst, knAbs(b));
-			}
+	double worst = 0.0;
+	for (int n = 0; n < island->count; ++n) {
+		const int i = island->entries[n];
+		knTwist wrong = wrongRate(solve, i);
+		solve->settle[0][i] = (struct knSettleVector){ { 0.0 } };
+		for (int k = 0; k < solve->blocks[i].count; ++k) {
+			double b = knDotT(solve->blocks[i].rows[k], wrong);
+			solve->settle[1][i].v[k] = -b;
+			worst = knMax(worst, knAbs(b));
 		}
-		first = round == 0 ? worst : first;
-		if (!(worst * worst > QUIET)) {
-			break;
-		}
+	}
+	if (worst * worst > QUIET) {
 		solveLinear(island);
 		for (int n = 0; n < island->count; ++n) {
 			const int i = island->entries[n];
@@ -197,7 +196,12 @@ static double settleIsland(const Island* island) {
 			knSolveJoint_Push(solve, &solve->joints[i], &pair, wrench, knZero3(), wrench);
 		}
 	}
-	return first;
+	for (int n = 0; n < island->count && solve->phase == KN_ARTICULATION_CORRECTION; ++n) {
+		if (solve->joints[island->entries[n]].boundCount > 0) {
+			knJointBounds_Pass(solve, island->entries[n], false);
+		}
+	}
+	return worst;
 }
 
 static void settleIslands(int first, int last, int worker, void* argument) {
@@ -210,13 +214,27 @@ static void settleIslands(int first, int last, int worker, void* argument) {
 	}
 }
 
-double knArticulationSolve_Settle(knArticulationSolve* solve) {
+static double settleOnce(knArticulationSolve* solve) {
 	knTasks_For(&solve->input.tasks, solve->islandCount, 1, settleIslands, solve);
 	double worst = 0.0;
 	for (int k = 0; k < solve->islandCount; ++k) {
 		worst = knMax(worst, solve->islandWorst[k]);
 	}
 	return worst;
+}
+
+double knArticulationSolve_Settle(knArticulationSolve* solve) {
+	double first = 0.0, worst = 1.0;
+	const bool correct = solve->phase == KN_ARTICULATION_CORRECTION;
+	const int rounds = correct ? CORRECTION_ROUNDS : (solve->phase == KN_ARTICULATION_DYNAMICS ? ROUNDS : 1);
+	for (int round = 0; round < rounds && worst > (correct ? CLOSED : 0.0); ++round) {
+		worst = settleOnce(solve);
+		first = round == 0 ? worst : first;
+		if (correct) {
+			knArticulationSolve_Shift(solve);
+		}
+	}
+	return first;
 }
 
 void knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena) {

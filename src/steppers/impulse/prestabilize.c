@@ -6,7 +6,9 @@
 //
 // Only locked directions are ever pushed: aiming at the whole of J*, as published, puts impulses along free axes too,
 // and a force found before the couple is spoilt by it. One Newton step a visit is enough, since the sweeps
-// come round again; J* and B are taken anew each time. A joint torn far open takes the best part of the step instead.
+// come round again; J* and B are taken anew each time. The error that a joint had at the start is kept: to close a gap
+// within the step takes a speed of gap/h, which must neither become a velocity nor be remembered as a force; the
+// correction after the move closes it. A joint torn far open takes the best part of the step instead.
 #include "core/dense.h"
 #include "steppers/impulse/articulation_internal.h"
 #include "steppers/impulse/joint_newton.h"
@@ -72,20 +74,13 @@ static double errorAlong(double s, const void* context) {
 
 // --- closing one joint -----------------------------------------------------------------------------------
 
-// The error that this phase leaves, world axes: closing a gap within a step takes a speed of gap/h, which must neither
-// become a velocity nor be remembered as a force, so the dynamics phase keeps gaps as they are and the correction phase
-// closes them.
-static knTwist keptError(const knArticulationSolve* solve, const knSolveJoint* entry, knQuat axes) {
-	return solve->phase == KN_ARTICULATION_DYNAMICS ? knRotateT(axes, entry->error) : knZeroTwist();
-}
-
 // A ball joint's equations are the linear ones alone.
 static double closeBall(knArticulationSolve* solve, int i, double epsilon) {
 	knJointNewton newton;
 	knJointNewton_Set(solve, i, knIdentityF(), &newton);
 	knMat33 slope;
 	knVec3 f = knJointNewton_Linear(&newton, knZero3(), &slope);
-	knTwist kept = keptError(solve, &solve->joints[i], solve->joints[i].axes);
+	knTwist kept = knRotateT(solve->joints[i].axes, solve->joints[i].error);
 	f = knSub(f, kept.lin);
 	double error = knLength(f);
 	if (error > CLOSED) {
@@ -136,7 +131,7 @@ static double closeAny(knArticulationSolve* solve, int i, double epsilon) {
 	knTwist rows[6], changes[6];
 	int count = entry->ops->lockedRows(joint, target, rows);
 	knQuat axes = knMulQ(endP.q, joint->frameParent.q);
-	knTwist kept = keptError(solve, entry, axes);
+	knTwist kept = knRotateT(axes, entry->error);
 	knTwist F = knSubT(knJointNewton_Residual(&newton, &mp, &mc), kept);
 	double z[6], error = 0.0;
 	for (int k = 0; k < count; ++k) {
@@ -179,13 +174,11 @@ static double closeJoint(knArticulationSolve* solve, int i, double epsilon) {
 }
 
 double knPreStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
-	KN_ASSERT(solve->phase == KN_ARTICULATION_DYNAMICS || solve->phase == KN_ARTICULATION_CORRECTION);
+	KN_ASSERT(solve->phase == KN_ARTICULATION_DYNAMICS);
 	if (solve->paper) {
 		return knPreStabilize_PaperJoint(solve, i, epsilon);
 	}
-	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
-		knJointSteady_Visit(solve, i);
-	}
+	knJointSteady_Visit(solve, i);
 	double error = closeJoint(solve, i, epsilon);
 	if (solve->joints[i].boundCount > 0) {
 		knJointBounds_Pass(solve, i, true);
