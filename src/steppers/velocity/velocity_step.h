@@ -21,9 +21,9 @@ typedef enum knGlobalStage {
 // The settings, resolved: numbers instead of "the stepper's own choice".
 typedef struct knVelocityOptions {
 	int sweeps[KN_STAGE_COUNT]; // of the global solves
-	int layerSweeps;      // sweeps a layer
-	int tallLayerSweeps;  // the same in piles of many layers
-	int correctionSweeps; // of each correction
+	int layerSweeps;            // sweeps a layer
+	int tallLayerSweeps;        // the same in piles of many layers
+	int correctionSweeps;       // of each correction
 	bool shock;
 	int queries;      // collision queries a step
 	double weighting; // published scheme: the share of the step that the global dynamics takes
