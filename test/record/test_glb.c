@@ -76,7 +76,7 @@ static void animationIsTheRecordedMotion(void** state) {
 	assert_int_equal(gltfKeyCount(&gltf, fixed, "translation"), 0);
 	assert_int_equal(gltfKeyCount(&gltf, fixed, "rotation"), 0);
 	assert_true(gltfKeyCount(&gltf, ball, "translation") > 2);
-	assert_true(gltfKeyCount(&gltf, ball, "translation") < FRAMES / 2);
+	assert_true(gltfKeyCount(&gltf, ball, "translation") < FRAMES);
 	gltfClose(&gltf);
 }
 
