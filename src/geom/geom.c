@@ -91,16 +91,6 @@ knGeomChild knGeom_Child(const knGeom* geom, int index) {
 	return geom->children[index];
 }
 
-const knVec3* knGeom_Vertices(const knGeom* geom, int* count) {
-	*count = geom->hull != NULL ? geom->hull->vertexCount : 0;
-	return geom->hull != NULL ? geom->hull->vertices : NULL;
-}
-
-const knTriangle* knGeom_Triangles(const knGeom* geom, int* count) {
-	*count = geom->hull != NULL ? geom->hull->triangleCount : 0;
-	return geom->hull != NULL ? geom->hull->triangles : NULL;
-}
-
 knMassProps knGeom_MassProps(const knGeom* geom, double density) {
 	return opsTable[geom->kind]->massProps(geom, density);
 }
@@ -111,6 +101,18 @@ knAabb knGeom_Aabb(const knGeom* geom, knFrame frame) {
 
 double knGeom_Distance(const knGeom* geom, knVec3 pointLocal) {
 	return opsTable[geom->kind]->distance(geom, pointLocal);
+}
+
+const knVec3* knGeom_Vertices(const knGeom* geom, int* count) {
+	const knGeomOps* ops = opsTable[geom->kind];
+	*count = 0;
+	return ops->vertices != NULL ? ops->vertices(geom, count) : NULL;
+}
+
+const knTriangle* knGeom_Triangles(const knGeom* geom, int* count) {
+	const knGeomOps* ops = opsTable[geom->kind];
+	*count = 0;
+	return ops->triangles != NULL ? ops->triangles(geom, count) : NULL;
 }
 
 // --- checks ----------------------------------------------------------------------------------------------

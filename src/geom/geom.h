@@ -41,6 +41,10 @@ typedef struct knGeomOps {
 	knMassProps (*massProps)(const knGeom* geom, double density);
 	knAabb (*aabb)(const knGeom* geom, knFrame frame);
 	double (*distance)(const knGeom* geom, knVec3 pointLocal);
+	// kinds made of triangles (hull, mesh, height field): what knGeom_Vertices and knGeom_Triangles give; else
+	// NULL
+	const knVec3* (*vertices)(const knGeom* geom, int* count);
+	const knTriangle* (*triangles)(const knGeom* geom, int* count);
 } knGeomOps;
 
 extern const knGeomOps knGeomOps_Sphere, knGeomOps_Capsule, knGeomOps_Box, knGeomOps_Plane,

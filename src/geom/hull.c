@@ -133,10 +133,22 @@ static double distance(const knGeom* geom, knVec3 pointLocal) {
 	return knHull_Closest(geom->hull, pointLocal).distance;
 }
 
+static const knVec3* vertices(const knGeom* geom, int* count) {
+	*count = geom->hull->vertexCount;
+	return geom->hull->vertices;
+}
+
+static const knTriangle* triangles(const knGeom* geom, int* count) {
+	*count = geom->hull->triangleCount;
+	return geom->hull->triangles;
+}
+
 const knGeomOps knGeomOps_Hull = {
 	.name = "hull",
 	.destroy = destroy,
 	.massProps = massProps,
 	.aabb = aabb,
 	.distance = distance,
+	.vertices = vertices,
+	.triangles = triangles,
 };
