@@ -9,7 +9,7 @@
 #include "steppers/impulse/impulse_step.h"
 
 #define DEFAULT_SWEEPS 10
-#define SETTLED 1e-9 // of g h: sweeps that change speeds by less are done
+#define SETTLED 1e-6 // of g h: sweeps that change speeds by less are done
 
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step) {
 	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
