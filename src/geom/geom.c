@@ -1,10 +1,16 @@
 // What all geometries share: the table of kinds, the record, its reference count, and the checks of sizes.
 #include "geom/geom.h"
 
+#include "geom/mesh.h"
+
 static const knGeomOps* const opsTable[KN_GEOM_KIND_COUNT] = {
-	[KN_GEOM_SPHERE] = &knGeomOps_Sphere,     [KN_GEOM_CAPSULE] = &knGeomOps_Capsule,
-	[KN_GEOM_BOX] = &knGeomOps_Box,           [KN_GEOM_PLANE] = &knGeomOps_Plane,
+	[KN_GEOM_SPHERE] = &knGeomOps_Sphere,
+	[KN_GEOM_CAPSULE] = &knGeomOps_Capsule,
+	[KN_GEOM_BOX] = &knGeomOps_Box,
+	[KN_GEOM_PLANE] = &knGeomOps_Plane,
 	[KN_GEOM_COMPOUND] = &knGeomOps_Compound,
+	[KN_GEOM_MESH] = &knGeomOps_Mesh,
+	[KN_GEOM_HEIGHT_FIELD] = &knGeomOps_HeightField,
 };
 
 const knGeomOps* knGeomOps_Get(knGeomKind kind) {
@@ -13,7 +19,7 @@ const knGeomOps* knGeomOps_Get(knGeomKind kind) {
 }
 
 const char* knGeomKind_Name(knGeomKind kind) {
-	return (unsigned)kind < KN_GEOM_KIND_COUNT ? opsTable[kind]->name : "unknown";
+	return (unsigned)kind < KN_GEOM_KIND_COUNT && opsTable[kind] != NULL ? opsTable[kind]->name : "unknown";
 }
 
 // --- life ------------------------------------------------------------------------------------------------
@@ -45,6 +51,9 @@ static void destroy(knGeom* geom) {
 	}
 	knFree(&allocator, geom->children, (size_t)geom->childCount * sizeof(knGeomChild));
 	knBvh_Destroy(&geom->tree, &allocator);
+	if (opsTable[geom->kind]->destroy != NULL) {
+		opsTable[geom->kind]->destroy(geom);
+	}
 	knFree(&allocator, geom, sizeof(knGeom));
 }
 
@@ -79,6 +88,16 @@ knGeomChild knGeom_Child(const knGeom* geom, int index) {
 		return (knGeomChild){ NULL, knIdentityF() };
 	}
 	return geom->children[index];
+}
+
+const knVec3* knGeom_Vertices(const knGeom* geom, int* count) {
+	*count = geom->mesh != NULL ? geom->mesh->vertexCount : 0;
+	return geom->mesh != NULL ? geom->mesh->vertices : NULL;
+}
+
+const knTriangle* knGeom_Triangles(const knGeom* geom, int* count) {
+	*count = geom->mesh != NULL ? geom->mesh->triangleCount : 0;
+	return geom->mesh != NULL ? geom->mesh->triangles : NULL;
 }
 
 knMassProps knGeom_MassProps(const knGeom* geom, double density) {
