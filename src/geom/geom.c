@@ -1,7 +1,7 @@
 // What all geometries share: the table of kinds, the record, its reference count, and the checks of sizes.
 #include "geom/geom.h"
 
-#include "geom/mesh.h"
+#include "geom/convex.h"
 
 static const knGeomOps* const opsTable[KN_GEOM_KIND_COUNT] = {
 	[KN_GEOM_SPHERE] = &knGeomOps_Sphere,
@@ -9,6 +9,9 @@ static const knGeomOps* const opsTable[KN_GEOM_KIND_COUNT] = {
 	[KN_GEOM_BOX] = &knGeomOps_Box,
 	[KN_GEOM_PLANE] = &knGeomOps_Plane,
 	[KN_GEOM_COMPOUND] = &knGeomOps_Compound,
+	[KN_GEOM_CYLINDER] = &knGeomOps_Cylinder,
+	[KN_GEOM_ELLIPSOID] = &knGeomOps_Ellipsoid,
+	[KN_GEOM_HULL] = &knGeomOps_Hull,
 	[KN_GEOM_MESH] = &knGeomOps_Mesh,
 	[KN_GEOM_HEIGHT_FIELD] = &knGeomOps_HeightField,
 };
@@ -90,16 +93,6 @@ knGeomChild knGeom_Child(const knGeom* geom, int index) {
 	return geom->children[index];
 }
 
-const knVec3* knGeom_Vertices(const knGeom* geom, int* count) {
-	*count = geom->mesh != NULL ? geom->mesh->vertexCount : 0;
-	return geom->mesh != NULL ? geom->mesh->vertices : NULL;
-}
-
-const knTriangle* knGeom_Triangles(const knGeom* geom, int* count) {
-	*count = geom->mesh != NULL ? geom->mesh->triangleCount : 0;
-	return geom->mesh != NULL ? geom->mesh->triangles : NULL;
-}
-
 knMassProps knGeom_MassProps(const knGeom* geom, double density) {
 	return opsTable[geom->kind]->massProps(geom, density);
 }
@@ -110,6 +103,18 @@ knAabb knGeom_Aabb(const knGeom* geom, knFrame frame) {
 
 double knGeom_Distance(const knGeom* geom, knVec3 pointLocal) {
 	return opsTable[geom->kind]->distance(geom, pointLocal);
+}
+
+const knVec3* knGeom_Vertices(const knGeom* geom, int* count) {
+	const knGeomOps* ops = opsTable[geom->kind];
+	*count = 0;
+	return ops->vertices != NULL ? ops->vertices(geom, count) : NULL;
+}
+
+const knTriangle* knGeom_Triangles(const knGeom* geom, int* count) {
+	const knGeomOps* ops = opsTable[geom->kind];
+	*count = 0;
+	return ops->triangles != NULL ? ops->triangles(geom, count) : NULL;
 }
 
 // --- checks ----------------------------------------------------------------------------------------------

@@ -16,8 +16,9 @@
 #define KN_GEOM_MAX_CHILDREN (1 << 20) // children of a compound: 20 bits of a contact's feature
 #define KN_GEOM_COVER 16               // boxes that stand for a compound when its bounds are taken
 #define KN_MESH_MAX_TRIANGLES (1 << 28)
-#define KN_MESH_MAX_PART_EDGES (1 << 21) // of a mesh in a compound: 21 bits of a contact's feature
+#define KN_MESH_MAX_PART (1 << 20)      // triangles of a mesh in a compound: 20 bits of a contact's feature
 
+typedef struct knHull knHull;
 typedef struct knMesh knMesh;
 
 struct knGeom {
@@ -33,6 +34,7 @@ struct knGeom {
 	int coverCount;
 	int cover[KN_GEOM_COVER]; // nodes of the tree that together hold every child
 
+	knHull* hull; // hulls only, written by knGeom_Hull
 	knMesh* mesh; // meshes and height fields only, written by knGeom_NewMesh
 };
 
@@ -43,10 +45,15 @@ typedef struct knGeomOps {
 	knMassProps (*massProps)(const knGeom* geom, double density);
 	knAabb (*aabb)(const knGeom* geom, knFrame frame);
 	double (*distance)(const knGeom* geom, knVec3 pointLocal);
+	// kinds made of triangles (hull, mesh, height field): what knGeom_Vertices and knGeom_Triangles give; else
+	// NULL
+	const knVec3* (*vertices)(const knGeom* geom, int* count);
+	const knTriangle* (*triangles)(const knGeom* geom, int* count);
 } knGeomOps;
 
 extern const knGeomOps knGeomOps_Sphere, knGeomOps_Capsule, knGeomOps_Box, knGeomOps_Plane,
-	knGeomOps_Compound, knGeomOps_Mesh, knGeomOps_HeightField;
+	knGeomOps_Compound, knGeomOps_Cylinder, knGeomOps_Ellipsoid, knGeomOps_Hull, knGeomOps_Mesh,
+	knGeomOps_HeightField;
 
 const knGeomOps* knGeomOps_Get(knGeomKind kind);
 

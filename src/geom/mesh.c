@@ -118,12 +118,24 @@ static double distance(const knGeom* geom, knVec3 pointLocal) {
 	return knMesh_Signed(geom->mesh, &hit, pointLocal, &normal);
 }
 
+static const knVec3* vertices(const knGeom* geom, int* count) {
+	*count = geom->mesh->vertexCount;
+	return geom->mesh->vertices;
+}
+
+static const knTriangle* triangles(const knGeom* geom, int* count) {
+	*count = geom->mesh->triangleCount;
+	return geom->mesh->triangles;
+}
+
 const knGeomOps knGeomOps_Mesh = {
 	.name = "mesh",
 	.destroy = destroy,
 	.massProps = massProps,
 	.aabb = aabb,
 	.distance = distance,
+	.vertices = vertices,
+	.triangles = triangles,
 };
 
 const knGeomOps knGeomOps_HeightField = {
@@ -132,4 +144,6 @@ const knGeomOps knGeomOps_HeightField = {
 	.massProps = massProps,
 	.aabb = aabb,
 	.distance = distance,
+	.vertices = vertices,
+	.triangles = triangles,
 };
