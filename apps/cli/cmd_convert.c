@@ -1,4 +1,4 @@
-// knuckle convert: recordings (.knt) to .html, .csv or .knt, scenes and MJCF files to MJCF.
+// knuckle convert: recordings (.knt) to .html, .glb, .csv or .knt, scenes and MJCF files to MJCF.
 #include <stdio.h>
 #include <string.h>
 
@@ -34,8 +34,9 @@ static knStatus writeRecording(const knTrajectory* trajectory, const char* out, 
 
 // A recording that was cut off (a crash, a full disk) gives its whole frames, and exit status 3.
 static int convertRecording(const char* in, const char* out, double fps) {
-	if (!cliHasExtension(out, ".html") && !cliHasExtension(out, ".csv") && !cliHasExtension(out, ".knt")) {
-		return cliFail(CLI_USAGE, "cannot write '%s': a recording becomes .html, .csv or .knt", out);
+	if (!cliHasExtension(out, ".html") && !cliHasExtension(out, ".glb") && !cliHasExtension(out, ".csv") &&
+		!cliHasExtension(out, ".knt")) {
+		return cliFail(CLI_USAGE, "cannot write '%s': a recording becomes .html, .glb, .csv or .knt", out);
 	}
 	knError error = { 0 };
 	knTrajectory* trajectory = knTrajectory_Open(in, NULL, &error);
@@ -145,7 +146,7 @@ static int convertCommand(const cliCommand* command, int argc, char** argv) {
 const cliCommand cliConvertCommand = {
 	.name = "convert",
 	.operands = "IN OUT",
-	.summary = "convert a recording to .html, .csv or .knt, or a scene to MJCF",
+	.summary = "convert a recording to .html, .glb, .csv or .knt, or a scene to MJCF",
 	.options = options,
 	.notes = "examples:\n"
 			 "  knuckle convert run.knt run.html\n"

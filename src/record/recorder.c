@@ -145,9 +145,16 @@ static void* openKnt(const char* path, const knRecordView* view, const knAllocat
 	return knRecording_Open(&knKntWriter, path, view, allocator, error);
 }
 
+static void* openGlb(const char* path, const knRecordView* view, const knAllocator* allocator,
+					 knError* error) {
+	return knRecording_Open(&knGlbWriter, path, view, allocator, error);
+}
+
 const knRecorderOps knCsvRecorder = { ".csv", openCsv, knRecording_Write, knRecording_Close,
 									  knRecording_Abandon };
 const knRecorderOps knKntRecorder = { ".knt", openKnt, knRecording_Write, knRecording_Close,
+									  knRecording_Abandon };
+const knRecorderOps knGlbRecorder = { ".glb", openGlb, knRecording_Write, knRecording_Close,
 									  knRecording_Abandon };
 
 typedef struct Format {
@@ -158,6 +165,7 @@ typedef struct Format {
 static const Format FORMATS[] = {
 	{ &knCsvRecorder, &knCsvWriter },
 	{ &knKntRecorder, &knKntWriter },
+	{ &knGlbRecorder, &knGlbWriter },
 };
 #define FORMAT_COUNT ((int)(sizeof(FORMATS) / sizeof(FORMATS[0])))
 

@@ -32,6 +32,7 @@ void* knRecording_Writer(void* self); // what the writer's `open` returned
 
 extern const knRecorderOps knCsvRecorder;
 extern const knRecorderOps knKntRecorder;
+extern const knRecorderOps knGlbRecorder;
 
 // By the path's extension (any case); NULL and KN_UNSUPPORTED listing the known ones.
 const knRecorderOps* knRecorderOps_ForPath(const char* path, knError* error);

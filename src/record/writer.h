@@ -52,6 +52,7 @@ struct knWriterOps {
 
 extern const knWriterOps knCsvWriter;
 extern const knWriterOps knKntWriter;
+extern const knWriterOps knGlbWriter;
 
 // A frame of a file read back, as a writer sees it.
 knCastFrame knTrajectory_CastFrame(const knTrajectory* trajectory, int frame);

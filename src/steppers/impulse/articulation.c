@@ -1,0 +1,421 @@
+// The articulation solve of one step: which joints take part, in which order, on which velocities; what they remember.
+//
+// Joints that share a moving body belong to one island; islands are independent, so a sweep runs them in parallel, each in
+// order of joint indices, forwards and backwards by turns. Results do not depend on the number of threads.
+#include "core/tasks.h"
+#include "steppers/impulse/articulation_internal.h"
+
+#define BODY_GRAIN 256
+#define ISLAND_GRAIN 1
+
+int knArticulationMemory_Count(const knModel* model) {
+	return knState_JointCount(model);
+}
+
+int knArticulationSolve_JointCount(const knArticulationSolve* solve) {
+	return solve->jointCount;
+}
+
+int knArticulationSolve_JointAt(const knArticulationSolve* solve, int i) {
+	KN_ASSERT(i >= 0 && i < solve->jointCount);
+	return solve->joints[i].index;
+}
+
+// --- islands ---------------------------------------------------------------------------------------------
+
+static int findRoot(int* root, int b) {
+	while (root[b] != b) {
+		root[b] = root[root[b]];
+		b = root[b];
+	}
+	return b;
+}
+
+// A moving body of the joint; it has at least one.
+static int moving(const knArticulationSolve* solve, const knSolveJoint* entry) {
+	return solve->invMass[entry->child] > 0.0 ? entry->child : entry->parent;
+}
+
+// The smaller body leads a set, so that islands come in the order of their first joints whatever the unions were.
+static bool buildIslands(knArticulationSolve* solve, knArena* arena) {
+	const int bodyCount = solve->input.model->bodyCount;
+	int* root = KN_SCRATCH(arena, int, bodyCount);
+	int* island = KN_SCRATCH(arena, int, bodyCount);
+	solve->islandBegin = KN_SCRATCH_ZERO(arena, int, solve->jointCount + 2);
+	solve->islandJoint = KN_SCRATCH(arena, int, solve->jointCount);
+	solve->islandWorst = KN_SCRATCH(arena, double, solve->jointCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		root[b] = b;
+		island[b] = -1;
+	}
+	for (int i = 0; i < solve->jointCount; ++i) {
+		const knSolveJoint* entry = &solve->joints[i];
+		if (solve->invMass[entry->parent] > 0.0 && solve->invMass[entry->child] > 0.0) {
+			int a = findRoot(root, entry->parent), b = findRoot(root, entry->child);
+			root[a > b ? a : b] = a > b ? b : a;
+		}
+	}
+
+	// count, then place (a counting sort by island, stable in the order of joints)
+	int* begin = solve->islandBegin;
+	for (int i = 0; i < solve->jointCount; ++i) {
+		int lead = findRoot(root, moving(solve, &solve->joints[i]));
+		if (island[lead] < 0) {
+			island[lead] = solve->islandCount++;
+		}
+		begin[island[lead] + 2] += 1;
+	}
+	for (int k = 0; k < solve->islandCount; ++k) {
+		begin[k + 2] += begin[k + 1];
+	}
+	for (int i = 0; i < solve->jointCount; ++i) {
+		int lead = findRoot(root, moving(solve, &solve->joints[i]));
+		solve->islandJoint[begin[island[lead] + 1]++] = i;
+	}
+	return true;
+}
+
+typedef struct SweepTask {
+	knArticulationSolve* solve;
+	knJointVisit* visit;
+	bool backwards;
+	double epsilon;
+} SweepTask;
+
+static void sweepIslands(int first, int last, int worker, void* argument) {
+	(void)worker;
+	const SweepTask* task = argument;
+	knArticulationSolve* solve = task->solve;
+	for (int k = first; k < last; ++k) {
+		const int begin = solve->islandBegin[k], end = solve->islandBegin[k + 1];
+		double worst = 0.0;
+		for (int n = begin; n < end; ++n) {
+			int i = solve->islandJoint[task->backwards ? end - 1 - (n - begin) : n];
+			worst = knMax(worst, task->visit(solve, i, task->epsilon));
+		}
+		solve->islandWorst[k] = worst;
+	}
+}
+
+double knArticulationSolve_Sweep(knArticulationSolve* solve, knJointVisit* visit, bool backwards,
+								 double epsilon) {
+	SweepTask task = { solve, visit, backwards, epsilon };
+	knTasks_For(&solve->input.tasks, solve->islandCount, ISLAND_GRAIN, sweepIslands, &task);
+	double worst = 0.0;
+	for (int k = 0; k < solve->islandCount; ++k) {
+		worst = knMax(worst, solve->islandWorst[k]);
+	}
+	return worst;
+}
+
+// --- begin -----------------------------------------------------------------------------------------------
+
+static bool takesPart(const knModel* model, const knState* state, int index) {
+	if (!knState_JointActive(state, model, index)) {
+		return false;
+	}
+	const knJoint* joint = knState_Joint(state, model, index);
+	return model->invMass[joint->parent] > 0.0 || model->invMass[joint->child] > 0.0;
+}
+
+static bool listJoints(knArticulationSolve* solve, knArena* arena) {
+	const knModel* model = solve->input.model;
+	const knState* state = solve->input.state;
+	const int indices = knState_JointCount(model);
+	for (int j = 0; j < indices; ++j) {
+		if (takesPart(model, state, j)) {
+			solve->jointCount += 1;
+			solve->boundCount += knJointBounds_Count(knState_Joint(state, model, j), &state->joint[j]);
+		}
+	}
+	solve->joints = KN_SCRATCH(arena, knSolveJoint, solve->jointCount);
+	solve->blocks = KN_SCRATCH(arena, knJointBlock, solve->jointCount);
+	solve->bounds = KN_SCRATCH(arena, knJointBound, solve->boundCount);
+	if (arena->failed) {
+		return false;
+	}
+	int count = 0, bounds = 0;
+	for (int j = 0; j < indices; ++j) {
+		if (!takesPart(model, state, j)) {
+			continue;
+		}
+		const knJoint* joint = knState_Joint(state, model, j);
+		knSolveJoint* entry = &solve->joints[count++];
+		*entry = (knSolveJoint){ .joint = joint,
+								 .ops = knJointOps_Get(joint->kind),
+								 .index = j,
+								 .parent = joint->parent,
+								 .child = joint->child,
+								 .axes = knMulQ(state->pose[joint->parent].q, joint->frameParent.q),
+								 .boundBegin = bounds,
+								 .boundCount = knJointBounds_Count(joint, &state->joint[j]) };
+		knJointBounds_List(joint, &state->joint[j], &solve->bounds[bounds]);
+		bounds += entry->boundCount;
+	}
+	return true;
+}
+
+static void turnInertias(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	for (int b = begin; b < end; ++b) {
+		if (solve->invMass[b] > 0.0) {
+			solve->invInertia[b] =
+				knRotateTensor(solve->input.state->pose[b].q, &solve->input.model->invInertiaLocal[b]);
+		}
+	}
+}
+
+// Blocks and inertias belong to the poses of the state.
+static void takePoses(knArticulationSolve* solve) {
+	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, turnInertias, solve);
+	for (int i = 0; i < solve->jointCount; ++i) {
+		solve->blocks[i].ready = false;
+	}
+}
+
+knArticulationSolve* knArticulationSolve_Begin(const knArticulationInput* input, knArena* arena) {
+	knArticulationSolve* solve = KN_SCRATCH_ZERO(arena, knArticulationSolve, 1);
+	if (solve == NULL) {
+		return NULL;
+	}
+	solve->input = *input;
+	solve->paper = input->settings->scheme == KN_SCHEME_PAPER;
+	solve->invMass = input->model->invMass;
+	solve->invInertia = KN_SCRATCH_ZERO(arena, knMat33, input->model->bodyCount);
+	solve->shift = KN_SCRATCH(arena, knTwist, input->model->bodyCount);
+	solve->momentum = KN_SCRATCH(arena, knVec3, input->model->bodyCount);
+	if (!listJoints(solve, arena) || !buildIslands(solve, arena)) {
+		return NULL;
+	}
+	knArticulationSolve_ReserveSettle(solve, arena);
+	if (arena->failed) {
+		return NULL;
+	}
+	takePoses(solve);
+	knArticulationSolve_Enter(solve, KN_ARTICULATION_COLLISION);
+	return solve;
+}
+
+// --- what a phase begins with ----------------------------------------------------------------------------
+
+static const knArticulationMemory* recall(const knArticulationSolve* solve, const knSolveJoint* entry) {
+	if (solve->input.memory == NULL || solve->paper) {
+		return NULL;
+	}
+	const knArticulationMemory* memory = &solve->input.memory[entry->index];
+	bool own = memory->owner == solve->input.state->joint[entry->index].generation;
+	return memory->dt > 0.0 && own ? memory : NULL;
+}
+
+// The impulses of the last step are the first guess of this one.
+static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
+	(void)epsilon;
+	knSolveJoint* entry = &solve->joints[i];
+	const knArticulationMemory* memory = recall(solve, entry);
+	double scale = memory != NULL ? solve->input.h / memory->dt : 0.0;
+	double motors[6] = { 0.0 };
+	if (memory != NULL) {
+		const knJointBlock* block = knJointBlock_Get(solve, i);
+		knTwist last = knScaleT(scale, knRotateT(block->axes, memory->impulse)), wrench = knZeroTwist();
+		for (int k = 0; k < block->count; ++k) {
+			wrench = knMulAddT(wrench, knDotT(block->rows[k], last), block->rows[k]);
+		}
+		knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
+		knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), wrench);
+		for (int k = 0; k < 6; ++k) {
+			motors[k] = scale * memory->motor[k];
+		}
+	}
+	if (entry->boundCount > 0) {
+		knJointBounds_Begin(solve, i, motors);
+	}
+	if (!solve->paper) {
+		const knJointBlock* block = knJointBlock_Get(solve, i);
+		entry->error = knJoint_ErrorTwist(block->J, entry->ops->projectState(entry->joint, block->J));
+		knJointSteady_Begin(solve, i);
+	}
+	return 0.0;
+}
+
+static double leaveDynamics(knArticulationSolve* solve, int i, double epsilon) {
+	(void)epsilon;
+	knSolveJoint* entry = &solve->joints[i];
+	solve->u = solve->input.blocks->u;
+	knJointBounds_AddWork(solve, i);
+	for (int k = 0; k < entry->boundCount; ++k) {
+		knJointBound* bound = &solve->bounds[entry->boundBegin + k];
+		if (bound->part == KN_BOUND_LIMIT) {
+			bound->lambda = 0.0;
+		}
+	}
+	return 0.0;
+}
+
+void knSolveJoint_Push(knArticulationSolve* solve, knSolveJoint* entry, const knJointPair* pair,
+					   knTwist wrench, knVec3 offset, knTwist locked) {
+	knJointPair_Push(pair, wrench);
+	if (solve->phase == KN_ARTICULATION_CORRECTION) {
+		entry->shift = knAdd(entry->shift, wrench.lin);
+		return;
+	}
+	entry->total.lin = knAdd(entry->total.lin, wrench.lin);
+	entry->total.ang = knAdd(entry->total.ang, knAdd(wrench.ang, knCross(offset, wrench.lin)));
+	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
+		entry->locked.lin = knAdd(entry->locked.lin, locked.lin);
+		entry->locked.ang = knAdd(entry->locked.ang, knAdd(locked.ang, knCross(offset, locked.lin)));
+	}
+}
+
+// --- the correction --------------------------------------------------------------------------------------
+
+static knVec3 timesTensor(knQuat q, const knMat33* local, knVec3 v) {
+	return knRotate(q, knMulMV(local, knInvRotate(q, v)));
+}
+
+static void beginCorrection(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	const knState* state = solve->input.state;
+	for (int b = begin; b < end; ++b) {
+		solve->shift[b] = knZeroTwist();
+		solve->momentum[b] =
+			timesTensor(state->pose[b].q, &solve->input.model->inertiaLocal[b], state->velocity[b].ang);
+	}
+}
+
+static void shiftBodies(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	for (int b = begin; b < end; ++b) {
+		if (solve->invMass[b] > 0.0) {
+			solve->input.state->pose[b] = knMovePose(solve->input.state->pose[b], solve->shift[b], 1.0);
+			solve->shift[b] = knZeroTwist();
+		}
+	}
+}
+
+void knArticulationSolve_Shift(knArticulationSolve* solve) {
+	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, shiftBodies, solve);
+	takePoses(solve);
+}
+
+// The angular momentum is the state: velocities follow it to the corrected poses.
+static void endCorrection(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	const knModel* model = solve->input.model;
+	for (int b = begin; b < end; ++b) {
+		if (solve->invMass[b] > 0.0) {
+			const knQuat q = solve->input.state->pose[b].q;
+			const knVec3 L = solve->momentum[b];
+			knVec3 omega = timesTensor(q, &model->invInertiaLocal[b], L);
+			// once more for what the rounding of a quaternion's length took (integrate.c)
+			knVec3 rest = knSub(L, timesTensor(q, &model->inertiaLocal[b], omega));
+			solve->input.state->velocity[b].ang =
+				knAdd(omega, timesTensor(q, &model->invInertiaLocal[b], rest));
+		}
+	}
+}
+
+// A pair of bodies shifted by +-s/m without the velocities to it would gain s x (v_c - v_p) of angular momentum: its
+// two bodies give it back, half each.
+static void balanceCorrection(knArticulationSolve* solve) {
+	const knTwist* v = solve->input.state->velocity;
+	for (int i = 0; i < solve->jointCount; ++i) {
+		const knSolveJoint* entry = &solve->joints[i];
+		if (solve->invMass[entry->parent] > 0.0 && solve->invMass[entry->child] > 0.0) {
+			knVec3 gained = knCross(entry->shift, knSub(v[entry->child].lin, v[entry->parent].lin));
+			knVec3* momentum = solve->momentum;
+			momentum[entry->parent] = knMulAdd(momentum[entry->parent], -0.5, gained);
+			momentum[entry->child] = knMulAdd(momentum[entry->child], -0.5, gained);
+		}
+	}
+}
+
+// --- phases ----------------------------------------------------------------------------------------------
+
+void knArticulationSolve_Enter(knArticulationSolve* solve, knArticulationPhase phase) {
+	const knArticulationPhase last = solve->phase;
+	solve->postSweeps = 0;
+	solve->phase = phase;
+	if (phase == KN_ARTICULATION_DYNAMICS) {
+		solve->u = solve->input.blocks->u;
+		knArticulationSolve_Sweep(solve, startWarm, false, 1.0);
+		return;
+	}
+	const knTasks* tasks = &solve->input.tasks;
+	const int bodyCount = solve->input.model->bodyCount;
+	if (last == KN_ARTICULATION_DYNAMICS) {
+		knArticulationSolve_Sweep(solve, leaveDynamics, false, 1.0);
+		takePoses(solve);
+	}
+	if (phase == KN_ARTICULATION_CORRECTION) {
+		KN_ASSERT(last == KN_ARTICULATION_DYNAMICS);
+		knTasks_For(tasks, bodyCount, BODY_GRAIN, beginCorrection, solve);
+		solve->u = solve->shift;
+		return;
+	}
+	if (last == KN_ARTICULATION_CORRECTION) {
+		balanceCorrection(solve);
+		knTasks_For(tasks, bodyCount, BODY_GRAIN, endCorrection, solve);
+	}
+	solve->u = solve->input.state->velocity;
+}
+
+// --- finish ----------------------------------------------------------------------------------------------
+
+static void remember(const knArticulationSolve* solve, const knSolveJoint* entry, knQuat axes) {
+	knArticulationMemory* memory = &solve->input.memory[entry->index];
+	*memory = (knArticulationMemory){ .impulse = knInvRotateT(axes, entry->locked),
+									  .dt = solve->input.h,
+									  .owner = solve->input.state->joint[entry->index].generation };
+	for (int k = 0; k < entry->boundCount; ++k) {
+		const knJointBound* bound = &solve->bounds[entry->boundBegin + k];
+		if (bound->part == KN_BOUND_MOTOR) {
+			memory->motor[bound->axis] = bound->lambda;
+		}
+	}
+}
+
+// What a body that moves by itself puts in through a joint: its own speed times what the joint takes from it.
+static double kinematicWork(const knArticulationSolve* solve, const knSolveJoint* entry) {
+	const knModel* model = solve->input.model;
+	const knState* state = solve->input.state;
+	knVec3 anchor = knPoint(state->pose[entry->child], entry->joint->frameChild.p);
+	const int bodies[2] = { entry->parent, entry->child };
+	double work = 0.0;
+	for (int k = 0; k < 2; ++k) {
+		const int b = bodies[k];
+		if (model->bodyKind[b] == KN_BODY_KINEMATIC) {
+			knVec3 arm = knSub(anchor, state->pose[b].p);
+			knTwist v = state->velocity[b];
+			v.lin = knAdd(v.lin, knCross(v.ang, arm));
+			work += (k == 0 ? 1.0 : -1.0) * knDotT(entry->total, v);
+		}
+	}
+	return work;
+}
+
+double knArticulationSolve_Finish(knArticulationSolve* solve) {
+	KN_ASSERT(solve->phase == KN_ARTICULATION_ARRIVAL);
+	knState* state = solve->input.state;
+	knArticulationMemory* memory = solve->input.memory;
+	double work = 0.0;
+	for (int j = 0; memory != NULL && j < knState_JointCount(solve->input.model); ++j) {
+		memory[j].dt = 0.0;
+	}
+	for (int i = 0; i < solve->jointCount; ++i) {
+		const knSolveJoint* entry = &solve->joints[i];
+		knJointState* joint = &state->joint[entry->index];
+		joint->reaction = knMulAddT(joint->reaction, 1.0 / solve->input.h, entry->total);
+		work += entry->work + kinematicWork(solve, entry);
+		if (memory != NULL) {
+			remember(solve, entry, entry->axes);
+		}
+	}
+	return work;
+}

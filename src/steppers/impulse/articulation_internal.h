@@ -1,0 +1,179 @@
+// What the parts of the articulation solve share: one entry a joint, its two bodies under the present phase, and the
+// parts of its free axes that may push only so much (bounds).
+//
+// Signs as everywhere else: a joint's wrench acts on the child, the parent gets the opposite at the same point; rates
+// are those of the child relative to the parent.
+#pragma once
+
+#include "model/joint_parts.h"
+#include "steppers/impulse/articulation.h"
+
+typedef enum knBoundPart { KN_BOUND_LIMIT, KN_BOUND_FRICTION, KN_BOUND_SPRING, KN_BOUND_MOTOR } knBoundPart;
+
+// A row whose impulse over the step stays within [lo, hi].
+typedef struct knJointBound {
+	knBoundPart part;
+	int axis, side;   // as in knJointLimit
+	bool turns;       // limits: of an angle
+	knTwist row;      // parent joint frame's axes. knJointBounds_Begin; limits: at every visit
+	double room;      // limits: way left, at every visit
+	double startRoom; // limits: at the start of the step, at most 0. knJointBounds_Begin
+	double bias;      // wanted: rate + bias + gamma lambda = 0. knJointBounds_Begin
+	double gamma;     // softness of springs. knJointBounds_Begin
+	double lo, hi;    // knJointBounds_Begin
+	double lambda;    // of this step so far
+	double startRate; // motors: rate before the step
+} knJointBound;
+
+// One active joint.
+typedef struct knSolveJoint {
+	const knJoint* joint;
+	const knJointOps* ops;
+	int index;         // of the joint
+	int parent, child; // bodies
+	int boundBegin, boundCount;
+	knTwist locked; // dynamics phase: impulse of locked directions at the child's start origin, world axes
+	knTwist
+		error; // at the start of the step, parent joint frame's axes: the dynamics phase leaves it as it is
+	knVec3 shift;  // of the correction phase, kg m, on the child
+	knTwist total; // all impulses of the step likewise (each at the child's origin of its time)
+	knQuat axes;   // parent joint frame at the start of the step
+	double work;   // J, of motors
+
+	// steadying couple (joint_steady.c)
+	bool steadied;
+	knVec3 couple; // impulse so far
+	knMat33 give;  // change of the relative spin by couples
+} knSolveJoint;
+
+// Locked directions of a joint at the poses of the phase, and K = B^T W B factored. Made at the first visit.
+typedef struct knJointBlock {
+	bool ready;
+	int count;       // 0: nothing locked, or K is singular
+	knTwist rows[6]; // world axes
+	knVec3 rP, rC;   // levers to the child's joint origin
+	knQuat axes;     // parent joint frame
+	knFrame J;
+	double factor[36]; // LDL^T of K
+} knJointBlock;
+
+struct knArticulationSolve {
+	knArticulationInput input;
+	knArticulationPhase phase;
+	bool paper;
+	int preSweeps, postSweeps; // so far, the latter of this phase: they decide the direction
+
+	// joints in the order of indices
+	int jointCount;
+	knSolveJoint* joints;
+	knJointBlock* blocks;
+	int boundCount;
+	knJointBound* bounds;
+
+	// islands: joints that are connected through moving bodies
+	int islandCount;
+	int* islandBegin;    // [islandCount + 1]
+	int* islandJoint;    // entries, ascending within an island
+	double* islandWorst; // [islandCount] error of a sweep
+
+	// bodies under the present phase
+	const double* invMass;
+	knMat33* invInertia; // world axes. knArticulationSolve_Enter
+	knTwist* u;
+	knTwist* shift;   // [bodyCount] the way that the correction moves bodies by: u of that phase
+	knVec3* momentum; // [bodyCount] angular momentum, which a correction does not change but for its balance
+	struct knSettleVector* settle[4]; // [jointCount] each (joint_settle.c)
+	knTwist* change;                  // [bodyCount] likewise; zero for immovable bodies
+};
+
+// The two bodies of a joint, with levers to a common point.
+typedef struct knJointPair {
+	knTwist *uP, *uC;
+	double invMassP, invMassC;
+	const knMat33 *invInertiaP, *invInertiaC;
+	knVec3 rP, rC;
+} knJointPair;
+
+static inline knJointPair knJointPair_Make(const knArticulationSolve* solve, const knSolveJoint* joint,
+										   knVec3 rP, knVec3 rC) {
+	return (knJointPair){ .uP = &solve->u[joint->parent],
+						  .uC = &solve->u[joint->child],
+						  .invMassP = solve->invMass[joint->parent],
+						  .invMassC = solve->invMass[joint->child],
+						  .invInertiaP = &solve->invInertia[joint->parent],
+						  .invInertiaC = &solve->invInertia[joint->child],
+						  .rP = rP,
+						  .rC = rC };
+}
+
+// Velocity of the child relative to the parent at the common point.
+static inline knTwist knJointPair_Rate(const knJointPair* pair) {
+	knVec3 lin = knAdd(pair->uC->lin, knCross(pair->uC->ang, pair->rC));
+	lin = knSub(lin, knAdd(pair->uP->lin, knCross(pair->uP->ang, pair->rP)));
+	return knMakeTwist(knSub(pair->uC->ang, pair->uP->ang), lin);
+}
+
+// Its change under a wrench at the common point.
+static inline knTwist knJointPair_Response(const knJointPair* pair, knTwist wrench) {
+	knVec3 spinC = knMulMV(pair->invInertiaC, knAdd(wrench.ang, knCross(pair->rC, wrench.lin)));
+	knVec3 spinP = knMulMV(pair->invInertiaP, knAdd(wrench.ang, knCross(pair->rP, wrench.lin)));
+	knVec3 lin = knScale(pair->invMassC + pair->invMassP, wrench.lin);
+	lin = knAdd(lin, knAdd(knCross(spinC, pair->rC), knCross(spinP, pair->rP)));
+	return knMakeTwist(knAdd(spinC, spinP), lin);
+}
+
+// Immovable bodies are not written to: islands that hang on the same one are solved at the same time.
+static inline void knJointPair_Push(const knJointPair* pair, knTwist wrench) {
+	if (pair->invMassC > 0.0) {
+		knVec3 torque = knAdd(wrench.ang, knCross(pair->rC, wrench.lin));
+		pair->uC->lin = knMulAdd(pair->uC->lin, pair->invMassC, wrench.lin);
+		pair->uC->ang = knAdd(pair->uC->ang, knMulMV(pair->invInertiaC, torque));
+	}
+	if (pair->invMassP > 0.0) {
+		knVec3 torque = knAdd(wrench.ang, knCross(pair->rP, wrench.lin));
+		pair->uP->lin = knMulAdd(pair->uP->lin, -pair->invMassP, wrench.lin);
+		pair->uP->ang = knSub(pair->uP->ang, knMulMV(pair->invInertiaP, torque));
+	}
+}
+
+// Pushes, and counts the impulse, which acts at `offset` from the child's joint origin: as the joint's reaction, or in
+// the correction phase as a shift. `locked` is the part of it along locked directions that a next step may begin with.
+void knSolveJoint_Push(knArticulationSolve* solve, knSolveJoint* entry, const knJointPair* pair,
+					   knTwist wrench, knVec3 offset, knTwist locked);
+
+// Runs `joint` over all entries, islands in parallel; returns the worst of its answers.
+typedef double knJointVisit(knArticulationSolve* solve, int i, double epsilon);
+double knArticulationSolve_Sweep(knArticulationSolve* solve, knJointVisit* visit, bool backwards,
+								 double epsilon);
+
+// The block of entry i at the poses of the phase (joint_block.c).
+knJointBlock* knJointBlock_Get(knArticulationSolve* solve, int i);
+// The impulses along the locked rows that answer a change of rates `change`: K z = -B^T change.
+void knJointBlock_Answer(const knJointBlock* block, knTwist change, double z[6]);
+
+// What is wrong with the velocity V (world axes) of a joint at J: its locked part is to vanish.
+knTwist knJoint_WrongRate(const knJoint* joint, knFrame J, knQuat axes, knTwist V);
+// Correction phase: moves all bodies by their shifts, which are then zero.
+void knArticulationSolve_Shift(knArticulationSolve* solve);
+// Memory for joint_settle.c.
+void knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena);
+
+// Bounds of a joint (joint_bounds.c): how many; their rows at the start of the dynamics phase; one pass over them.
+int knJointBounds_Count(const knJoint* joint, const knJointState* state);
+void knJointBounds_List(const knJoint* joint, const knJointState* state, knJointBound* bounds);
+void knJointBounds_Begin(knArticulationSolve* solve, int i, const double* motorImpulse);
+void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted);
+// Work of the dynamics phase, before u changes again.
+void knJointBounds_AddWork(knArticulationSolve* solve, int i);
+
+// Couples that keep taut joints from fluttering (joint_steady.c): set up in the dynamics phase, and one visit.
+void knJointSteady_Begin(knArticulationSolve* solve, int i);
+void knJointSteady_Visit(knArticulationSolve* solve, int i);
+
+// The published form of one joint's pre-stabilization (prestabilize_paper.c).
+double knPreStabilize_PaperJoint(knArticulationSolve* solve, int i, double epsilon);
+// The equations of entry i for a target joint frame, and an impulse on its child at their application point.
+struct knJointNewton;
+void knJointNewton_Set(const knArticulationSolve* solve, int i, knFrame target, struct knJointNewton* newton);
+void knPreStabilize_Push(knArticulationSolve* solve, int i, const struct knJointNewton* newton,
+						 knTwist wrench);

@@ -1,0 +1,45 @@
+// Locked directions of a joint at the poses of the phase: K = B^T W B (Weinstein et al. 2006, section V), factored
+// once and used by every sweep of the phase.
+#include "core/dense.h"
+#include "steppers/impulse/articulation_internal.h"
+
+static void build(const knArticulationSolve* solve, const knSolveJoint* entry, knJointBlock* block) {
+	// in
+	const knJoint* joint = entry->joint;
+	const knState* state = solve->input.state;
+	const knFrame poseP = state->pose[entry->parent], poseC = state->pose[entry->child];
+
+	knVec3 anchor = knPoint(poseC, joint->frameChild.p);
+	block->ready = true;
+	block->rP = knSub(anchor, poseP.p);
+	block->rC = knSub(anchor, poseC.p);
+	block->axes = knMulQ(poseP.q, joint->frameParent.q);
+	block->J = knJoint_Frame(joint, poseP, poseC);
+	block->count = entry->ops->lockedRows(joint, entry->ops->projectState(joint, block->J), block->rows);
+	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
+	for (int i = 0; i < block->count; ++i) {
+		block->rows[i] = knRotateT(block->axes, block->rows[i]);
+		knTwist response = knJointPair_Response(&pair, block->rows[i]);
+		for (int k = 0; k <= i; ++k) {
+			block->factor[block->count * i + k] = knDotT(block->rows[k], response);
+		}
+	}
+	if (!knDense_FactorLdl(block->factor, block->count)) {
+		block->count = 0;
+	}
+}
+
+knJointBlock* knJointBlock_Get(knArticulationSolve* solve, int i) {
+	knJointBlock* block = &solve->blocks[i];
+	if (!block->ready) {
+		build(solve, &solve->joints[i], block);
+	}
+	return block;
+}
+
+void knJointBlock_Answer(const knJointBlock* block, knTwist change, double z[6]) {
+	for (int i = 0; i < block->count; ++i) {
+		z[i] = -knDotT(block->rows[i], change);
+	}
+	knDense_SolveLdl(block->factor, block->count, z);
+}
