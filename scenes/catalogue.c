@@ -12,7 +12,9 @@ static const knSceneEntry* const entries[] = {
 	&knBoxStackEntry,   &knWallEntry,           &knTowerEntry,       &knFallingRoofEntry, &knRoofTowerEntry,
 	&knBallGridEntry,   &knSiloEntry,           &knPyramidEntry,     &knPlateEntry,       &knSeeSawEntry,
 	&knCantileverEntry, &knUnequalPillarsEntry, &knStruckStackEntry, &knSledEntry,        &knCardHouseEntry,
-	&knJointsEntry,     &knPendulumEntry,       &knHeavyChainEntry,  &knMassRatioEntry,   &knDominoesEntry,
+	&knJointsEntry,     &knMagnetsEntry,        &knNetEntry,         &knBridgeEntry,      &knRingsEntry,
+	&knRagdollsEntry,   &knPushThroughEntry,    &knHeavyChainEntry,  &knMassRatioEntry,   &knFourBarEntry,
+	&knBricardEntry,    &knFreeRingEntry,       &knShortLoopEntry,   &knPendulumEntry,    &knDominoesEntry,
 	&knSlopeEntry,      &knCradleEntry,
 };
 

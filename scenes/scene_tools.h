@@ -11,6 +11,9 @@ extern const knSceneEntry knDominoesEntry, knSlopeEntry, knCradleEntry;
 extern const knSceneEntry knFallingRoofEntry, knRoofTowerEntry, knSiloEntry;
 extern const knSceneEntry knPlateEntry, knSeeSawEntry, knCantileverEntry, knUnequalPillarsEntry;
 extern const knSceneEntry knStruckStackEntry, knSledEntry, knCardHouseEntry;
+extern const knSceneEntry knMagnetsEntry, knNetEntry, knBridgeEntry, knRingsEntry, knRagdollsEntry;
+extern const knSceneEntry knPushThroughEntry, knFourBarEntry, knBricardEntry, knFreeRingEntry,
+	knShortLoopEntry;
 
 // Colours of the catalogue.
 #define KN_COLOR_GROUND 0x7b838c
