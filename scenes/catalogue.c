@@ -12,10 +12,10 @@ static const knSceneEntry* const entries[] = {
 	&knBoxStackEntry,   &knWallEntry,           &knTowerEntry,       &knFallingRoofEntry, &knRoofTowerEntry,
 	&knBallGridEntry,   &knSiloEntry,           &knPyramidEntry,     &knPlateEntry,       &knSeeSawEntry,
 	&knCantileverEntry, &knUnequalPillarsEntry, &knStruckStackEntry, &knSledEntry,        &knCardHouseEntry,
-	&knJointsEntry,     &knMagnetsEntry,        &knNetEntry,         &knBridgeEntry,      &knRingsEntry,
-	&knRagdollsEntry,   &knPushThroughEntry,    &knHeavyChainEntry,  &knMassRatioEntry,   &knFourBarEntry,
-	&knBricardEntry,    &knFreeRingEntry,       &knShortLoopEntry,   &knPendulumEntry,    &knDominoesEntry,
-	&knSlopeEntry,      &knCradleEntry,
+	&knJointsEntry,     &knMagnetsEntry,        &knNetEntry,         &knBridgeEntry,      &knTankEntry,
+	&knRingsEntry,      &knRagdollsEntry,       &knPushThroughEntry, &knHeavyChainEntry,  &knMassRatioEntry,
+	&knFourBarEntry,    &knBricardEntry,        &knFreeRingEntry,    &knShortLoopEntry,   &knPendulumEntry,
+	&knDominoesEntry,   &knSlopeEntry,          &knCradleEntry,
 };
 
 #define ENTRY_COUNT ((int)(sizeof(entries) / sizeof(entries[0])))
