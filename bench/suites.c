@@ -3,8 +3,11 @@
 
 #include <string.h>
 
+extern const knBenchSuite knLcpBench;
+
 static const knBenchSuite* const suites[] = {
-	NULL,
+	&knLcpBench,
+	NULL, // ends the table
 };
 
 const knBenchSuite* knBenchSuite_At(int index) {

@@ -1,4 +1,4 @@
-// knuckle convert: recordings (.knt) to .csv or .knt, scenes and MJCF files to MJCF.
+// knuckle convert: recordings (.knt) to .csv, .glb or .knt, scenes and MJCF files to MJCF.
 #include <stdio.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ static const cliOption options[] = {
 
 // A recording that was cut off (a crash, a full disk) gives its whole frames, and exit status 3.
 static int convertRecording(const char* in, const char* out) {
-	if (!cliHasExtension(out, ".csv") && !cliHasExtension(out, ".knt")) {
-		return cliFail(CLI_USAGE, "cannot write '%s': a recording becomes .csv or .knt", out);
+	if (!cliHasExtension(out, ".csv") && !cliHasExtension(out, ".knt") && !cliHasExtension(out, ".glb")) {
+		return cliFail(CLI_USAGE, "cannot write '%s': a recording becomes .csv, .glb or .knt", out);
 	}
 	knError error = { 0 };
 	knTrajectory* trajectory = knTrajectory_Open(in, NULL, &error);

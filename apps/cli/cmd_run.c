@@ -10,6 +10,7 @@
 #include "run_report.h"
 
 #define MAX_THREADS 256
+#define WATCHED_FPS 60.0 // of what is made to be watched, unless --fps says otherwise
 
 enum {
 	OPTION_STEPPER,
@@ -37,8 +38,8 @@ static const cliOption options[] = {
 	{ "--set", "NAME=VALUE", "scene parameter, gravity=x,y,z, friction=M, restitution=E or stepper setting" },
 	{ "--keyframe", "NAME", "start from this keyframe of an MJCF file" },
 	{ "--control", "FILE.csv", "motor commands over time (not in this version)" },
-	{ "--out", "FILE", "record to FILE.csv or FILE.knt; may repeat" },
-	{ "--fps", "N", "record N steps per second of simulated time (default: every step)" },
+	{ "--out", "FILE", "record to FILE.csv, FILE.knt or FILE.glb; may repeat" },
+	{ "--fps", "N", "record N steps per second of simulated time (default: 60 to .glb, else every step)" },
 	{ "--measure-every", "K", "measure every K steps (default: 1, penetration 10)" },
 	{ "--json", "FILE|-", "write the measures as JSON; - is standard output, and then nothing else is" },
 	{ NULL, NULL, NULL },
@@ -57,12 +58,12 @@ typedef struct RunOptions {
 // --- reading the options ---------------------------------------------------------------------------------------
 
 static bool addOut(RunOptions* run, const char* path) {
-	if (cliHasExtension(path, ".glb") || cliHasExtension(path, ".html")) {
-		cliFail(CLI_USAGE, "cannot write '%s': this version records .csv and .knt only", path);
+	if (cliHasExtension(path, ".html")) {
+		cliFail(CLI_USAGE, "cannot write '%s': this version records .csv, .knt and .glb only", path);
 		return false;
 	}
-	if (!cliHasExtension(path, ".csv") && !cliHasExtension(path, ".knt")) {
-		cliFail(CLI_USAGE, "cannot write '%s': a recording ends in .csv or .knt", path);
+	if (!cliHasExtension(path, ".csv") && !cliHasExtension(path, ".knt") && !cliHasExtension(path, ".glb")) {
+		cliFail(CLI_USAGE, "cannot write '%s': a recording ends in .csv, .knt or .glb", path);
 		return false;
 	}
 	if (run->outCount == CLI_MAX_OUTPUTS) {
@@ -267,16 +268,24 @@ static void printOutputs(const RunOptions* run, const cliResult* result) {
 	}
 }
 
+// Frames per second of a recording; 0: every step.
+static double fpsOf(const RunOptions* run, const char* path) {
+	bool watched = cliHasExtension(path, ".glb") || cliHasExtension(path, ".html");
+	return run->fps <= 0.0 && watched ? WATCHED_FPS : run->fps;
+}
+
 // Simulates and reports; the outputs are open.
 static int runOpened(const RunOptions* run, const cliScene* scene, knWorld* world, Outputs* outputs) {
 	cliPlan plan = { .scene = scene,
 					 .world = world,
 					 .measure = true,
 					 .measureEvery = run->measureEvery,
-					 .fps = run->fps,
 					 .recorderCount = run->outCount,
 					 .label = run->request.source };
-	memcpy(plan.recorders, outputs->recorders, sizeof(plan.recorders));
+	for (int i = 0; i < run->outCount; ++i) {
+		plan.recorders[i] = outputs->recorders[i];
+		plan.fps[i] = fpsOf(run, run->outs[i]);
+	}
 	cliMeasures measures;
 	cliMeasures_Begin(&measures);
 	knError error = { 0 };

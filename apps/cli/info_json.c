@@ -77,11 +77,15 @@ static void writeGeom(const cliInfo* info, knJson* json, const knGeom* geom, knB
 		knJson_Number(json, "radius", size.x);
 		break;
 	case KN_GEOM_CAPSULE:
+	case KN_GEOM_CYLINDER:
 		knJson_Number(json, "radius", size.x);
 		knJson_Number(json, "half_length", size.y);
 		break;
 	case KN_GEOM_BOX:
 		writeVec(json, "half_extents", size);
+		break;
+	case KN_GEOM_ELLIPSOID:
+		writeVec(json, "radii", size);
 		break;
 	default:
 		break;

@@ -63,11 +63,11 @@ void cliWorld_Close(cliWorld* world) {
 // --- the run -------------------------------------------------------------------------------------------------
 
 // With fps, the first step at or after each frame time; never between steps.
-static bool isFrame(const cliPlan* plan, int64_t step) {
-	if (plan->fps <= 0.0 || step == 0) {
+static bool isFrame(double dt, double fps, int64_t step) {
+	if (fps <= 0.0 || step == 0) {
 		return true;
 	}
-	double frames = plan->scene->dt * plan->fps, tolerance = 1e-9;
+	double frames = dt * fps, tolerance = 1e-9;
 	return floor((double)step * frames + tolerance) > floor((double)(step - 1) * frames + tolerance);
 }
 
@@ -92,7 +92,10 @@ static knStatus look(const cliPlan* plan, int64_t step, cliMeasures* measures, k
 	if (plan->measure && scene->entry != NULL && scene->entry->observe != NULL) {
 		scene->entry->observe(plan->world, &scene->args, &measures->checks);
 	}
-	for (int i = 0; i < plan->recorderCount && isFrame(plan, step); ++i) {
+	for (int i = 0; i < plan->recorderCount; ++i) {
+		if (!isFrame(scene->dt, plan->fps[i], step)) {
+			continue;
+		}
 		knStatus status = knRecorder_Write(plan->recorders[i], plan->world, error);
 		if (status != KN_OK) {
 			return status;

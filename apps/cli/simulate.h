@@ -11,10 +11,10 @@ typedef struct cliPlan {
 	knWorld* world;
 	bool measure;         // false: time only (bench)
 	int64_t measureEvery; // 0: poses every step, penetration every 10th
-	double fps;           // 0: every step is recorded
 	int recorderCount;
 	knRecorder* recorders[CLI_MAX_OUTPUTS];
-	const char* label; // of the progress bar
+	double fps[CLI_MAX_OUTPUTS]; // of each recorder; 0: every step is recorded
+	const char* label;           // of the progress bar
 } cliPlan;
 
 // Model, threads and world of a scene.

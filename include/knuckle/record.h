@@ -2,6 +2,7 @@
 //
 //   .knt  every body's pose and velocity, names, shapes and colours; versioned, each chunk checksummed; after a crash
 //         readable up to the last full frame. Layout: docs/formats.md
+//   .glb  an animation with meshes and colours, glTF 2.0, for Blender, browsers and engines; y is up
 //   .csv  time,body,px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz with 17 digits: centre of mass, world frame
 #pragma once
 
@@ -16,9 +17,9 @@ KN_API knRecorder* knRecorder_Open(const char* path, knWorld* world, const knAll
 								   knError* error);
 // Appends the world's present state as a frame.
 KN_API knStatus knRecorder_Write(knRecorder* recorder, knWorld* world, knError* error);
-// Finishes the file. On an error the status says so and no broken .csv is left behind.
+// Finishes the file. On an error the status says so and no broken .csv or .glb is left behind.
 KN_API knStatus knRecorder_Close(knRecorder* recorder, knError* error);
-// Closes without finishing: removes an unfinished .csv; a .knt stays, readable.
+// Closes without finishing: removes an unfinished .csv or .glb; a .knt stays, readable.
 KN_API void knRecorder_Abandon(knRecorder* recorder);
 
 // --- reading a trajectory --------------------------------------------------------------------------------
@@ -77,7 +78,7 @@ KN_API knTrajectoryShape knTrajectory_Shape(const knTrajectory* trajectory, int 
 KN_API int knTrajectory_MeshCount(const knTrajectory* trajectory);
 KN_API knTrajectoryMesh knTrajectory_Mesh(const knTrajectory* trajectory, int mesh);
 KN_API bool knTrajectory_Damaged(const knTrajectory* trajectory, knError* why);
-// Writes it as .csv (or .knt again).
+// Writes it as .csv or .glb (or .knt again).
 KN_API knStatus knTrajectory_Write(const knTrajectory* trajectory, const char* path, knError* error);
 
 KN_END_C

@@ -21,6 +21,7 @@ typedef int knPairFn(const knPairInput* in, knContactPoint* points);
 knPairFn knPair_SphereSphere, knPair_SphereCapsule, knPair_SphereBox, knPair_SpherePlane;
 knPairFn knPair_CapsuleCapsule, knPair_CapsuleBox, knPair_CapsulePlane;
 knPairFn knPair_BoxBox, knPair_BoxPlane;
+knPairFn knPair_SphereCylinder, knPair_SphereEllipsoid, knPair_PlaneConvex, knPair_ConvexConvex;
 
 // Looks up the grid; either order of kinds, no compounds.
 int knPair_Convex(const knPairInput* in, knContactPoint* points);

@@ -5,18 +5,25 @@
 //
 // Parent and child get opposite wrenches at one common point, so that momentum is conserved to round-off.
 //
-//   locked     J u = -gain error/h                  lambda free       (error: from the closest allowed frame)
-//   limit      J u >= -room/h, or outwards          lambda >= 0
+//   locked     J u = -c                             lambda free
+//   limit      J u >= -room/h, at most 0            lambda >= 0
 //   friction   J u = 0                              |lambda| <= h f
 //   spring     lambda = -h (k (x + h J u) + c J u)  implicit: gamma = 1/(h (h k + c)), bias = k x/(h k + c)
 //   motor      J u = target speed                   |lambda| <= h fmax
+//
+// c = (C(x + h v) - C(x))/h - J v is the curvature of the constraint C (distance from the closest allowed frame)
+// along the present motion v: with it a link that turns by h w ends on its circle and not on the tangent, while the
+// impulse still acts along the directions at the start. So the motion is that of the SHAKE method, which neither
+// drifts nor damps; what error is left is the correction's business:
+//
+//   locked     J p = -C(x)      limit      J p >= -room      p: displacements
 
 #include "dynamics/joint_rows.h"
 
 #include "model/joint_parts.h"
 
-#define ERROR_GAIN 0.2     // share of an error that is removed per step
-#define ERROR_SPEED 1.0    // m/s or rad/s, at most: a joint torn far open must not explode
+#define SERVO_GAIN 0.2     // share of its way that a servo plans to go per step
+#define CURVATURE_TURN 0.5 // rad a step; faster spins are not followed
 #define LIMIT_MARGIN 0.01  // m or rad: limits with less room always have a row
 #define BRAKING_SHARE 0.25 // of its greatest deceleration that a servo plans with
 
@@ -104,9 +111,25 @@ static void setBounds(knRow* row, double limit) {
 
 // --- the parts -------------------------------------------------------------------------------------------
 
-// The speed at which an error goes away (projection error correction will take its place).
-static double feedback(double error, double h) {
-	return knClamp(ERROR_GAIN * error / h, -ERROR_SPEED, ERROR_SPEED);
+// The joint's error at given poses, from the closest allowed frame.
+static knTwist errorAt(const knJoint* joint, knFrame poseP, knFrame poseC) {
+	knFrame J = knJoint_Frame(joint, poseP, poseC);
+	return knJoint_ErrorTwist(J, knJointOps_Get(joint->kind)->projectState(joint, J));
+}
+
+// h times the curvature term: what the error grows by along the present motion beyond its linear part.
+static knTwist curvedError(const Builder* builder, const Site* site, knTwist error, knTwist* linear) {
+	const knState* state = builder->input->state;
+	double h = builder->input->blocks->h;
+	knTwist vP = state->velocity[site->parent], vC = state->velocity[site->child];
+	knFrame poseP = state->pose[site->parent], poseC = state->pose[site->child];
+	*linear = knZeroTwist();
+	if (h * knMax(knLength(vP.ang), knLength(vC.ang)) > CURVATURE_TURN) {
+		return knZeroTwist();
+	}
+	*linear = knScaleT(h, knJoint_RelativeTwist(site->joint, poseP, vP, poseC, vC));
+	knTwist moved = errorAt(site->joint, knMovePose(poseP, vP, h), knMovePose(poseC, vC, h));
+	return knSubT(moved, error);
 }
 
 static void addLocked(Builder* builder, const Site* site) {
@@ -116,7 +139,8 @@ static void addLocked(Builder* builder, const Site* site) {
 	if (count == 0) {
 		return;
 	}
-	knTwist error = knJoint_ErrorTwist(site->J, ops->projectState(site->joint, site->J));
+	knTwist error = knJoint_ErrorTwist(site->J, ops->projectState(site->joint, site->J)), linear;
+	knTwist curved = curvedError(builder, site, error, &linear);
 	double c[6];
 	for (int i = 0; i < 6; ++i) {
 		c[i] = recall(builder, KN_PART_LOCKED + i);
@@ -124,7 +148,7 @@ static void addLocked(Builder* builder, const Site* site) {
 	knTwist wrench = knMakeTwist(knV3(c[0], c[1], c[2]), knV3(c[3], c[4], c[5]));
 	for (int i = 0; i < count; ++i) {
 		knRow* row = addRow(builder, site, locked[i], KN_PART_LOCKED, 0.0);
-		row->bias = feedback(knDotT(locked[i], error), builder->input->blocks->h);
+		row->bias = knDotT(locked[i], knSubT(curved, linear)) / builder->input->blocks->h;
 		row->lambda = knDotT(locked[i], wrench);
 	}
 }
@@ -142,7 +166,7 @@ static void addLimits(Builder* builder, const Site* site) {
 		knRow* row = addRow(builder, site, limits[i].row, part, 0.0);
 		row->lo = 0.0;
 		double room = limits[i].distance;
-		row->bias = room > 0.0 ? room / blocks->h : feedback(room, blocks->h);
+		row->bias = knMax(room, 0.0) / blocks->h;
 		row->lambda = recall(builder, part);
 	}
 }
@@ -168,7 +192,7 @@ static double servoSpeed(const knRow* row, double way, double maxForce, double h
 	if (way == 0.0) {
 		return 0.0;
 	}
-	double speed = ERROR_GAIN * knAbs(way) / h;
+	double speed = SERVO_GAIN * knAbs(way) / h;
 	double braking = sqrt(2.0 * BRAKING_SHARE * maxForce * row->D * knAbs(way));
 	speed = knMin(speed, braking);
 	return way < 0.0 ? -speed : speed;
@@ -295,6 +319,47 @@ void knJointRows_Fill(knJointRows* list, const knRowInput* input, const knJointM
 		addLimits(&builder, &site);
 		addLocked(&builder, &site);
 	}
+}
+
+// --- corrections -----------------------------------------------------------------------------------------
+
+static void addErrors(Builder* builder, const Site* site) {
+	knTwist locked[6];
+	int count = knJointOps_Get(site->joint->kind)->lockedRows(site->joint, site->J, locked);
+	const knFrame* pose = builder->input->state->pose;
+	knTwist error = errorAt(site->joint, pose[site->parent], pose[site->child]);
+	for (int i = 0; i < count; ++i) {
+		addRow(builder, site, locked[i], KN_PART_LOCKED, 0.0)->bias = knDotT(locked[i], error);
+	}
+	knJointLimit limits[KN_JOINT_MAX_LIMITS];
+	count = knJoint_Limits(site->joint, site->J, site->q, LIMIT_MARGIN, limits);
+	for (int i = 0; i < count; ++i) {
+		knRow* row = addRow(builder, site, limits[i].row, KN_PART_LIMIT, 0.0);
+		row->lo = 0.0;
+		row->bias = limits[i].distance;
+	}
+}
+
+void knJointRows_FillErrors(knJointRows* list, const knRowInput* input, knRows* rows) {
+	rows->count = list->count = 0;
+	Builder builder = { .input = input, .list = list, .rows = rows };
+	for (int j = 0; j < knState_JointCount(input->model); ++j) {
+		if (takesPart(input->model, input->state, j)) {
+			Site site = makeSite(input->model, input->state, j);
+			addErrors(&builder, &site);
+		}
+	}
+}
+
+int knJointRows_ListEdges(const knModel* model, const knState* state, knJointEdge* edges) {
+	int count = 0;
+	for (int j = 0; j < knState_JointCount(model); ++j) {
+		if (takesPart(model, state, j)) {
+			const knJoint* joint = knState_Joint(state, model, j);
+			edges[count++] = (knJointEdge){ joint->parent, joint->child };
+		}
+	}
+	return count;
 }
 
 int knJointRows_MemoryCount(const knJointRows* list) {

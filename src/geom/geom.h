@@ -16,6 +16,8 @@
 #define KN_GEOM_MAX_CHILDREN (1 << 20) // children of a compound: 20 bits of a contact's feature
 #define KN_GEOM_COVER 16               // boxes that stand for a compound when its bounds are taken
 
+typedef struct knHull knHull;
+
 struct knGeom {
 	knGeomKind kind;
 	atomic_int references; // knGeom_Retain, knGeom_Release
@@ -28,11 +30,14 @@ struct knGeom {
 	knBvh tree;            // over the children, in the compound's frame
 	int coverCount;
 	int cover[KN_GEOM_COVER]; // nodes of the tree that together hold every child
+
+	knHull* hull; // hulls only, written by knGeom_Hull
 };
 
 typedef struct knGeomOps {
-	const char* name; // lower case, as in files and messages
-	bool infinite;    // no bounds: kept out of trees
+	const char* name;              // lower case, as in files and messages
+	bool infinite;                 // no bounds: kept out of trees
+	void (*destroy)(knGeom* geom); // of what the kind owns; NULL: nothing
 	knMassProps (*massProps)(const knGeom* geom, double density);
 	knAabb (*aabb)(const knGeom* geom, knFrame frame);
 	double (*distance)(const knGeom* geom, knVec3 pointLocal);
@@ -43,7 +48,7 @@ typedef struct knGeomOps {
 } knGeomOps;
 
 extern const knGeomOps knGeomOps_Sphere, knGeomOps_Capsule, knGeomOps_Box, knGeomOps_Plane,
-	knGeomOps_Compound;
+	knGeomOps_Compound, knGeomOps_Cylinder, knGeomOps_Ellipsoid, knGeomOps_Hull;
 
 const knGeomOps* knGeomOps_Get(knGeomKind kind);
 

@@ -2,7 +2,7 @@
 // payload}. All numbers are little endian whatever the machine.
 #pragma once
 
-#include "core/array.h"
+#include "record/bytes.h"
 #include "record/writer.h"
 
 #define KN_KNT_VERSION 2 // version 1 had neither meshes nor shapes that need them; it is read, too
@@ -17,8 +17,6 @@
 #define KN_KNT_MESH KN_KNT_TYPE('M', 'E', 'S', 'H')
 #define KN_KNT_FRAME KN_KNT_TYPE('F', 'R', 'A', 'M')
 #define KN_KNT_END KN_KNT_TYPE('E', 'N', 'D', ' ')
-
-typedef KN_ARRAY(uint8_t) knBytes;
 
 typedef struct knKntChunk {
 	uint32_t type;

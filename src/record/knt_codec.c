@@ -4,9 +4,6 @@
 #include "core/hash.h"
 #include "record/knt.h"
 
-#include <limits.h>
-#include <string.h>
-
 // A line end of each kind shows a file that went through text mode; the first byte, one that lost its eighth
 // bits.
 static const uint8_t MAGIC[8] = { 0x8b, 'K', 'N', 'T', '\r', '\n', 0x1a, '\n' };
@@ -19,43 +16,20 @@ static const uint8_t MAGIC[8] = { 0x8b, 'K', 'N', 'T', '\r', '\n', 0x1a, '\n' };
 
 // --- writing ---------------------------------------------------------------------------------------------
 
-static void put32(uint8_t* at, uint32_t value) {
-	for (int k = 0; k < 4; ++k) {
-		at[k] = (uint8_t)(value >> 8 * k);
-	}
-}
-
-static void put64(uint8_t* at, uint64_t value) {
-	for (int k = 0; k < 8; ++k) {
-		at[k] = (uint8_t)(value >> 8 * k);
-	}
-}
-
-// Room for `size` more bytes, which count as written; NULL when out of memory.
-static uint8_t* extend(knBytes* bytes, size_t size, const knAllocator* allocator) {
-	if (size > (size_t)(INT_MAX - bytes->count) ||
-		!KN_ARRAY_RESERVE(allocator, bytes, bytes->count + (int)size)) {
-		return NULL;
-	}
-	uint8_t* at = bytes->items + bytes->count;
-	bytes->count += (int)size;
-	return at;
-}
-
 static bool append32(knBytes* bytes, uint32_t value, const knAllocator* allocator) {
-	uint8_t* at = extend(bytes, 4, allocator);
+	uint8_t* at = knBytes_Extend(bytes, 4, allocator);
 	if (at != NULL) {
-		put32(at, value);
+		knPut32(at, value);
 	}
 	return at != NULL;
 }
 
 static bool appendDoubles(knBytes* bytes, const double* values, int count, const knAllocator* allocator) {
-	uint8_t* at = extend(bytes, 8 * (size_t)count, allocator);
+	uint8_t* at = knBytes_Extend(bytes, 8 * (size_t)count, allocator);
 	for (int k = 0; at != NULL && k < count; ++k) {
 		uint64_t bits;
 		memcpy(&bits, &values[k], sizeof(bits));
-		put64(at + 8 * k, bits);
+		knPut64(at + 8 * k, bits);
 	}
 	return at != NULL;
 }
@@ -65,7 +39,7 @@ static bool appendText(knBytes* bytes, const char* text, const knAllocator* allo
 	if (length > INT_MAX || !append32(bytes, (uint32_t)length, allocator)) {
 		return false;
 	}
-	uint8_t* at = extend(bytes, length, allocator);
+	uint8_t* at = knBytes_Extend(bytes, length, allocator);
 	if (at != NULL && length > 0) {
 		memcpy(at, text, length);
 	}
@@ -74,23 +48,23 @@ static bool appendText(knBytes* bytes, const char* text, const knAllocator* allo
 
 void knKnt_PutHeader(uint8_t header[KN_KNT_HEADER_SIZE]) {
 	memcpy(header, MAGIC, sizeof(MAGIC));
-	put32(header + 8, KN_KNT_VERSION);
-	put32(header + 12, 0);
+	knPut32(header + 8, KN_KNT_VERSION);
+	knPut32(header + 12, 0);
 }
 
 // The head is filled in by endChunk, when the payload is there.
 static bool beginChunk(knBytes* bytes, int* start, const knAllocator* allocator) {
 	*start = bytes->count;
-	return extend(bytes, KN_KNT_CHUNK_SIZE, allocator) != NULL;
+	return knBytes_Extend(bytes, KN_KNT_CHUNK_SIZE, allocator) != NULL;
 }
 
 static void endChunk(knBytes* bytes, int start, uint32_t type) {
 	uint8_t* head = bytes->items + start;
 	size_t size = (size_t)(bytes->count - start - KN_KNT_CHUNK_SIZE);
-	put32(head, type);
-	put32(head + 4, 0);
-	put64(head + 8, size);
-	put64(head + 16, knKnt_Checksum(head, head + KN_KNT_CHUNK_SIZE, size));
+	knPut32(head, type);
+	knPut32(head + 4, 0);
+	knPut64(head + 8, size);
+	knPut64(head + 16, knKnt_Checksum(head, head + KN_KNT_CHUNK_SIZE, size));
 }
 
 static bool appendBody(knBytes* bytes, const knTrajectoryBody* body, const knAllocator* allocator) {
@@ -116,20 +90,18 @@ bool knKnt_PutMesh(knBytes* bytes, const knTrajectoryMesh* mesh, const knAllocat
 	bool ok = beginChunk(bytes, &start, allocator) &&
 			  append32(bytes, (uint32_t)mesh->vertexCount, allocator) &&
 			  append32(bytes, (uint32_t)mesh->triangleCount, allocator);
-	uint8_t* at = ok ? extend(bytes, vertexBytes + triangleBytes, allocator) : NULL;
+	uint8_t* at = ok ? knBytes_Extend(bytes, vertexBytes + triangleBytes, allocator) : NULL;
 	if (at == NULL) {
 		return false;
 	}
 	for (size_t k = 0; k < 3 * (size_t)mesh->vertexCount; ++k) {
-		uint32_t bits;
-		memcpy(&bits, &mesh->vertices[k], sizeof(bits));
-		put32(at + 4 * k, bits);
+		knPutFloat(at + 4 * k, mesh->vertices[k]);
 	}
 	at += vertexBytes;
 	for (int t = 0; t < mesh->triangleCount; ++t, at += 12) {
-		put32(at, (uint32_t)mesh->triangles[t].a);
-		put32(at + 4, (uint32_t)mesh->triangles[t].b);
-		put32(at + 8, (uint32_t)mesh->triangles[t].c);
+		knPut32(at, (uint32_t)mesh->triangles[t].a);
+		knPut32(at + 4, (uint32_t)mesh->triangles[t].b);
+		knPut32(at + 8, (uint32_t)mesh->triangles[t].c);
 	}
 	endChunk(bytes, start, KN_KNT_MESH);
 	return true;
@@ -155,11 +127,11 @@ bool knKnt_PutCast(knBytes* bytes, const knCast* cast, const knAllocator* alloca
 bool knKnt_PutFrame(knBytes* bytes, const knCastFrame* frame, const knAllocator* allocator) {
 	int start;
 	bool ok = beginChunk(bytes, &start, allocator) && appendDoubles(bytes, &frame->time, 1, allocator);
-	uint8_t* step = ok ? extend(bytes, 8, allocator) : NULL;
+	uint8_t* step = ok ? knBytes_Extend(bytes, 8, allocator) : NULL;
 	if (step == NULL) {
 		return false;
 	}
-	put64(step, frame->step);
+	knPut64(step, frame->step);
 	for (int b = 0; b < frame->cast->bodyCount && ok; ++b) {
 		const knBodyState* s = &frame->bodies[b];
 		const double numbers[13] = {
@@ -177,11 +149,11 @@ bool knKnt_PutFrame(knBytes* bytes, const knCastFrame* frame, const knAllocator*
 
 bool knKnt_PutEnd(knBytes* bytes, uint64_t frameCount, const knAllocator* allocator) {
 	int start;
-	uint8_t* count = beginChunk(bytes, &start, allocator) ? extend(bytes, 8, allocator) : NULL;
+	uint8_t* count = beginChunk(bytes, &start, allocator) ? knBytes_Extend(bytes, 8, allocator) : NULL;
 	if (count == NULL) {
 		return false;
 	}
-	put64(count, frameCount);
+	knPut64(count, frameCount);
 	endChunk(bytes, start, KN_KNT_END);
 	return true;
 }

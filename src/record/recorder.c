@@ -140,8 +140,14 @@ static void* openKnt(const char* path, const knRecordView* view, const knAllocat
 	return openRecorder(&knKntWriter, path, view, allocator, error);
 }
 
+static void* openGlb(const char* path, const knRecordView* view, const knAllocator* allocator,
+					 knError* error) {
+	return openRecorder(&knGlbWriter, path, view, allocator, error);
+}
+
 const knRecorderOps knCsvRecorder = { ".csv", openCsv, writeRecorder, closeRecorder, abandonRecorder };
 const knRecorderOps knKntRecorder = { ".knt", openKnt, writeRecorder, closeRecorder, abandonRecorder };
+const knRecorderOps knGlbRecorder = { ".glb", openGlb, writeRecorder, closeRecorder, abandonRecorder };
 
 typedef struct Format {
 	const knRecorderOps* recorder;
@@ -151,6 +157,7 @@ typedef struct Format {
 static const Format FORMATS[] = {
 	{ &knCsvRecorder, &knCsvWriter },
 	{ &knKntRecorder, &knKntWriter },
+	{ &knGlbRecorder, &knGlbWriter },
 };
 #define FORMAT_COUNT ((int)(sizeof(FORMATS) / sizeof(FORMATS[0])))
 

@@ -22,6 +22,7 @@ typedef struct knRecorderOps {
 
 extern const knRecorderOps knCsvRecorder;
 extern const knRecorderOps knKntRecorder;
+extern const knRecorderOps knGlbRecorder;
 
 // By the path's extension (any case); NULL and KN_UNSUPPORTED listing the known ones.
 const knRecorderOps* knRecorderOps_ForPath(const char* path, knError* error);

@@ -52,6 +52,7 @@ typedef struct knWriterOps {
 
 extern const knWriterOps knCsvWriter;
 extern const knWriterOps knKntWriter;
+extern const knWriterOps knGlbWriter;
 
 // By the path's extension (any case); NULL and KN_UNSUPPORTED listing the known ones.
 const knWriterOps* knWriterOps_ForPath(const char* path, knError* error);

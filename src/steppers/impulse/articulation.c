@@ -186,7 +186,13 @@ knArticulationSolve* knArticulationSolve_Begin(const knArticulationInput* input,
 	solve->paper = input->settings->scheme == KN_SCHEME_PAPER;
 	solve->invMass = input->model->invMass;
 	solve->invInertia = KN_SCRATCH_ZERO(arena, knMat33, input->model->bodyCount);
+	solve->shift = KN_SCRATCH(arena, knTwist, input->model->bodyCount);
+	solve->momentum = KN_SCRATCH(arena, knVec3, input->model->bodyCount);
 	if (!listJoints(solve, arena) || !buildIslands(solve, arena)) {
+		return NULL;
+	}
+	knArticulationSolve_ReserveSettle(solve, arena);
+	if (arena->failed) {
 		return NULL;
 	}
 	takePoses(solve);
@@ -194,7 +200,7 @@ knArticulationSolve* knArticulationSolve_Begin(const knArticulationInput* input,
 	return solve;
 }
 
-// --- phases ----------------------------------------------------------------------------------------------
+// --- what a phase begins with ----------------------------------------------------------------------------
 
 static const knArticulationMemory* recall(const knArticulationSolve* solve, const knSolveJoint* entry) {
 	if (solve->input.memory == NULL || solve->paper) {
@@ -219,9 +225,7 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 			wrench = knMulAddT(wrench, knDotT(block->rows[k], last), block->rows[k]);
 		}
 		knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
-		knJointPair_Push(&pair, wrench);
-		entry->locked = wrench;
-		entry->total = knAddT(entry->total, wrench);
+		knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), wrench);
 		for (int k = 0; k < 6; ++k) {
 			motors[k] = scale * memory->motor[k];
 		}
@@ -229,12 +233,18 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 	if (entry->boundCount > 0) {
 		knJointBounds_Begin(solve, i, motors);
 	}
+	if (!solve->paper) {
+		const knJointBlock* block = knJointBlock_Get(solve, i);
+		entry->error = knJoint_ErrorTwist(block->J, entry->ops->projectState(entry->joint, block->J));
+		knJointSteady_Begin(solve, i);
+	}
 	return 0.0;
 }
 
 static double leaveDynamics(knArticulationSolve* solve, int i, double epsilon) {
 	(void)epsilon;
 	knSolveJoint* entry = &solve->joints[i];
+	solve->u = solve->input.blocks->u;
 	knJointBounds_AddWork(solve, i);
 	for (int k = 0; k < entry->boundCount; ++k) {
 		knJointBound* bound = &solve->bounds[entry->boundBegin + k];
@@ -245,20 +255,114 @@ static double leaveDynamics(knArticulationSolve* solve, int i, double epsilon) {
 	return 0.0;
 }
 
+void knSolveJoint_Push(knArticulationSolve* solve, knSolveJoint* entry, const knJointPair* pair,
+					   knTwist wrench, knVec3 offset, knTwist locked) {
+	knJointPair_Push(pair, wrench);
+	if (solve->phase == KN_ARTICULATION_CORRECTION) {
+		entry->shift = knAdd(entry->shift, wrench.lin);
+		return;
+	}
+	entry->total.lin = knAdd(entry->total.lin, wrench.lin);
+	entry->total.ang = knAdd(entry->total.ang, knAdd(wrench.ang, knCross(offset, wrench.lin)));
+	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
+		entry->locked.lin = knAdd(entry->locked.lin, locked.lin);
+		entry->locked.ang = knAdd(entry->locked.ang, knAdd(locked.ang, knCross(offset, locked.lin)));
+	}
+}
+
+// --- the correction --------------------------------------------------------------------------------------
+
+static knVec3 timesTensor(knQuat q, const knMat33* local, knVec3 v) {
+	return knRotate(q, knMulMV(local, knInvRotate(q, v)));
+}
+
+static void beginCorrection(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	const knState* state = solve->input.state;
+	for (int b = begin; b < end; ++b) {
+		solve->shift[b] = knZeroTwist();
+		solve->momentum[b] =
+			timesTensor(state->pose[b].q, &solve->input.model->inertiaLocal[b], state->velocity[b].ang);
+	}
+}
+
+static void shiftBodies(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	for (int b = begin; b < end; ++b) {
+		if (solve->invMass[b] > 0.0) {
+			solve->input.state->pose[b] = knMovePose(solve->input.state->pose[b], solve->shift[b], 1.0);
+			solve->shift[b] = knZeroTwist();
+		}
+	}
+}
+
+void knArticulationSolve_Shift(knArticulationSolve* solve) {
+	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, shiftBodies, solve);
+	takePoses(solve);
+}
+
+// The angular momentum is the state: velocities follow it to the corrected poses.
+static void endCorrection(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	const knModel* model = solve->input.model;
+	for (int b = begin; b < end; ++b) {
+		if (solve->invMass[b] > 0.0) {
+			const knQuat q = solve->input.state->pose[b].q;
+			const knVec3 L = solve->momentum[b];
+			knVec3 omega = timesTensor(q, &model->invInertiaLocal[b], L);
+			// once more for what the rounding of a quaternion's length took (integrate.c)
+			knVec3 rest = knSub(L, timesTensor(q, &model->inertiaLocal[b], omega));
+			solve->input.state->velocity[b].ang =
+				knAdd(omega, timesTensor(q, &model->invInertiaLocal[b], rest));
+		}
+	}
+}
+
+// A pair of bodies shifted by +-s/m without the velocities to it would gain s x (v_c - v_p) of angular momentum: its
+// two bodies give it back, half each.
+static void balanceCorrection(knArticulationSolve* solve) {
+	const knTwist* v = solve->input.state->velocity;
+	for (int i = 0; i < solve->jointCount; ++i) {
+		const knSolveJoint* entry = &solve->joints[i];
+		if (solve->invMass[entry->parent] > 0.0 && solve->invMass[entry->child] > 0.0) {
+			knVec3 gained = knCross(entry->shift, knSub(v[entry->child].lin, v[entry->parent].lin));
+			knVec3* momentum = solve->momentum;
+			momentum[entry->parent] = knMulAdd(momentum[entry->parent], -0.5, gained);
+			momentum[entry->child] = knMulAdd(momentum[entry->child], -0.5, gained);
+		}
+	}
+}
+
+// --- phases ----------------------------------------------------------------------------------------------
+
 void knArticulationSolve_Enter(knArticulationSolve* solve, knArticulationPhase phase) {
+	const knArticulationPhase last = solve->phase;
 	solve->postSweeps = 0;
+	solve->phase = phase;
 	if (phase == KN_ARTICULATION_DYNAMICS) {
-		solve->phase = phase;
 		solve->u = solve->input.blocks->u;
 		knArticulationSolve_Sweep(solve, startWarm, false, 1.0);
 		return;
 	}
-	if (phase == KN_ARTICULATION_ARRIVAL) {
-		KN_ASSERT(solve->phase == KN_ARTICULATION_DYNAMICS);
+	const knTasks* tasks = &solve->input.tasks;
+	const int bodyCount = solve->input.model->bodyCount;
+	if (last == KN_ARTICULATION_DYNAMICS) {
 		knArticulationSolve_Sweep(solve, leaveDynamics, false, 1.0);
 		takePoses(solve);
 	}
-	solve->phase = phase;
+	if (phase == KN_ARTICULATION_CORRECTION) {
+		KN_ASSERT(last == KN_ARTICULATION_DYNAMICS);
+		knTasks_For(tasks, bodyCount, BODY_GRAIN, beginCorrection, solve);
+		solve->u = solve->shift;
+		return;
+	}
+	if (last == KN_ARTICULATION_CORRECTION) {
+		balanceCorrection(solve);
+		knTasks_For(tasks, bodyCount, BODY_GRAIN, endCorrection, solve);
+	}
 	solve->u = solve->input.state->velocity;
 }
 

@@ -7,10 +7,12 @@
 //   Enter(KN_ARTICULATION_COLLISION)  state->velocity      at the start poses; locked directions and limits only
 //   Enter(KN_ARTICULATION_DYNAMICS)   blocks->u            at the start poses, after knBlocks_Begin and
 //                                                          knJointRows_ApplyForces; last step's impulses are applied
-//   Enter(KN_ARTICULATION_ARRIVAL)    state->velocity      after knBlocks_End, at the end poses
+//   Enter(KN_ARTICULATION_CORRECTION) poses                default scheme, after knBlocks_End: Settle closes what gaps are
+//                                                          left, without giving bodies the velocities to it
+//   Enter(KN_ARTICULATION_ARRIVAL)    state->velocity      after knBlocks_End (and correction)
 //   knArticulationSolve_Finish                             reactions, memory for the next step, work of motors
 //
-// Pre-stabilization belongs to the dynamics phase, post-stabilization to any. Impulses are equal and opposite at a
+// Pre-stabilization belongs to the dynamics phase, post-stabilization to all but the correction. Impulses are equal and opposite at a
 // point common to both bodies, plus opposite couples, always with the bodies' true masses: shock propagation may
 // freeze bodies for contacts, joints never see it. A caller that wants to keep the velocities of before an extra
 // joints-only sweep saves blocks->u and puts it back itself.
@@ -23,6 +25,7 @@
 typedef enum knArticulationPhase {
 	KN_ARTICULATION_COLLISION,
 	KN_ARTICULATION_DYNAMICS,
+	KN_ARTICULATION_CORRECTION,
 	KN_ARTICULATION_ARRIVAL,
 } knArticulationPhase;
 
@@ -67,6 +70,10 @@ int knArticulationSolve_JointAt(const knArticulationSolve* solve, int i);
 double knPreStabilize_Sweep(knArticulationSolve* solve, double epsilon);
 // The same for entry i alone; returns its error before.
 double knPreStabilize_Joint(knArticulationSolve* solve, int i, double epsilon);
+
+// Default scheme: all joints of an island at once, by conjugate gradients, in any phase (bounds apart, which sweeps
+// mind). Returns the worst rate that was wrong before (m/s).
+double knArticulationSolve_Settle(knArticulationSolve* solve);
 
 // Projects the velocities of the present phase onto those that the joints allow, with motors and friction in the
 // dynamics and arrival phases. Returns the worst constrained velocity found on the way (m/s).

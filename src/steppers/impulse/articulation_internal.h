@@ -17,6 +17,7 @@ typedef struct knJointBound {
 	bool turns;       // limits: of an angle
 	knTwist row;      // parent joint frame's axes. knJointBounds_Begin; limits: at every visit
 	double room;      // limits: way left, at every visit
+	double startRoom; // limits: at the start of the step, at most 0. knJointBounds_Begin
 	double bias;      // wanted: rate + bias + gamma lambda = 0. knJointBounds_Begin
 	double gamma;     // softness of springs. knJointBounds_Begin
 	double lo, hi;    // knJointBounds_Begin
@@ -32,9 +33,17 @@ typedef struct knSolveJoint {
 	int parent, child; // bodies
 	int boundBegin, boundCount;
 	knTwist locked; // dynamics phase: impulse of locked directions at the child's start origin, world axes
-	knTwist total;  // all impulses of the step likewise (each at the child's origin of its time)
-	knQuat axes;    // parent joint frame at the start of the step
-	double work;    // J, of motors
+	knTwist
+		error; // at the start of the step, parent joint frame's axes: the dynamics phase leaves it as it is
+	knVec3 shift;  // of the correction phase, kg m, on the child
+	knTwist total; // all impulses of the step likewise (each at the child's origin of its time)
+	knQuat axes;   // parent joint frame at the start of the step
+	double work;   // J, of motors
+
+	// steadying couple (joint_steady.c)
+	bool steadied;
+	knVec3 couple; // impulse so far
+	knMat33 give;  // change of the relative spin by couples
 } knSolveJoint;
 
 // Locked directions of a joint at the poses of the phase, and K = B^T W B factored. Made at the first visit.
@@ -71,6 +80,10 @@ struct knArticulationSolve {
 	const double* invMass;
 	knMat33* invInertia; // world axes. knArticulationSolve_Enter
 	knTwist* u;
+	knTwist* shift;   // [bodyCount] the way that the correction moves bodies by: u of that phase
+	knVec3* momentum; // [bodyCount] angular momentum, which a correction does not change but for its balance
+	struct knSettleVector* settle[4]; // [jointCount] each (joint_settle.c)
+	knTwist* change;                  // [bodyCount] likewise; zero for immovable bodies
 };
 
 // The two bodies of a joint, with levers to a common point.
@@ -123,11 +136,10 @@ static inline void knJointPair_Push(const knJointPair* pair, knTwist wrench) {
 	}
 }
 
-// Counts an impulse at a point `offset` away from the child's joint origin.
-static inline void knSolveJoint_Count(knTwist* sum, knTwist wrench, knVec3 offset) {
-	sum->ang = knAdd(sum->ang, knAdd(wrench.ang, knCross(offset, wrench.lin)));
-	sum->lin = knAdd(sum->lin, wrench.lin);
-}
+// Pushes, and counts the impulse, which acts at `offset` from the child's joint origin: as the joint's reaction, or in
+// the correction phase as a shift. `locked` is the part of it along locked directions that a next step may begin with.
+void knSolveJoint_Push(knArticulationSolve* solve, knSolveJoint* entry, const knJointPair* pair,
+					   knTwist wrench, knVec3 offset, knTwist locked);
 
 // Runs `joint` over all entries, islands in parallel; returns the worst of its answers.
 typedef double knJointVisit(knArticulationSolve* solve, int i, double epsilon);
@@ -139,6 +151,13 @@ knJointBlock* knJointBlock_Get(knArticulationSolve* solve, int i);
 // The impulses along the locked rows that answer a change of rates `change`: K z = -B^T change.
 void knJointBlock_Answer(const knJointBlock* block, knTwist change, double z[6]);
 
+// What is wrong with the velocity V (world axes) of a joint at J: its locked part is to vanish.
+knTwist knJoint_WrongRate(const knJoint* joint, knFrame J, knQuat axes, knTwist V);
+// Correction phase: moves all bodies by their shifts, which are then zero.
+void knArticulationSolve_Shift(knArticulationSolve* solve);
+// Memory for joint_settle.c.
+void knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena);
+
 // Bounds of a joint (joint_bounds.c): how many; their rows at the start of the dynamics phase; one pass over them.
 int knJointBounds_Count(const knJoint* joint, const knJointState* state);
 void knJointBounds_List(const knJoint* joint, const knJointState* state, knJointBound* bounds);
@@ -146,6 +165,10 @@ void knJointBounds_Begin(knArticulationSolve* solve, int i, const double* motorI
 void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted);
 // Work of the dynamics phase, before u changes again.
 void knJointBounds_AddWork(knArticulationSolve* solve, int i);
+
+// Couples that keep taut joints from fluttering (joint_steady.c): set up in the dynamics phase, and one visit.
+void knJointSteady_Begin(knArticulationSolve* solve, int i);
+void knJointSteady_Visit(knArticulationSolve* solve, int i);
 
 // The published form of one joint's pre-stabilization (prestabilize_paper.c).
 double knPreStabilize_PaperJoint(knArticulationSolve* solve, int i, double epsilon);

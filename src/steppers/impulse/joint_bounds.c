@@ -75,6 +75,31 @@ void knJointBounds_List(const knJoint* joint, const knJointState* state, knJoint
 	}
 }
 
+// Room and row of every limit of the joint at J; far ones keep an infinite room.
+static void lookAtLimits(const knArticulationSolve* solve, const knSolveJoint* entry, knFrame J,
+						 double margin) {
+	double q[KN_JOINT_MAX_Q];
+	entry->ops->coordinates(entry->joint, J, &solve->input.state->q[entry->joint->qOffset], q);
+	knJointBound* bounds = &solve->bounds[entry->boundBegin];
+	for (int k = 0; k < entry->boundCount; ++k) {
+		if (bounds[k].part == KN_BOUND_LIMIT) {
+			bounds[k].room = (double)INFINITY;
+			margin = bounds[k].lambda > 0.0 ? (double)INFINITY : margin;
+		}
+	}
+	knJointLimit limits[KN_JOINT_MAX_LIMITS];
+	int count = knJoint_Limits(entry->joint, J, q, margin, limits);
+	for (int m = 0; m < count; ++m) {
+		for (int k = 0; k < entry->boundCount; ++k) {
+			bool same = bounds[k].axis == limits[m].axis && bounds[k].side == limits[m].side;
+			if (bounds[k].part == KN_BOUND_LIMIT && same) {
+				bounds[k].row = limits[m].row;
+				bounds[k].room = limits[m].distance;
+			}
+		}
+	}
+}
+
 // --- one push --------------------------------------------------------------------------------------------
 
 // d' and D of a row in world axes; D = 0 if the locked directions leave nothing of it.
@@ -89,14 +114,6 @@ static knTwist withAnswer(const knJointBlock* block, const knJointPair* pair, kn
 	*D = knDotT(d, knJointPair_Response(pair, along));
 	*D = *D > 1e-12 * alone ? *D : 0.0;
 	return along;
-}
-
-static void pushAlong(knArticulationSolve* solve, int i, const knJointPair* pair, knTwist along,
-					  double impulse) {
-	knSolveJoint* entry = &solve->joints[i];
-	knTwist wrench = knScaleT(impulse, along);
-	knJointPair_Push(pair, wrench);
-	entry->total = knAddT(entry->total, wrench);
 }
 
 // residual: rate + bias, or what stands for it
@@ -114,7 +131,9 @@ static void solveBound(knArticulationSolve* solve, int i, const knJointPair* pai
 		return;
 	}
 	bound->lambda += change;
-	pushAlong(solve, i, pair, along, change);
+	// a motor's impulse is remembered, and with it what the locked directions answered
+	knTwist answer = bound->part == KN_BOUND_MOTOR ? knScaleT(change, knSubT(along, d)) : knZeroTwist();
+	knSolveJoint_Push(solve, &solve->joints[i], pair, knScaleT(change, along), knZero3(), answer);
 	if (bound->part == KN_BOUND_MOTOR && solve->phase == KN_ARTICULATION_ARRIVAL) {
 		solve->joints[i].work += change * (residual - bound->bias + 0.5 * D * change);
 	}
@@ -154,7 +173,7 @@ static void beginSpring(const knArticulationSolve* solve, const knSolveJoint* en
 }
 
 void knJointBounds_Begin(knArticulationSolve* solve, int i, const double* motorImpulse) {
-	const knSolveJoint* entry = &solve->joints[i];
+	knSolveJoint* entry = &solve->joints[i];
 	const knJointBlock* block = knJointBlock_Get(solve, i);
 	const double* q = &solve->input.state->q[entry->joint->qOffset];
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
@@ -163,10 +182,12 @@ void knJointBounds_Begin(knArticulationSolve* solve, int i, const double* motorI
 	before.uC = &solve->input.state->velocity[entry->child];
 	knTwist along[6], rate = knInvRotateT(block->axes, knJointPair_Rate(&before));
 	knJoint_CoordinateRows(entry->joint, block->J, q, along);
+	lookAtLimits(solve, entry, block->J, 0.0);
 	for (int k = 0; k < entry->boundCount; ++k) {
 		knJointBound* bound = &solve->bounds[entry->boundBegin + k];
 		bound->lambda = 0.0;
 		if (bound->part == KN_BOUND_LIMIT) {
+			bound->startRoom = solve->paper ? 0.0 : knMin(bound->room, 0.0);
 			continue;
 		}
 		bound->row = along[bound->axis];
@@ -178,9 +199,10 @@ void knJointBounds_Begin(knArticulationSolve* solve, int i, const double* motorI
 			beginSpring(solve, entry, bound);
 		} else {
 			beginMotor(solve, i, &pair, bound);
-			// remembered without the locked directions' answer, which is remembered there
+			// the locked directions' answer is remembered by those
 			bound->lambda = knClamp(motorImpulse[bound->axis], bound->lo, bound->hi);
-			pushAlong(solve, i, &pair, knRotateT(block->axes, bound->row), bound->lambda);
+			knTwist wrench = knScaleT(bound->lambda, knRotateT(block->axes, bound->row));
+			knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), knZeroTwist());
 		}
 	}
 }
@@ -199,31 +221,6 @@ void knJointBounds_AddWork(knArticulationSolve* solve, int i) {
 }
 
 // --- a pass ----------------------------------------------------------------------------------------------
-
-// Room and row of every limit of the joint at J; far ones keep an infinite room.
-static void lookAtLimits(const knArticulationSolve* solve, const knSolveJoint* entry, knFrame J,
-						 double margin) {
-	double q[KN_JOINT_MAX_Q];
-	entry->ops->coordinates(entry->joint, J, &solve->input.state->q[entry->joint->qOffset], q);
-	knJointBound* bounds = &solve->bounds[entry->boundBegin];
-	for (int k = 0; k < entry->boundCount; ++k) {
-		if (bounds[k].part == KN_BOUND_LIMIT) {
-			bounds[k].room = (double)INFINITY;
-			margin = bounds[k].lambda > 0.0 ? (double)INFINITY : margin;
-		}
-	}
-	knJointLimit limits[KN_JOINT_MAX_LIMITS];
-	int count = knJoint_Limits(entry->joint, J, q, margin, limits);
-	for (int m = 0; m < count; ++m) {
-		for (int k = 0; k < entry->boundCount; ++k) {
-			bool same = bounds[k].axis == limits[m].axis && bounds[k].side == limits[m].side;
-			if (bounds[k].part == KN_BOUND_LIMIT && same) {
-				bounds[k].row = limits[m].row;
-				bounds[k].room = limits[m].distance;
-			}
-		}
-	}
-}
 
 static bool hasLimits(const knArticulationSolve* solve, const knSolveJoint* entry) {
 	for (int k = 0; k < entry->boundCount; ++k) {
@@ -252,7 +249,11 @@ static knFrame limitFrame(const knArticulationSolve* solve, const knSolveJoint* 
 static double limitResidual(const knArticulationSolve* solve, const knJointBound* bound, double rate,
 							bool predicted) {
 	if (predicted) {
-		return bound->room / solve->input.h;
+		// what was beyond at the start is left to the correction
+		return (bound->room - bound->startRoom) / solve->input.h;
+	}
+	if (solve->phase == KN_ARTICULATION_CORRECTION) {
+		return rate + bound->room;
 	}
 	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
 		return rate + knMax(bound->room, 0.0) / solve->input.h;
@@ -276,7 +277,8 @@ void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted) {
 	knQuat limitAxes = block->axes;
 	if (hasLimits(solve, entry)) {
 		knTwist V = knJointPair_Rate(&pair);
-		double margin = predicted ? 0.0 : AT_LIMIT + solve->input.h * (knLength(V.ang) + knLength(V.lin));
+		double margin =
+			predicted ? AT_LIMIT : AT_LIMIT + solve->input.h * (knLength(V.ang) + knLength(V.lin));
 		lookAtLimits(solve, entry, limitFrame(solve, entry, block, predicted, &limitAxes), margin);
 	}
 	for (int k = 0; k < entry->boundCount; ++k) {

@@ -7,21 +7,19 @@
 // that says otherwise. Limits, friction and motors follow as bounds (joint_bounds.c).
 #include "steppers/impulse/articulation_internal.h"
 
-// What is wrong with the velocity V (world axes) along the locked rows.
-static knTwist wrongRate(const knSolveJoint* entry, const knJointBlock* block, knTwist V) {
-	if (entry->joint->kind != KN_JOINT_CUSTOM) {
+knTwist knJoint_WrongRate(const knJoint* joint, knFrame J, knQuat axes, knTwist V) {
+	if (joint->kind != KN_JOINT_CUSTOM) {
 		return V;
 	}
-	knTwist local = knInvRotateT(block->axes, V);
-	knTwist wrong = knSubT(local, knJoint_ProjectVelocity(entry->joint, block->J, local));
-	return knRotateT(block->axes, wrong);
+	knTwist local = knInvRotateT(axes, V);
+	return knRotateT(axes, knSubT(local, knJoint_ProjectVelocity(joint, J, local)));
 }
 
 double knPostStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
 	knSolveJoint* entry = &solve->joints[i];
 	knJointBlock* block = knJointBlock_Get(solve, i);
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
-	knTwist wrong = wrongRate(entry, block, knJointPair_Rate(&pair));
+	knTwist wrong = knJoint_WrongRate(entry->joint, block->J, block->axes, knJointPair_Rate(&pair));
 	double z[6], worst = 0.0;
 	for (int k = 0; k < block->count; ++k) {
 		worst = knMax(worst, knAbs(knDotT(block->rows[k], wrong)));
@@ -32,11 +30,7 @@ double knPostStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) 
 		for (int k = 0; k < block->count; ++k) {
 			wrench = knMulAddT(wrench, epsilon * z[k], block->rows[k]);
 		}
-		knJointPair_Push(&pair, wrench);
-		entry->total = knAddT(entry->total, wrench);
-		if (solve->phase == KN_ARTICULATION_DYNAMICS) {
-			entry->locked = knAddT(entry->locked, wrench);
-		}
+		knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), wrench);
 	}
 	if (entry->boundCount > 0) {
 		knJointBounds_Pass(solve, i, false);

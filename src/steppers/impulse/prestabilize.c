@@ -6,7 +6,9 @@
 //
 // Only locked directions are ever pushed: aiming at the whole of J*, as published, puts impulses along free axes too,
 // and a force found before the couple is spoilt by it. One Newton step a visit is enough, since the sweeps
-// come round again; J* and B are taken anew each time. A joint torn far open takes the best part of the step instead.
+// come round again; J* and B are taken anew each time. The error that a joint had at the start is kept: to close a gap
+// within the step takes a speed of gap/h, which must neither become a velocity nor be remembered as a force; the
+// correction after the move closes it. A joint torn far open takes the best part of the step instead.
 #include "core/dense.h"
 #include "steppers/impulse/articulation_internal.h"
 #include "steppers/impulse/joint_newton.h"
@@ -46,9 +48,7 @@ void knPreStabilize_Push(knArticulationSolve* solve, int i, const knJointNewton*
 	knSolveJoint* entry = &solve->joints[i];
 	knJointPair pair = knJointPair_Make(solve, entry, newton->parent.lever, newton->child.lever);
 	knVec3 offset = knSub(newton->child.lever, newton->child.arm);
-	knJointPair_Push(&pair, wrench);
-	knSolveJoint_Count(&entry->locked, wrench, offset);
-	knSolveJoint_Count(&entry->total, wrench, offset);
+	knSolveJoint_Push(solve, entry, &pair, wrench, offset, wrench);
 }
 
 // --- the step along Newton's direction -------------------------------------------------------------------
@@ -57,12 +57,13 @@ typedef struct Search {
 	const knJointNewton* newton;
 	const knTwist* rows;
 	int count;
-	knTwist wrench;
+	knTwist wrench, kept;
 } Search;
 
 static double errorAlong(double s, const void* context) {
 	const Search* search = context;
 	knTwist F = knJointNewton_Coupled(search->newton, knScaleT(s, search->wrench), NULL, 0, NULL);
+	F = knSubT(F, search->kept);
 	double sum = 0.0;
 	for (int i = 0; i < search->count; ++i) {
 		double f = knDotT(search->rows[i], F);
@@ -79,15 +80,28 @@ static double closeBall(knArticulationSolve* solve, int i, double epsilon) {
 	knJointNewton_Set(solve, i, knIdentityF(), &newton);
 	knMat33 slope;
 	knVec3 f = knJointNewton_Linear(&newton, knZero3(), &slope);
+	knTwist kept = knRotateT(solve->joints[i].axes, solve->joints[i].error);
+	f = knSub(f, kept.lin);
 	double error = knLength(f);
 	if (error > CLOSED) {
+		double turn = knMax(knLengthSquared(newton.parent.u.ang), knLengthSquared(newton.child.u.ang));
+		if (solve->input.h * solve->input.h * turn > 0.25) {
+			knJointPair pair =
+				knJointPair_Make(solve, &solve->joints[i], newton.parent.lever, newton.child.lever);
+			slope.cx = knScale(solve->input.h,
+							   knJointPair_Response(&pair, knMakeTwist(knZero3(), knV3(1, 0, 0))).lin);
+			slope.cy = knScale(solve->input.h,
+							   knJointPair_Response(&pair, knMakeTwist(knZero3(), knV3(0, 1, 0))).lin);
+			slope.cz = knScale(solve->input.h,
+							   knJointPair_Response(&pair, knMakeTwist(knZero3(), knV3(0, 0, 1))).lin);
+		}
 		knMat33 inverse = knInverse33(&slope);
 		knTwist wrench = knMakeTwist(knZero3(), knScale(-epsilon, knMulMV(&inverse, f)));
 		if (error > FAR_OPEN) {
 			const knTwist rows[3] = { { .lin = { 1, 0, 0 } },
 									  { .lin = { 0, 1, 0 } },
 									  { .lin = { 0, 0, 1 } } };
-			Search search = { &newton, rows, 3, wrench };
+			Search search = { &newton, rows, 3, wrench, kept };
 			wrench = knScaleT(knGoldenSection(errorAlong, &search, SEARCH_WIDTH), wrench);
 		}
 		if (knIsFinite3(wrench.lin)) {
@@ -116,8 +130,9 @@ static double closeAny(knArticulationSolve* solve, int i, double epsilon) {
 	// the error along the locked rows
 	knTwist rows[6], changes[6];
 	int count = entry->ops->lockedRows(joint, target, rows);
-	knTwist F = knJointNewton_Residual(&newton, &mp, &mc);
 	knQuat axes = knMulQ(endP.q, joint->frameParent.q);
+	knTwist kept = knRotateT(axes, entry->error);
+	knTwist F = knSubT(knJointNewton_Residual(&newton, &mp, &mc), kept);
 	double z[6], error = 0.0;
 	for (int k = 0; k < count; ++k) {
 		rows[k] = knRotateT(axes, rows[k]);
@@ -146,7 +161,7 @@ static double closeAny(knArticulationSolve* solve, int i, double epsilon) {
 		wrench = knMulAddT(wrench, epsilon * z[k], rows[k]);
 	}
 	if (error > FAR_OPEN) {
-		Search search = { &newton, rows, count, wrench };
+		Search search = { &newton, rows, count, wrench, kept };
 		wrench = knScaleT(knGoldenSection(errorAlong, &search, SEARCH_WIDTH), wrench);
 	}
 	knPreStabilize_Push(solve, i, &newton, wrench);
@@ -163,6 +178,7 @@ double knPreStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
 	if (solve->paper) {
 		return knPreStabilize_PaperJoint(solve, i, epsilon);
 	}
+	knJointSteady_Visit(solve, i);
 	double error = closeJoint(solve, i, epsilon);
 	if (solve->joints[i].boundCount > 0) {
 		knJointBounds_Pass(solve, i, true);

@@ -1,0 +1,245 @@
+// All joints of an island at once: the equality part of a phase's problem solved by conjugate gradients, so that chains,
+// loops and nets need not wait for sweeps to carry a change from joint to joint (no part of the published method).
+//
+//   K x = -b,   K = B^T W B,   u <- u + W B x
+//
+// B are the locked rows of all joints at the poses of the phase, W the inverse masses; b is what is wrong with the
+// rates: the velocity itself (arrival), or error/h of the predicted joint frames (dynamics, correction), which is
+// not linear in u and taken anew for each of a few rounds. K is never formed: a product is one pass that pushes
+// bodies along B x and one that reads the rates. The preconditioner is the joints' own blocks. Over-constrained loops leave K
+// singular but b in its range, which conjugate gradients do not mind. An island is one task: sums have one order.
+#include "core/dense.h"
+#include "core/tasks.h"
+#include "steppers/impulse/articulation_internal.h"
+
+#define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
+#define CORRECTION_ROUNDS 3 // at most
+#define ROUNDS 2            // of the nonlinear phases
+#define REACH 32            // iterations of a round at most
+#define GOOD 1e-9           // of the first residual
+#define QUIET 1e-24         // (m/s)^2 a joint: not worth an iteration
+#define FAST_TURN 0.7       // rad: a body that turns further in the step is followed by its velocity alone
+
+// Impulses and rates along the rows of one joint.
+struct knSettleVector {
+	double v[6];
+};
+
+typedef struct Island {
+	knArticulationSolve* solve;
+	const int* entries;
+	int count;
+} Island;
+
+static knJointPair pairOn(const knArticulationSolve* solve, int i, knTwist* velocities) {
+	const knJointBlock* block = &solve->blocks[i];
+	knJointPair pair = knJointPair_Make(solve, &solve->joints[i], block->rP, block->rC);
+	pair.uP = &velocities[solve->joints[i].parent];
+	pair.uC = &velocities[solve->joints[i].child];
+	return pair;
+}
+
+static knTwist wrenchOf(const knJointBlock* block, const double* x) {
+	knTwist wrench = knZeroTwist();
+	for (int k = 0; k < block->count; ++k) {
+		wrench = knMulAddT(wrench, x[k], block->rows[k]);
+	}
+	return wrench;
+}
+
+static double dot(const Island* island, const struct knSettleVector* a, const struct knSettleVector* b) {
+	double sum = 0.0;
+	for (int n = 0; n < island->count; ++n) {
+		const int i = island->entries[n];
+		for (int k = 0; k < island->solve->blocks[i].count; ++k) {
+			sum += a[i].v[k] * b[i].v[k];
+		}
+	}
+	return sum;
+}
+
+// q = K p
+static void multiply(const Island* island, const struct knSettleVector* p, struct knSettleVector* q) {
+	knArticulationSolve* solve = island->solve;
+	for (int n = 0; n < island->count; ++n) {
+		const knSolveJoint* entry = &solve->joints[island->entries[n]];
+		const int bodies[2] = { entry->parent, entry->child };
+		for (int k = 0; k < 2; ++k) {
+			if (solve->invMass[bodies[k]] > 0.0) {
+				solve->change[bodies[k]] = knZeroTwist();
+			}
+		}
+	}
+	for (int n = 0; n < island->count; ++n) {
+		const int i = island->entries[n];
+		knJointPair pair = pairOn(solve, i, solve->change);
+		knJointPair_Push(&pair, wrenchOf(&solve->blocks[i], p[i].v));
+	}
+	for (int n = 0; n < island->count; ++n) {
+		const int i = island->entries[n];
+		const knJointBlock* block = &solve->blocks[i];
+		knJointPair pair = pairOn(solve, i, solve->change);
+		knTwist rate = knJointPair_Rate(&pair);
+		for (int k = 0; k < block->count; ++k) {
+			q[i].v[k] = knDotT(block->rows[k], rate);
+		}
+	}
+}
+
+// z = M^-1 r with the joints' own blocks
+static void precondition(const Island* island, const struct knSettleVector* r, struct knSettleVector* z) {
+	for (int n = 0; n < island->count; ++n) {
+		const int i = island->entries[n];
+		const knJointBlock* block = &island->solve->blocks[i];
+		z[i] = r[i];
+		knDense_SolveLdl(block->factor, block->count, z[i].v);
+	}
+}
+
+// a += s b
+static void addScaled(const Island* island, struct knSettleVector* a, double s,
+					  const struct knSettleVector* b) {
+	for (int n = 0; n < island->count; ++n) {
+		const int i = island->entries[n];
+		for (int k = 0; k < island->solve->blocks[i].count; ++k) {
+			a[i].v[k] += s * b[i].v[k];
+		}
+	}
+}
+
+// Conjugate gradients from x = 0; r holds -b and is used up.
+static void solveLinear(const Island* island) {
+	knArticulationSolve* solve = island->solve;
+	struct knSettleVector *x = solve->settle[0], *r = solve->settle[1], *p = solve->settle[2];
+	struct knSettleVector* z = solve->settle[3];
+	precondition(island, r, z);
+	for (int n = 0; n < island->count; ++n) {
+		p[island->entries[n]] = z[island->entries[n]];
+	}
+	double rz = dot(island, r, z);
+	const double goal = GOOD * GOOD * rz;
+	for (int k = 0; k < REACH && rz > goal && dot(island, r, r) > QUIET * island->count; ++k) {
+		struct knSettleVector* q = z; // the product takes the place of z, which is made anew from r
+		multiply(island, p, q);
+		double pq = dot(island, p, q);
+		if (!(pq > 0.0)) {
+			break;
+		}
+		addScaled(island, x, rz / pq, p);
+		addScaled(island, r, -rz / pq, q);
+		precondition(island, r, z);
+		double next = dot(island, r, z), ratio = next / rz;
+		for (int n = 0; n < island->count; ++n) {
+			const int i = island->entries[n];
+			for (int m = 0; m < solve->blocks[i].count; ++m) {
+				p[i].v[m] = z[i].v[m] + ratio * p[i].v[m];
+			}
+		}
+		rz = next;
+	}
+}
+
+// --- what is wrong ---------------------------------------------------------------------------------------
+
+static bool turnsFast(const knArticulationSolve* solve, int body) {
+	double h = solve->input.h;
+	return h * h * knLengthSquared(solve->u[body].ang) > FAST_TURN * FAST_TURN;
+}
+
+// Error of the joint at given poses, parent joint frame's axes.
+static knTwist errorAt(const knSolveJoint* entry, knFrame poseP, knFrame poseC) {
+	knFrame J = knJoint_Frame(entry->joint, poseP, poseC);
+	return knJoint_ErrorTwist(J, entry->ops->projectState(entry->joint, J));
+}
+
+// World axes of the phase.
+static knTwist wrongRate(knArticulationSolve* solve, int i) {
+	const knSolveJoint* entry = &solve->joints[i];
+	const knJointBlock* block = knJointBlock_Get(solve, i);
+	const knFrame poseP = solve->input.state->pose[entry->parent],
+				  poseC = solve->input.state->pose[entry->child];
+	if (solve->phase == KN_ARTICULATION_CORRECTION) {
+		return knRotateT(block->axes, errorAt(entry, poseP, poseC));
+	}
+	bool fast = turnsFast(solve, entry->parent) || turnsFast(solve, entry->child);
+	if (solve->phase == KN_ARTICULATION_DYNAMICS && !fast) {
+		const double h = solve->input.h;
+		knFrame endP = knMovePose(poseP, solve->u[entry->parent], h);
+		knFrame endC = knMovePose(poseC, solve->u[entry->child], h);
+		knTwist change = knSubT(errorAt(entry, endP, endC), entry->error);
+		return knRotateT(block->axes, knScaleT(1.0 / h, change));
+	}
+	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
+	return knJoint_WrongRate(entry->joint, block->J, block->axes, knJointPair_Rate(&pair));
+}
+
+// One round: what was wrong before.
+static double settleIsland(const Island* island) {
+	knArticulationSolve* solve = island->solve;
+	double worst = 0.0;
+	for (int n = 0; n < island->count; ++n) {
+		const int i = island->entries[n];
+		knTwist wrong = wrongRate(solve, i);
+		solve->settle[0][i] = (struct knSettleVector){ { 0.0 } };
+		for (int k = 0; k < solve->blocks[i].count; ++k) {
+			double b = knDotT(solve->blocks[i].rows[k], wrong);
+			solve->settle[1][i].v[k] = -b;
+			worst = knMax(worst, knAbs(b));
+		}
+	}
+	if (worst * worst > QUIET) {
+		solveLinear(island);
+		for (int n = 0; n < island->count; ++n) {
+			const int i = island->entries[n];
+			knTwist wrench = wrenchOf(&solve->blocks[i], solve->settle[0][i].v);
+			knJointPair pair = pairOn(solve, i, solve->u);
+			knSolveJoint_Push(solve, &solve->joints[i], &pair, wrench, knZero3(), wrench);
+		}
+	}
+	for (int n = 0; n < island->count && solve->phase == KN_ARTICULATION_CORRECTION; ++n) {
+		if (solve->joints[island->entries[n]].boundCount > 0) {
+			knJointBounds_Pass(solve, island->entries[n], false);
+		}
+	}
+	return worst;
+}
+
+static void settleIslands(int first, int last, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	for (int k = first; k < last; ++k) {
+		Island island = { solve, solve->islandJoint + solve->islandBegin[k],
+						  solve->islandBegin[k + 1] - solve->islandBegin[k] };
+		solve->islandWorst[k] = settleIsland(&island);
+	}
+}
+
+static double settleOnce(knArticulationSolve* solve) {
+	knTasks_For(&solve->input.tasks, solve->islandCount, 1, settleIslands, solve);
+	double worst = 0.0;
+	for (int k = 0; k < solve->islandCount; ++k) {
+		worst = knMax(worst, solve->islandWorst[k]);
+	}
+	return worst;
+}
+
+double knArticulationSolve_Settle(knArticulationSolve* solve) {
+	double first = 0.0, worst = 1.0;
+	const bool correct = solve->phase == KN_ARTICULATION_CORRECTION;
+	const int rounds = correct ? CORRECTION_ROUNDS : (solve->phase == KN_ARTICULATION_DYNAMICS ? ROUNDS : 1);
+	for (int round = 0; round < rounds && worst > (correct ? CLOSED : 0.0); ++round) {
+		worst = settleOnce(solve);
+		first = round == 0 ? worst : first;
+		if (correct) {
+			knArticulationSolve_Shift(solve);
+		}
+	}
+	return first;
+}
+
+void knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena) {
+	for (int k = 0; k < 4; ++k) {
+		solve->settle[k] = KN_SCRATCH(arena, struct knSettleVector, solve->jointCount);
+	}
+	solve->change = KN_SCRATCH_ZERO(arena, knTwist, solve->input.model->bodyCount);
+}

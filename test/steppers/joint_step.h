@@ -1,0 +1,91 @@
+// A step of joints alone, for tests of the articulation solve: forces, pre-stabilization, move, post-stabilization.
+#pragma once
+
+#include "world/fixture.h"
+
+#include "dynamics/joint_rows.h"
+#include "measure/measures.h"
+#include "steppers/impulse/articulation.h"
+
+typedef struct JointWorld {
+	knModel* model;
+	knState state;
+	knArena arena;
+	knAllocator allocator;
+	knArticulationMemory* memory; // NULL: every step starts cold
+	knSettings settings;
+	knTasks tasks;
+	int preSweeps, postSweeps;
+	double work; // of motors and kinematic bodies, so far
+} JointWorld;
+
+// The scene is gone afterwards.
+static inline JointWorld newJointWorld(knScene* scene) {
+	knError error = { 0 };
+	JointWorld w = { .allocator = knAllocator_Default(),
+					 .settings = knSettings_Default(),
+					 .preSweeps = 9,
+					 .postSweeps = 5 };
+	w.model = knModel_Create(scene, &error);
+	if (w.model == NULL) {
+		failWith(&error);
+	}
+	knScene_Destroy(scene);
+	assert_true(knState_Create(&w.state, w.model, "impulse", 0, &w.allocator));
+	knArena_Init(&w.arena, &w.allocator);
+	int count = knArticulationMemory_Count(w.model);
+	w.memory = calloc((size_t)count + 1, sizeof(*w.memory));
+	assert_non_null(w.memory);
+	return w;
+}
+
+static inline void freeJointWorld(JointWorld* w) {
+	free(w->memory);
+	knArena_Free(&w->arena);
+	knState_Destroy(&w->state, &w->allocator);
+	knModel_Release(w->model);
+}
+
+static inline void stepJoints(JointWorld* w, double h) {
+	knArena_Clear(&w->arena);
+	knBlocks blocks;
+	knArticulationInput input = { .model = w->model,
+								  .state = &w->state,
+								  .blocks = &blocks,
+								  .settings = &w->settings,
+								  .h = h,
+								  .tasks = w->tasks,
+								  .memory = w->memory };
+	knArticulationSolve* solve = knArticulationSolve_Begin(&input, &w->arena);
+	assert_non_null(solve);
+	assert_true(knBlocks_Begin(&blocks, w->model, &w->state, h, &w->tasks, &w->arena));
+	knJointRows_ApplyForces(w->model, &blocks, &w->state);
+	knArticulationSolve_Enter(solve, KN_ARTICULATION_DYNAMICS);
+	bool paper = w->settings.scheme == KN_SCHEME_PAPER;
+	for (int k = 1; paper && k <= w->postSweeps; ++k) {
+		knPostStabilize_Sweep(solve, (double)k / w->postSweeps);
+	}
+	if (!paper) {
+		knArticulationSolve_Settle(solve);
+	}
+	for (int k = 1; k <= w->preSweeps; ++k) {
+		knPreStabilize_Sweep(solve, paper ? (double)k / w->preSweeps : 1.0);
+	}
+	w->work += knBlocks_DriveWork(&blocks, &w->state);
+	knBlocks_End(&blocks, w->model, &w->tasks, &w->state);
+	if (!paper) {
+		knArticulationSolve_Enter(solve, KN_ARTICULATION_CORRECTION);
+		knArticulationSolve_Settle(solve);
+	}
+	knArticulationSolve_Enter(solve, KN_ARTICULATION_ARRIVAL);
+	if (!paper) {
+		knArticulationSolve_Settle(solve);
+	}
+	for (int k = 1; k <= w->postSweeps; ++k) {
+		knPostStabilize_Sweep(solve, paper ? (double)k / w->postSweeps : 1.0);
+	}
+	w->work += knArticulationSolve_Finish(solve);
+	knState_UpdateCoordinates(&w->state, w->model);
+	memset(w->state.force, 0, sizeof(*w->state.force) * (size_t)w->model->bodyCount);
+	w->state.header->time += h;
+}
