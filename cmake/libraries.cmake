@@ -1,5 +1,5 @@
 # knuckle           the core library, static or shared
-# knuckle_io        scene files (expat), static or shared
+# knuckle_io        scene files (expat) and replay pages, static or shared
 # knuckle_inside    the core as a static library whatever BUILD_SHARED_LIBS says: the tool and the tests also use what
 #                   a shared library hides. In a static build it is the core library itself.
 # knuckle_scenes    the catalogue; static, not installed
@@ -44,21 +44,33 @@ else()
 endif()
 add_library(knuckle::knuckle ALIAS knuckle)
 
-# --- scene files: expat -------------------------------------------------------------------------------------------
+# --- scene files (expat) and replay pages -------------------------------------------------------------------------
 set(KN_HAVE_IO OFF)
+set(KN_HAVE_MJCF OFF)
+set(KN_HAVE_PAGE OFF)
 file(GLOB KN_IO_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/io/*.c)
 if(KN_BUILD_IO AND KN_IO_SOURCES AND NOT KN_WASM)
+	set(KN_HAVE_IO ON)
 	find_package(EXPAT QUIET)
 	if(EXPAT_FOUND)
-		set(KN_HAVE_IO ON)
+		set(KN_HAVE_MJCF ON)
+	else()
+		list(FILTER KN_IO_SOURCES EXCLUDE REGEX "/io/mjcf[^/]*$")
 	endif()
+	include(${PROJECT_SOURCE_DIR}/cmake/page.cmake)
 endif()
 
 function(kn_io_library NAME KIND)
-	add_library(${NAME} ${KIND} ${KN_IO_SOURCES})
+	add_library(${NAME} ${KIND} ${KN_IO_SOURCES} ${KN_PAGE_SOURCE})
+	if(TARGET knuckle_page)
+		add_dependencies(${NAME} knuckle_page)
+	endif()
 	target_include_directories(${NAME} PUBLIC ${KN_PUBLIC_INCLUDE}
 		PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/io)
-	target_link_libraries(${NAME} PRIVATE $<BUILD_INTERFACE:knuckle_flags> EXPAT::EXPAT)
+	target_link_libraries(${NAME} PRIVATE $<BUILD_INTERFACE:knuckle_flags>)
+	if(KN_HAVE_MJCF)
+		target_link_libraries(${NAME} PRIVATE EXPAT::EXPAT)
+	endif()
 endfunction()
 
 if(KN_HAVE_IO)

@@ -13,8 +13,11 @@ if(KN_BUILD_TOOL AND KN_TOOL_SOURCES AND KN_HAVE_SCENES)
 	target_include_directories(knuckle_tool PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/apps/cli
 		${PROJECT_SOURCE_DIR}/bench)
 	target_link_libraries(knuckle_tool PRIVATE knuckle_scenes knuckle_inside knuckle_flags)
-	if(KN_HAVE_IO)
+	if(KN_HAVE_MJCF)
 		target_compile_definitions(knuckle_tool PRIVATE KN_HAVE_MJCF)
+	endif()
+	if(KN_HAVE_IO)
+		target_compile_definitions(knuckle_tool PRIVATE KN_HAVE_IO)
 		target_link_libraries(knuckle_tool PRIVATE knuckle_io_inside)
 	endif()
 

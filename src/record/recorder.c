@@ -66,8 +66,8 @@ static bool followModel(Recorder* recorder, const knRecordView* view) {
 	return true;
 }
 
-static void* openRecorder(const knWriterOps* writer, const char* path, const knRecordView* view,
-						  const knAllocator* allocator, knError* error) {
+void* knRecording_Open(const knWriterOps* writer, const char* path, const knRecordView* view,
+					   const knAllocator* allocator, knError* error) {
 	Recorder* recorder = knAllocZero(allocator, sizeof(Recorder));
 	if (recorder == NULL) {
 		knFileError(error, KN_NO_MEMORY, path, "out of memory");
@@ -90,7 +90,7 @@ static void* openRecorder(const knWriterOps* writer, const char* path, const knR
 	return recorder;
 }
 
-static knStatus writeRecorder(void* self, const knRecordView* view, knError* error) {
+knStatus knRecording_Write(void* self, const knRecordView* view, knError* error) {
 	Recorder* recorder = self;
 	const knState* state = view->state;
 	if (!knState_IsFinite(state, view->model)) {
@@ -115,39 +115,47 @@ static knStatus writeRecorder(void* self, const knRecordView* view, knError* err
 	return recorder->writer->write(recorder->self, &frame, error);
 }
 
-static knStatus closeRecorder(void* self, knError* error) {
+knStatus knRecording_Close(void* self, knError* error) {
 	Recorder* recorder = self;
 	knStatus status = recorder->writer->close(recorder->self, error);
 	freeRecorder(recorder);
 	return status;
 }
 
-static void abandonRecorder(void* self) {
+void knRecording_Abandon(void* self) {
 	Recorder* recorder = self;
 	recorder->writer->abandon(recorder->self);
 	freeRecorder(recorder);
+}
+
+void* knRecording_Writer(void* self) {
+	const Recorder* recorder = self;
+	return recorder->self;
 }
 
 // --- the table of formats --------------------------------------------------------------------------------
 
 static void* openCsv(const char* path, const knRecordView* view, const knAllocator* allocator,
 					 knError* error) {
-	return openRecorder(&knCsvWriter, path, view, allocator, error);
+	return knRecording_Open(&knCsvWriter, path, view, allocator, error);
 }
 
 static void* openKnt(const char* path, const knRecordView* view, const knAllocator* allocator,
 					 knError* error) {
-	return openRecorder(&knKntWriter, path, view, allocator, error);
+	return knRecording_Open(&knKntWriter, path, view, allocator, error);
 }
 
 static void* openGlb(const char* path, const knRecordView* view, const knAllocator* allocator,
 					 knError* error) {
-	return openRecorder(&knGlbWriter, path, view, allocator, error);
+	return knRecording_Open(&knGlbWriter, path, view, allocator, error);
 }
 
-const knRecorderOps knCsvRecorder = { ".csv", openCsv, writeRecorder, closeRecorder, abandonRecorder };
-const knRecorderOps knKntRecorder = { ".knt", openKnt, writeRecorder, closeRecorder, abandonRecorder };
-const knRecorderOps knGlbRecorder = { ".glb", openGlb, writeRecorder, closeRecorder, abandonRecorder };
+const knRecorderOps knCsvRecorder = { ".csv", openCsv, knRecording_Write, knRecording_Close,
+									  knRecording_Abandon };
+const knRecorderOps knKntRecorder = { ".knt", openKnt, knRecording_Write, knRecording_Close,
+									  knRecording_Abandon };
+const knRecorderOps knGlbRecorder = { ".glb", openGlb, knRecording_Write, knRecording_Close,
+									  knRecording_Abandon };
 
 typedef struct Format {
 	const knRecorderOps* recorder;

@@ -396,6 +396,19 @@ bool knTrajectory_Damaged(const knTrajectory* trajectory, knError* why) {
 	return trajectory->damaged;
 }
 
+knCastFrame knTrajectory_CastFrame(const knTrajectory* trajectory, int frame) {
+	KN_ASSERT(frame >= 0 && frame < trajectory->frames.count);
+	const Frame* at = &trajectory->frames.items[frame];
+	knCastFrame shown = {
+		.cast = trajectory->casts.items[at->cast],
+		.castIndex = at->cast,
+		.time = at->time,
+		.step = at->step,
+		.bodies = at->bodies,
+	};
+	return shown;
+}
+
 knStatus knTrajectory_Write(const knTrajectory* trajectory, const char* path, knError* error) {
 	KN_ASSERT(trajectory != NULL && path != NULL);
 	if (trajectory == NULL || path == NULL) {
@@ -412,14 +425,7 @@ knStatus knTrajectory_Write(const knTrajectory* trajectory, const char* path, kn
 		return why->status;
 	}
 	for (int f = 0; f < trajectory->frames.count; ++f) {
-		const Frame* frame = &trajectory->frames.items[f];
-		knCastFrame shown = {
-			.cast = trajectory->casts.items[frame->cast],
-			.castIndex = frame->cast,
-			.time = frame->time,
-			.step = frame->step,
-			.bodies = frame->bodies,
-		};
+		knCastFrame shown = knTrajectory_CastFrame(trajectory, f);
 		knStatus status = ops->write(writer, &shown, why);
 		if (status != KN_OK) {
 			ops->abandon(writer);

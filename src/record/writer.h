@@ -39,7 +39,7 @@ typedef struct knCastFrame {
 	const knBodyState* bodies; // [cast->bodyCount]
 } knCastFrame;
 
-typedef struct knWriterOps {
+struct knWriterOps {
 	const char* extension; // ".csv"
 	knOutputMode live;     // how a running world is recorded; a conversion is always staged
 	// `cast` is the one at the start, number 0. Nothing is left behind when it fails.
@@ -48,11 +48,14 @@ typedef struct knWriterOps {
 	knStatus (*write)(void* self, const knCastFrame* frame, knError* error);
 	knStatus (*close)(void* self, knError* error); // always releases
 	void (*abandon)(void* self);
-} knWriterOps;
+};
 
 extern const knWriterOps knCsvWriter;
 extern const knWriterOps knKntWriter;
 extern const knWriterOps knGlbWriter;
+
+// A frame of a file read back, as a writer sees it.
+knCastFrame knTrajectory_CastFrame(const knTrajectory* trajectory, int frame);
 
 // By the path's extension (any case); NULL and KN_UNSUPPORTED listing the known ones.
 const knWriterOps* knWriterOps_ForPath(const char* path, knError* error);
