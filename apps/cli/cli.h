@@ -29,6 +29,7 @@ struct cliCommand {
 };
 
 extern const cliCommand cliScenesCommand, cliRunCommand, cliInfoCommand, cliConvertCommand, cliBenchCommand;
+extern const cliCommand cliCompareCommand;
 
 // Prints "knuckle: ..." to stderr and returns `status`.
 int cliFail(int status, const char* format, ...) KN_PRINTF(2, 3);

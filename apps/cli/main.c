@@ -9,8 +9,8 @@
 #include "core/text.h"
 #include "options.h"
 
-static const cliCommand* const commands[] = { &cliScenesCommand, &cliRunCommand, &cliInfoCommand,
-											  &cliConvertCommand, &cliBenchCommand };
+static const cliCommand* const commands[] = { &cliScenesCommand,  &cliRunCommand,     &cliInfoCommand,
+											  &cliConvertCommand, &cliCompareCommand, &cliBenchCommand };
 
 #define COMMAND_COUNT ((int)(sizeof(commands) / sizeof(commands[0])))
 
