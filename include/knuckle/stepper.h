@@ -10,7 +10,11 @@ typedef enum knScheme {
 	KN_SCHEME_PAPER,   // the published form
 } knScheme;
 
-typedef enum knArticulation { KN_ARTICULATION_DIRECT, KN_ARTICULATION_SWEEP } knArticulation;
+typedef enum knArticulation {
+	KN_ARTICULATION_AUTO = -1, // what the stepper has
+	KN_ARTICULATION_DIRECT,
+	KN_ARTICULATION_SWEEP,
+} knArticulation;
 
 // What users set with --set name=value. A stepper reads those that concern it and refuses what it cannot do.
 // A value below zero means "the stepper's own choice".

@@ -83,7 +83,7 @@ _Static_assert(sizeof(knScheme) == sizeof(int) && sizeof(knArticulation) == size
 knSettings knSettings_Default(void) {
 	knSettings settings = {
 		.scheme = KN_SCHEME_DEFAULT,
-		.articulation = KN_ARTICULATION_DIRECT,
+		.articulation = KN_ARTICULATION_AUTO,
 		.sweeps = -1,
 		.shock = -1,
 		.sleep = 0,

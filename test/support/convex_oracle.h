@@ -473,13 +473,13 @@ typedef struct OracleErrors {
 	bool missing;    // no contact at all
 } OracleErrors;
 
-static inline double oracleAngle(knVec3 a, knVec3 b) {
-	return 2.0 * asin(fmin(1.0, 0.5 * knDistance(a, b)));
-}
-
-// Whether n is, up to rounding, no worse than any other direction: then the best is not unique.
-static inline bool oracleAsGood(const OraclePose* pose, knVec3 n, double lower, double size) {
-	return oracleAlong(pose, n) >= lower - 2e-9 * size;
+// How far n is off the best direction; 0 if that is not unique: n is no worse up to rounding, or it is another
+// one altogether, nearly as good (contacts do not change sides for less than 2e-7 sizes).
+static inline double oracleNormalError(const OraclePose* pose, knVec3 n, const OracleResult* truth,
+									   double size) {
+	double angle = 2.0 * asin(fmin(1.0, 0.5 * knDistance(n, truth->n)));
+	double worse = (truth->lower - oracleAlong(pose, n)) / size;
+	return worse <= (angle > 0.1 ? 4e-7 : 2e-9) ? 0.0 : angle;
 }
 
 static inline OracleErrors oracleCompare(const OraclePair* pair, OracleNode* heap) {
@@ -513,12 +513,12 @@ static inline OracleErrors oracleCompare(const OraclePair* pair, OracleNode* hea
 		errors.witness = fmax(errors.witness, fabs(between - points[i].separation) / size);
 	}
 	knVec3 n = knInvRotate(pair->frameA.q, points[0].normal);
-	// the separation must not exceed what the directions allow, nor stay below what one direction shows
-	double along = pair->b.kind == KN_GEOM_PLANE ? truth.lower : oracleAlong(&pose, n);
-	errors.distance = fmax(fabs(deepest - along), truth.lower - deepest) / size;
-	errors.distance = fmax(errors.distance, (deepest - truth.upper) / size);
-	if (!oracleAsGood(&pose, n, truth.lower, size) || pair->b.kind == KN_GEOM_PLANE) {
-		errors.normal = oracleAngle(n, truth.n);
-	}
+	// within the bounds; where these are far apart, as good as the best direction that is known
+	double along = pair->b.kind == KN_GEOM_PLANE ? truth.lower : fmax(truth.lower, oracleAlong(&pose, n));
+	errors.distance = errors.spread < 1e-6
+						  ? fmax(0.0, fmax(truth.lower - deepest, deepest - truth.upper)) / size
+						  : fabs(deepest - along) / size;
+	errors.normal =
+		pair->b.kind == KN_GEOM_PLANE ? knDistance(n, truth.n) : oracleNormalError(&pose, n, &truth, size);
 	return errors;
 }

@@ -12,6 +12,8 @@
 #include "steppers/velocity/velocity_step.h"
 
 #define DEFAULT_SWEEPS 10
+#define DEFAULT_SMALL_SWEEPS 20
+#define DEFAULT_TINY_SWEEPS 40
 #define DEFAULT_JOINT_SWEEPS 30
 #define DEFAULT_LAYER_SWEEPS 20
 #define DEFAULT_TALL_SWEEPS 50
@@ -24,8 +26,7 @@ static knVelocityOptions resolveOptions(const knStepContext* context) {
 	const knSettings* settings = context->settings;
 	bool paper = settings->scheme == KN_SCHEME_PAPER;
 	knVelocityOptions options = {
-		.sweeps = paper ? PAPER_SWEEPS : DEFAULT_SWEEPS,
-		.jointSweeps = paper ? PAPER_SWEEPS : DEFAULT_JOINT_SWEEPS,
+		.sweeps = { DEFAULT_SWEEPS, DEFAULT_SMALL_SWEEPS, DEFAULT_TINY_SWEEPS, DEFAULT_JOINT_SWEEPS },
 		.layerSweeps = paper ? PAPER_LAYER_SWEEPS : DEFAULT_LAYER_SWEEPS,
 		.tallLayerSweeps = DEFAULT_TALL_SWEEPS,
 		.correctionSweeps = DEFAULT_CORRECTION_SWEEPS,
@@ -36,8 +37,8 @@ static knVelocityOptions resolveOptions(const knStepContext* context) {
 		.warmStart = !paper,
 		.solver = { .omega = 1.0, .tasks = &context->tasks },
 	};
-	if (settings->sweeps >= 0) {
-		options.sweeps = options.jointSweeps = settings->sweeps;
+	for (int stage = 0; stage < KN_STAGE_COUNT && (paper || settings->sweeps >= 0); ++stage) {
+		options.sweeps[stage] = settings->sweeps >= 0 ? settings->sweeps : PAPER_SWEEPS;
 	}
 	return options;
 }

@@ -195,7 +195,8 @@ static void guardLayer(knVelocityStep* step, int layer, Assembly* assemblies) {
 	for (int i = begin; i < end; ++i) {
 		int b = bodies[i];
 		const Assembly* assembly = &assemblies[step->islands.assembly[b]];
-		if (assembly->after > ENERGY_SHARE * assembly->before + ENERGY_FLOOR * assembly->mass) {
+		step->held[b] = assembly->after <= ENERGY_SHARE * assembly->before + ENERGY_FLOOR * assembly->mass;
+		if (!step->held[b]) {
 			step->blocks.u[b] = step->saved[b];
 		}
 	}
@@ -214,7 +215,8 @@ knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
 		step->saved[b] = step->blocks.u[b];
 	}
 	step->assemblies = KN_SCRATCH(step->context->arena, Assembly, step->blocks.count);
-	if (step->assemblies == NULL || !beginLayers(step)) {
+	step->held = KN_SCRATCH_ZERO(step->context->arena, uint8_t, step->blocks.count);
+	if (step->assemblies == NULL || step->held == NULL || !beginLayers(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knVelocity_Propagate(step, sweepLayer);
