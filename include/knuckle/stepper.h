@@ -10,7 +10,11 @@ typedef enum knScheme {
 	KN_SCHEME_PAPER,   // the published form
 } knScheme;
 
-typedef enum knArticulation { KN_ARTICULATION_DIRECT, KN_ARTICULATION_SWEEP } knArticulation;
+typedef enum knArticulation {
+	KN_ARTICULATION_AUTO = -1, // what the stepper has
+	KN_ARTICULATION_DIRECT,
+	KN_ARTICULATION_SWEEP,
+} knArticulation;
 
 typedef enum knFrictionModel {
 	KN_FRICTION_CONE,    // |friction| <= mu N
@@ -26,7 +30,7 @@ typedef struct knSettings {
 	knScheme scheme;
 	knArticulation articulation; // impulse: all joints at once, or sweeps
 	int sweeps;                  // solver sweeps per step; -1
-	int shock;                   // shock propagation 0 | 1; -1
+	int shock;                   // shock propagation 0 | 1, 2: with joints (impulse, paper); -1
 	int sleep;                   // sleeping of groups at rest 0 | 1; 0
 	double rolling;              // rolling friction for every shape, m; -1: the shapes'
 	int active;                  // adaptive: active joints; -1

@@ -27,7 +27,13 @@ static const knSetting settingTable[] = {
 	  { "default", "paper" },
 	  0.0,
 	  0.0 },
-	{ "shock", "0 | 1: shock propagation", SETTING_CHOICE, FIELD(shock), { "0", "1" }, 0.0, 0.0 },
+	{ "shock",
+	  "0 | 1: shock propagation; 2: joints take part in it (impulse, scheme=paper)",
+	  SETTING_CHOICE,
+	  FIELD(shock),
+	  { "0", "1", "2" },
+	  0.0,
+	  0.0 },
 	{ "sweeps", "N: solver sweeps per step", SETTING_INTEGER, FIELD(sweeps), { NULL }, 1.0, 100000.0 },
 	{ "articulation",
 	  "direct | sweep: impulse, all joints at once or in sweeps",
@@ -167,7 +173,7 @@ _Static_assert(sizeof(knScheme) == sizeof(int) && sizeof(knArticulation) == size
 knSettings knSettings_Default(void) {
 	knSettings settings = {
 		.scheme = KN_SCHEME_DEFAULT,
-		.articulation = KN_ARTICULATION_DIRECT,
+		.articulation = KN_ARTICULATION_AUTO,
 		.sweeps = -1,
 		.shock = -1,
 		.sleep = 0,

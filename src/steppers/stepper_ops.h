@@ -54,6 +54,7 @@ const knStepperOps* knStepperOps_Find(const char* name);
 const knStepperOps* knStepperOps_At(int index);
 
 extern const knStepperOps knVelocityStepper;
+extern const knStepperOps knImpulseStepper;
 
 // Seconds, or 0 without a clock.
 static inline double knStepContext_Now(const knStepContext* context) {
