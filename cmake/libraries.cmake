@@ -20,6 +20,11 @@ target_link_libraries(knuckle_objects PRIVATE knuckle_flags)
 if(BUILD_SHARED_LIBS)
 	target_compile_definitions(knuckle_objects PRIVATE KN_BUILD_SHARED)
 endif()
+# kernels for wider vectors than every machine of the kind has; the same bits, chosen at run time
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+	set_source_files_properties(${PROJECT_SOURCE_DIR}/src/solve/sweep_avx.c PROPERTIES COMPILE_OPTIONS -mavx)
+	target_compile_definitions(knuckle_objects PRIVATE KN_AVX_KERNEL)
+endif()
 
 # a library made of the core's objects
 function(kn_core_library NAME KIND)

@@ -19,6 +19,7 @@
 #define ROUNDING 4e-15    // scales
 #define MOST_STARTS 8     // directions to polish
 #define SAME_START 0.98   // cosine
+#define NEARLY 1.05       // times as deep as the best: worth polishing
 
 typedef struct Face {
 	int v[3];   // counter-clockwise seen from outside
@@ -232,6 +233,30 @@ static void takeWitness(const Polytope* t, const Face* face, knAxis* axis) {
 	}
 }
 
+// Polishes a direction if it is nearly as good as the best, and keeps it if it gets better.
+static void tryStart(const knCorePair* p, knVec3 n, double least, knAxis* best) {
+	knAxis rival = { .n = n, .s = knDot(knCorePair_Support(p, n).w, n), .a = best->a, .b = best->b };
+	if (rival.s < least) {
+		return;
+	}
+	knAxis_Polish(p, &rival);
+	*best = rival.s > best->s ? rival : *best;
+}
+
+// The flat sides of boxes and cylinders, which an unfinished search may not have come across.
+static void tryFlats(const knCorePair* p, knAxis* best) {
+	const knCore* cores[2] = { &p->a, &p->b };
+	const knVec3 own[3] = { { 1.0, 0.0, 0.0 }, { 0.0, 1.0, 0.0 }, { 0.0, 0.0, 1.0 } };
+	for (int k = 0; k < 2; ++k) {
+		int first = cores[k]->kind == KN_GEOM_BOX ? 0 : (cores[k]->kind == KN_GEOM_CYLINDER ? 2 : 3);
+		for (int i = first; i < 3; ++i) {
+			knVec3 n = k == 0 ? own[i] : knMulMV(&p->R, own[i]);
+			tryStart(p, n, NEARLY * best->s, best);
+			tryStart(p, knNeg(n), NEARLY * best->s, best);
+		}
+	}
+}
+
 // Polishes the best direction, then those of other planes that could hide a better one.
 static void polishStarts(const Polytope* t, knAxis* best) {
 	const knCorePair* p = t->pair;
@@ -239,6 +264,7 @@ static void polishStarts(const Polytope* t, knAxis* best) {
 	int count = 0;
 	tried[count++] = best->n;
 	knAxis_Polish(p, best);
+	tryFlats(p, best);
 	while (count < MOST_STARTS) {
 		int lowest = -1;
 		double offset = -best->s - 1e-8 * p->size;
@@ -259,11 +285,7 @@ static void polishStarts(const Polytope* t, knAxis* best) {
 		}
 		knVec3 n = knNeg(t->faces[lowest].m);
 		tried[count++] = n;
-		knAxis rival = { .n = n, .s = knDot(knCorePair_Support(p, n).w, n), .a = best->a, .b = best->b };
-		knAxis_Polish(p, &rival);
-		if (rival.s > best->s) {
-			*best = rival;
-		}
+		tryStart(p, n, -INFINITY, best);
 	}
 }
 

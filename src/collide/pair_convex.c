@@ -7,6 +7,7 @@
 #include "collide/feature.h"
 #include "collide/manifold.h"
 
+#define CLOSE 1e-3   // scales: a line so short has lost digits of its direction
 #define DEEPEST 1e-7 // sizes by which the exact point must be deeper than the overlap's to be added
 
 typedef struct Found {
@@ -24,13 +25,22 @@ typedef struct Contacts {
 	double deepest;
 } Contacts;
 
-// From a core's point to the surface along the unit vector d, in the core's frame: a capsule's side lies
-// across its axis.
+// Where the ray from a capsule's core along the unit vector d leaves it: through the side, or through a cap.
+static knVec3 leaveCapsule(const knCore* core, knVec3 point, knVec3 d) {
+	double r = core->radius, rho = sqrt(d.x * d.x + d.y * d.y);
+	double side = rho > 0.0 ? r / rho : INFINITY;
+	if (knAbs(point.z + side * d.z) <= core->size.y) {
+		return knMulAdd(point, side, d);
+	}
+	// |(point.z + x d.z - end, x rho)| = r
+	double e = point.z - (d.z < 0.0 ? -core->size.y : core->size.y), b = e * d.z;
+	return knMulAdd(point, sqrt(knMax(0.0, b * b - e * e + r * r)) - b, d);
+}
+
+// From a core's point to the surface along the unit vector d, in the core's frame.
 static knVec3 surfaceOf(const knCore* core, knVec3 point, knVec3 d) {
 	if (core->kind == KN_GEOM_CAPSULE) {
-		double end = core->size.y * (1.0 - 1e-9);
-		bool onCap = (point.z >= end && d.z >= 0.0) || (point.z <= -end && d.z <= 0.0);
-		d = onCap ? d : knNormalize(knV3(d.x, d.y, 0.0));
+		return leaveCapsule(core, point, d);
 	}
 	return core->radius > 0.0 ? knMulAdd(point, core->radius, d) : point;
 }
@@ -56,11 +66,13 @@ static void add(Contacts* c, knVec3 onA, knVec3 onB) {
 
 typedef struct Line {
 	knVec3 a, b;
-	double miss; // how far b - a is from s n
+	double miss; // how far b - a is from s n; along n it counts most
 } Line;
 
 static void offer(const knAxis* axis, knVec3 a, knVec3 b, Line* best) {
-	double miss = knLength(knMulAdd(knSub(b, a), -axis->s, axis->n));
+	knVec3 d = knSub(b, a);
+	double along = knDot(d, axis->n), aside = knLength(knMulAdd(d, -along, axis->n));
+	double miss = 1e4 * knAbs(along - axis->s) + aside;
 	if (miss < best->miss) {
 		*best = (Line){ a, b, miss };
 	}
@@ -97,7 +109,10 @@ static Line exactLine(const knCorePair* p, const knAxis* axis, const knCoreFeatu
 	offer(axis, knCore_Closest(&p->a, knSub(corner.b, offset)), corner.b, &best);
 	offer(axis, corner.a, closestOnB(p, knAdd(corner.a, offset)), &best);
 	if (best.miss > 1e-9 * p->size) {
+		knCoreFeature edgeA = knCore_Feature(&p->a, axis->n, KN_FEATURE_EDGE);
+		knCoreFeature edgeB = knCorePair_FeatureB(p, knNeg(axis->n), KN_FEATURE_EDGE);
 		offerCrossing(axis, fa, fb, &best);
+		offerCrossing(axis, &edgeA, &edgeB, &best);
 	}
 	if (best.miss > 1e-9 * p->size) {
 		knVec3 a = knCore_Closest(&p->a, axis->a);
@@ -151,7 +166,8 @@ static int contactsAlong(const knPairInput* in, const knCorePair* p, const knAxi
 						 knContactPoint* points) {
 	Contacts c = { .p = p, .n = axis->n, .margin = in->margin, .deepest = INFINITY };
 	c.distance = axis->s - (p->a.radius + p->b.radius);
-	knCoreFeature fa = knCore_Feature(&p->a, axis->n), fb = knCorePair_FeatureB(p, knNeg(axis->n));
+	knCoreFeature fa = knCore_Feature(&p->a, axis->n, KN_FEATURE_FACE);
+	knCoreFeature fb = knCorePair_FeatureB(p, knNeg(axis->n), KN_FEATURE_FACE);
 	knOverlap overlap;
 	knOverlap_Find(&fa, &fb, axis->n, p->size, &overlap);
 	for (int k = 0; k < overlap.count; ++k) {
@@ -174,7 +190,7 @@ int knPair_ConvexConvex(const knPairInput* in, knContactPoint* points) {
 	}
 	if (result == KN_GJK_OVERLAP) {
 		knEpa_Depth(&p, &axis);
-	} else if (p.a.curved || p.b.curved) {
+	} else if (p.a.curved || p.b.curved || axis.s < CLOSE * p.scale) {
 		axis.s = knDot(knCorePair_Support(&p, axis.n).w, axis.n);
 		knAxis_Polish(&p, &axis);
 	}

@@ -155,5 +155,10 @@ void knSweep_Correct(knSweepSet* set, int stage, int sweeps, const knTasks* task
 }
 
 const knSweepKernel* knSweepKernel_Best(void) {
+#if defined(KN_AVX_KERNEL)
+	if (__builtin_cpu_supports("avx")) {
+		return &knSweepKernelAvx;
+	}
+#endif
 	return &knSweepKernelWide;
 }

@@ -181,5 +181,6 @@ typedef struct knSweepKernel {
 
 extern const knSweepKernel knSweepKernelScalar;
 extern const knSweepKernel knSweepKernelWide;
+extern const knSweepKernel knSweepKernelAvx; // where KN_AVX_KERNEL is defined
 // The fastest that this machine can run.
 const knSweepKernel* knSweepKernel_Best(void);

@@ -217,7 +217,7 @@ static void fillRange(int begin, int end, int worker, void* argument) {
 			fillLane(builder, pack, lane);
 		}
 	}
-	knSweepKernelWide.prepare(builder->set, begin, end);
+	knSweepKernel_Best()->prepare(builder->set, begin, end);
 }
 
 static bool reserve(Builder* builder, bool rolling, knArena* arena) {

@@ -155,6 +155,11 @@ static bool finishCorrection(knVelocityStep* step) {
 static void correctLayer(knVelocityStep* step, int layer) {
 	knSweep_Correct(&step->layered, layer, step->options.correctionSweeps, &step->context->tasks,
 					&step->errors, step->p);
+	// what the guard let go on moving would be hammered out of the way by infinitely heavy supports
+	for (int i = step->layers.first[layer]; i < step->layers.first[layer + 1] && step->held != NULL; ++i) {
+		int b = step->layers.bodies[i];
+		step->p[b] = step->held[b] ? step->p[b] : knZeroTwist();
+	}
 }
 
 knStatus knVelocity_CorrectLayers(knVelocityStep* step) {
@@ -169,7 +174,7 @@ knStatus knVelocity_CorrectGlobal(knVelocityStep* step) {
 	if (!beginCorrection(step, &step->global, step->solveSet, &step->errors)) {
 		return knVelocity_OutOfMemory(step);
 	}
-	for (int stage = 0; stage < 2; ++stage) {
+	for (int stage = 0; stage < KN_STAGE_COUNT; ++stage) {
 		knSweep_Correct(&step->global, stage, step->options.correctionSweeps, &step->context->tasks,
 						&step->errors, step->p);
 	}
