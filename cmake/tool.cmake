@@ -9,6 +9,8 @@ if(KN_BUILD_TOOL AND KN_TOOL_SOURCES AND KN_HAVE_SCENES)
 		RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 	if(KN_WASM)
 		set_target_properties(knuckle_tool PROPERTIES SUFFIX .wasm)
+		# a stack like that of a thread, below the data: an overflow traps instead of overwriting it
+		target_link_options(knuckle_tool PRIVATE -Wl,-z,stack-size=1048576 -Wl,--stack-first)
 	endif()
 	target_include_directories(knuckle_tool PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/apps/cli
 		${PROJECT_SOURCE_DIR}/bench)
