@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-extern const knBenchSuite knLcpBench;
+extern const knBenchSuite knLcpBench, knVspBench;
 
 static const knBenchSuite* const suites[] = {
-	&knLcpBench,
+	&knLcpBench, &knVspBench,
 	NULL, // ends the table
 };
 

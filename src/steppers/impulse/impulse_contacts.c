@@ -83,8 +83,10 @@ static knImpulsePoint makePoint(const knImpulseStep* step, int contact) {
 	return p;
 }
 
-static void recall(const knImpulseStep* step, knImpulsePoint* p) {
-	int memory = step->list.remembered[p->contact];
+// Points stand in the order of the list's anchors.
+static void recall(const knImpulseStep* step, int point) {
+	knImpulsePoint* p = &step->points[point];
+	int memory = step->list.anchors[point].remembered;
 	if (memory >= 0) {
 		const knContactMemory* carried = &knImpulseMemory_Contacts(step->state)[memory];
 		p->jn = step->input.impulseScale * carried->normal;
@@ -100,7 +102,7 @@ static void fillPoints(int begin, int end, int worker, void* argument) {
 		int turn = step->points[i].turn;
 		step->points[i] = makePoint(step, step->points[i].contact);
 		step->points[i].turn = turn;
-		recall(step, &step->points[i]);
+		recall(step, i);
 	}
 }
 
@@ -126,11 +128,9 @@ static knImpulsePair makePair(const knImpulseStep* step, const knStepContact* co
 static void listPairs(knImpulseStep* step) {
 	knImpulsePair* pair = NULL;
 	double arm = 0.0;
-	for (int k = 0; k < step->list.count; ++k) {
+	for (int i = 0; i < step->list.pointCount; ++i) {
+		int k = step->list.anchors[i].contact;
 		const knStepContact* contact = &step->list.contacts[k];
-		if (step->list.row[k] < 0) {
-			continue;
-		}
 		if (pair == NULL || pair->shapeA != contact->shapeA || pair->shapeB != contact->shapeB) {
 			pair = &step->pairs[step->pairCount++];
 			*pair = makePair(step, contact);
@@ -205,8 +205,8 @@ knStatus knImpulseContacts_Find(knImpulseStep* step) {
 							memory.contactCount, arena)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	step->points = KN_SCRATCH(arena, knImpulsePoint, step->list.solidCount);
-	step->turns = KN_SCRATCH(arena, knImpulseTurn, step->list.solidCount);
+	step->points = KN_SCRATCH(arena, knImpulsePoint, step->list.pointCount);
+	step->turns = KN_SCRATCH(arena, knImpulseTurn, step->list.pointCount);
 	step->pairs = KN_SCRATCH(arena, knImpulsePair, set.pairCount);
 	if (arena->failed) {
 		return knImpulseStep_OutOfMemory(step);

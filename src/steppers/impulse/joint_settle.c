@@ -15,14 +15,13 @@
 #define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
 #define CORRECTION_ROUNDS 3 // at most
 #define ROUNDS 2            // of the nonlinear phases
-#define REACH 32            // iterations of a round at most
+#define REACH 300           // iterations of a round at most
 #define GOOD 1e-9           // of the first residual
 #define QUIET 1e-24         // (m/s)^2 a joint: not worth an iteration
-#define FAST_TURN 0.7       // rad: a body that turns further in the step is followed by its velocity alone
 
 // Impulses and rates along the rows of one joint.
 struct knSettleVector {
-	double v[6];
+	double v[KN_BLOCK_ROWS];
 };
 
 typedef struct Island {
@@ -41,7 +40,7 @@ static knJointPair pairOn(const knArticulationSolve* solve, int i, knTwist* velo
 
 static knTwist wrenchOf(const knJointBlock* block, const double* x) {
 	knTwist wrench = knZeroTwist();
-	for (int k = 0; k < block->count; ++k) {
+	for (int k = 0; k < block->all; ++k) {
 		wrench = knMulAddT(wrench, x[k], block->rows[k]);
 	}
 	return wrench;
@@ -51,7 +50,7 @@ static double dot(const Island* island, const struct knSettleVector* a, const st
 	double sum = 0.0;
 	for (int n = 0; n < island->count; ++n) {
 		const int i = island->entries[n];
-		for (int k = 0; k < island->solve->blocks[i].count; ++k) {
+		for (int k = 0; k < island->solve->blocks[i].all; ++k) {
 			sum += a[i].v[k] * b[i].v[k];
 		}
 	}
@@ -80,8 +79,8 @@ static void multiply(const Island* island, const struct knSettleVector* p, struc
 		const knJointBlock* block = &solve->blocks[i];
 		knJointPair pair = pairOn(solve, i, solve->change);
 		knTwist rate = knJointPair_Rate(&pair);
-		for (int k = 0; k < block->count; ++k) {
-			q[i].v[k] = knDotT(block->rows[k], rate);
+		for (int k = 0; k < block->all; ++k) {
+			q[i].v[k] = knDotT(block->rows[k], rate) + (k < block->count ? 0.0 : block->softness * p[i].v[k]);
 		}
 	}
 }
@@ -92,7 +91,7 @@ static void precondition(const Island* island, const struct knSettleVector* r, s
 		const int i = island->entries[n];
 		const knJointBlock* block = &island->solve->blocks[i];
 		z[i] = r[i];
-		knDense_SolveLdl(block->factor, block->count, z[i].v);
+		knDense_SolveLdl(block->all > block->count ? block->whole : block->factor, block->all, z[i].v);
 	}
 }
 
@@ -101,7 +100,7 @@ static void addScaled(const Island* island, struct knSettleVector* a, double s,
 					  const struct knSettleVector* b) {
 	for (int n = 0; n < island->count; ++n) {
 		const int i = island->entries[n];
-		for (int k = 0; k < island->solve->blocks[i].count; ++k) {
+		for (int k = 0; k < island->solve->blocks[i].all; ++k) {
 			a[i].v[k] += s * b[i].v[k];
 		}
 	}
@@ -131,7 +130,7 @@ static void solveLinear(const Island* island) {
 		double next = dot(island, r, z), ratio = next / rz;
 		for (int n = 0; n < island->count; ++n) {
 			const int i = island->entries[n];
-			for (int m = 0; m < solve->blocks[i].count; ++m) {
+			for (int m = 0; m < solve->blocks[i].all; ++m) {
 				p[i].v[m] = z[i].v[m] + ratio * p[i].v[m];
 			}
 		}
@@ -141,17 +140,6 @@ static void solveLinear(const Island* island) {
 
 // --- what is wrong ---------------------------------------------------------------------------------------
 
-static bool turnsFast(const knArticulationSolve* solve, int body) {
-	double h = solve->input.h;
-	return h * h * knLengthSquared(solve->u[body].ang) > FAST_TURN * FAST_TURN;
-}
-
-// Error of the joint at given poses, parent joint frame's axes.
-static knTwist errorAt(const knSolveJoint* entry, knFrame poseP, knFrame poseC) {
-	knFrame J = knJoint_Frame(entry->joint, poseP, poseC);
-	return knJoint_ErrorTwist(J, entry->ops->projectState(entry->joint, J));
-}
-
 // World axes of the phase.
 static knTwist wrongRate(knArticulationSolve* solve, int i) {
 	const knSolveJoint* entry = &solve->joints[i];
@@ -159,18 +147,53 @@ static knTwist wrongRate(knArticulationSolve* solve, int i) {
 	const knFrame poseP = solve->input.state->pose[entry->parent],
 				  poseC = solve->input.state->pose[entry->child];
 	if (solve->phase == KN_ARTICULATION_CORRECTION) {
-		return knRotateT(block->axes, errorAt(entry, poseP, poseC));
+		return knRotateT(block->axes, knSolveJoint_ErrorAt(entry, poseP, poseC));
 	}
-	bool fast = turnsFast(solve, entry->parent) || turnsFast(solve, entry->child);
-	if (solve->phase == KN_ARTICULATION_DYNAMICS && !fast) {
+	if (solve->phase == KN_ARTICULATION_DYNAMICS && !knJointSteady_ByRates(solve, i)) {
 		const double h = solve->input.h;
 		knFrame endP = knMovePose(poseP, solve->u[entry->parent], h);
 		knFrame endC = knMovePose(poseC, solve->u[entry->child], h);
-		knTwist change = knSubT(errorAt(entry, endP, endC), entry->error);
+		knTwist change = knSubT(knSolveJoint_ErrorAt(entry, endP, endC), entry->error);
 		return knRotateT(block->axes, knScaleT(1.0 / h, change));
 	}
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
-	return knJoint_WrongRate(entry->joint, block->J, block->axes, knJointPair_Rate(&pair));
+	knTwist wrong = knJoint_WrongRate(entry->joint, block->J, block->axes, knJointPair_Rate(&pair));
+	return solve->phase == KN_ARTICULATION_DYNAMICS ? knAddT(wrong, entry->curve) : wrong;
+}
+
+// The right-hand side of one joint; returns its largest component.
+static double findWrong(knArticulationSolve* solve, int i) {
+	const knSolveJoint* entry = &solve->joints[i];
+	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
+		knJointSteady_Rows(solve, i);
+	}
+	const knJointBlock* block = knJointBlock_Get(solve, i);
+	knTwist wrong = wrongRate(solve, i);
+	double worst = 0.0;
+	for (int k = 0; k < block->all; ++k) {
+		double b = knDotT(block->rows[k], wrong);
+		if (k >= block->count) {
+			knVec3 spin = knSub(solve->u[entry->child].ang, solve->u[entry->parent].ang);
+			b = knDot(block->rows[k].ang, knMulAdd(spin, block->softness, entry->couple));
+		}
+		solve->settle[0][i].v[k] = 0.0;
+		solve->settle[1][i].v[k] = -b;
+		worst = knMax(worst, knAbs(b));
+	}
+	return worst;
+}
+
+static void push(knArticulationSolve* solve, int i) {
+	knSolveJoint* entry = &solve->joints[i];
+	const knJointBlock* block = &solve->blocks[i];
+	const double* x = solve->settle[0][i].v;
+	knTwist wrench = wrenchOf(block, x), locked = wrench;
+	for (int k = block->count; k < block->all; ++k) {
+		entry->couple = knMulAdd(entry->couple, x[k], block->rows[k].ang);
+		locked.ang = knMulAdd(locked.ang, -x[k], block->rows[k].ang);
+	}
+	knJointPair pair = pairOn(solve, i, solve->u);
+	knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), locked);
 }
 
 // One round: what was wrong before.
@@ -178,22 +201,12 @@ static double settleIsland(const Island* island) {
 	knArticulationSolve* solve = island->solve;
 	double worst = 0.0;
 	for (int n = 0; n < island->count; ++n) {
-		const int i = island->entries[n];
-		knTwist wrong = wrongRate(solve, i);
-		solve->settle[0][i] = (struct knSettleVector){ { 0.0 } };
-		for (int k = 0; k < solve->blocks[i].count; ++k) {
-			double b = knDotT(solve->blocks[i].rows[k], wrong);
-			solve->settle[1][i].v[k] = -b;
-			worst = knMax(worst, knAbs(b));
-		}
+		worst = knMax(worst, findWrong(solve, island->entries[n]));
 	}
 	if (worst * worst > QUIET) {
 		solveLinear(island);
 		for (int n = 0; n < island->count; ++n) {
-			const int i = island->entries[n];
-			knTwist wrench = wrenchOf(&solve->blocks[i], solve->settle[0][i].v);
-			knJointPair pair = pairOn(solve, i, solve->u);
-			knSolveJoint_Push(solve, &solve->joints[i], &pair, wrench, knZero3(), wrench);
+			push(solve, island->entries[n]);
 		}
 	}
 	for (int n = 0; n < island->count && solve->phase == KN_ARTICULATION_CORRECTION; ++n) {
@@ -231,7 +244,7 @@ double knArticulationSolve_Settle(knArticulationSolve* solve) {
 		worst = settleOnce(solve);
 		first = round == 0 ? worst : first;
 		if (correct) {
-			knArticulationSolve_Shift(solve);
+			knJointCorrection_Shift(solve);
 		}
 	}
 	return first;
