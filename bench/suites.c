@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-extern const knBenchSuite knLcpBench;
+extern const knBenchSuite knLcpBench, knCollideBench;
 
 static const knBenchSuite* const suites[] = {
-	&knLcpBench,
+	&knLcpBench, &knCollideBench,
 	NULL, // ends the table
 };
 

@@ -7,6 +7,8 @@
 #include "collide/feature.h"
 #include "collide/manifold.h"
 
+#define OFF_CURVED 0.02 // radians that the search for a line may leave open
+#define OFF_PLAIN 1e-3
 #define CLOSE 1e-3   // scales: a line so short has lost digits of its direction
 #define DEEPEST 1e-7 // sizes by which the exact point must be deeper than the overlap's to be added
 
@@ -192,7 +194,7 @@ int knPair_ConvexConvex(const knPairInput* in, knContactPoint* points) {
 		knEpa_Depth(&p, &axis);
 	} else if (p.a.curved || p.b.curved || axis.s < CLOSE * p.scale) {
 		axis.s = knDot(knCorePair_Support(&p, axis.n).w, axis.n);
-		knAxis_Polish(&p, &axis);
+		knAxis_Polish(&p, p.a.curved || p.b.curved ? OFF_CURVED : OFF_PLAIN, &axis);
 	}
 	if (!(axis.s < p.margin)) {
 		return 0;

@@ -96,5 +96,6 @@ typedef enum knGjkResult { KN_GJK_APART, KN_GJK_NEAR, KN_GJK_OVERLAP } knGjkResu
 knGjkResult knGjk_Distance(const knCorePair* p, knAxis* axis);
 // The axis of least translation of cores that touch or overlap; at least one of them is solid.
 void knEpa_Depth(const knCorePair* p, knAxis* axis);
-// Improves a direction to the nearest local maximum of s, to rounding.
-void knAxis_Polish(const knCorePair* p, knAxis* axis);
+// Improves a direction to the nearest local maximum of s, to rounding. `off` is about how far it may be off, in
+// radians: kinks within that are tried.
+void knAxis_Polish(const knCorePair* p, double off, knAxis* axis);
