@@ -13,7 +13,7 @@
 #include "collide/support.h"
 
 #define ASIDE 1e-6     // radians to either side of a kink
-#define CONVERGED 1e-9 // radians: the error of s is of second order
+#define CONVERGED 1e-8 // radians: the error of s is of second order
 #define GAIN 1e-10     // sizes that a round must gain for another to follow
 #define MOST_KINKS 16
 #define MOST_ROUNDS 8
@@ -136,6 +136,10 @@ static double slopeAt(const knCorePair* p, knVec3 u, knVec3 v, double x) {
 // The best direction across edge e near best->n.
 static void tryBend(const knCorePair* p, knVec3 e, double off, knAxis* best) {
 	knVec3 u = knNormalize(knMulAdd(best->n, -knDot(best->n, e), e)), v = knCross(e, u);
+	if (slopeAt(p, u, v, -CONVERGED) < 0.0 && slopeAt(p, u, v, CONVERGED) > 0.0) {
+		offer(p, u, best);
+		return; // this is it
+	}
 	// from both sides, because the slope at the start may be that of either side of a kink
 	double x0 = -0.1 * off, f0 = slopeAt(p, u, v, x0), x1 = 0.1 * off, f1 = slopeAt(p, u, v, x1);
 	double step = f0 > 0.0 ? x0 : x1;
@@ -258,19 +262,24 @@ static StepResult stepFrom(const knCorePair* p, knVec3 w, knAxis* best) {
 	return STEP_WORSE;
 }
 
-// On a kink the support may be that of the side where h rises; then those of both sides are tried.
+// The support on the side of kink `edge` where h falls, if there is such a side.
+static bool fallingSide(const knCorePair* p, knVec3 n, knVec3 edge, knVec3* w) {
+	*w = knCorePair_Support(p, knMulAdd(n, ASIDE, edge)).w;
+	if (knDot(*w, edge) > 0.0) {
+		return true;
+	}
+	*w = knCorePair_Support(p, knMulAdd(n, -ASIDE, edge)).w;
+	return knDot(*w, edge) < 0.0;
+}
+
+// On a kink the support may be that of the side where h rises; then the other is tried.
 static void tryNewton(const knCorePair* p, const Kinks* a, const Kinks* b, knAxis* best) {
 	for (int round = 0; round < 20; ++round) {
 		StepResult result = stepFrom(p, knCorePair_Support(p, best->n).w, best);
 		for (int k = 0; k < a->edgeCount + b->edgeCount && result == STEP_WORSE; ++k) {
-			knVec3 edge = k < a->edgeCount ? a->edges[k] : b->edges[k - a->edgeCount];
-			if (knAbs(knDot(edge, best->n)) > ASIDE) {
-				continue; // not on this kink
-			}
-			edge = knScale(ASIDE, edge);
-			result = stepFrom(p, knCorePair_Support(p, knAdd(best->n, edge)).w, best);
-			if (result == STEP_WORSE) {
-				result = stepFrom(p, knCorePair_Support(p, knSub(best->n, edge)).w, best);
+			knVec3 edge = k < a->edgeCount ? a->edges[k] : b->edges[k - a->edgeCount], w;
+			if (knAbs(knDot(edge, best->n)) < ASIDE && fallingSide(p, best->n, edge, &w)) {
+				result = stepFrom(p, w, best);
 			}
 		}
 		if (result != STEP_BETTER) {

@@ -91,7 +91,7 @@ static inline knCorner knCorePair_Support(const knCorePair* p, knVec3 n) {
 
 typedef enum knGjkResult { KN_GJK_APART, KN_GJK_NEAR, KN_GJK_OVERLAP } knGjkResult;
 
-// APART: farther than the margin. NEAR: *axis is the shortest line, to rounding for polytopes and to 1e-7
+// APART: farther than the margin. NEAR: *axis is the shortest line, to rounding for polytopes and to 1e-4
 // sizes for curved cores. OVERLAP: the cores touch or overlap.
 knGjkResult knGjk_Distance(const knCorePair* p, knAxis* axis);
 // The axis of least translation of cores that touch or overlap; at least one of them is solid.
