@@ -3,10 +3,14 @@
 
 #include <string.h>
 
-extern const knBenchSuite knLcpBench, knVspBench;
+extern const knBenchSuite knLcpBench;
+extern const knBenchSuite knVspBench;
+extern const knBenchSuite knCollideBench;
 
 static const knBenchSuite* const suites[] = {
-	&knLcpBench, &knVspBench,
+	&knLcpBench,
+	&knVspBench,
+	&knCollideBench,
 	NULL, // ends the table
 };
 
