@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-extern const knBenchSuite knLcpBench;
+extern const knBenchSuite knLcpBench, knFieldBench;
 
 static const knBenchSuite* const suites[] = {
 	&knLcpBench,
+	&knFieldBench,
 	NULL, // ends the table
 };
 
