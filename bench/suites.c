@@ -3,17 +3,13 @@
 
 #include <string.h>
 
-<<<<<<< HEAD
 extern const knBenchSuite knLcpBench;
 extern const knBenchSuite knVspBench;
 extern const knBenchSuite knCollideBench;
 extern const knBenchSuite knFieldBench;
 
 static const knBenchSuite* const suites[] = {
-	&knLcpBench,
-	&knVspBench,
-	&knCollideBench,
-	&knFieldBench,
+	&knLcpBench, &knVspBench, &knCollideBench, &knFieldBench,
 	NULL, // ends the table
 };
 
