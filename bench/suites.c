@@ -3,8 +3,14 @@
 
 #include <string.h>
 
+extern const knBenchSuite knLcpBench;
+extern const knBenchSuite knVspBench;
+extern const knBenchSuite knCollideBench;
+extern const knBenchSuite knFieldBench;
+
 static const knBenchSuite* const suites[] = {
-	NULL,
+	&knLcpBench, &knVspBench, &knCollideBench, &knFieldBench,
+	NULL, // ends the table
 };
 
 const knBenchSuite* knBenchSuite_At(int index) {

@@ -1,5 +1,5 @@
 # knuckle           the core library, static or shared
-# knuckle_io        scene files (expat), static or shared
+# knuckle_io        scene files (expat) and replay pages, static or shared
 # knuckle_inside    the core as a static library whatever BUILD_SHARED_LIBS says: the tool and the tests also use what
 #                   a shared library hides. In a static build it is the core library itself.
 # knuckle_scenes    the catalogue; static, not installed
@@ -19,6 +19,11 @@ target_include_directories(knuckle_objects PRIVATE ${PROJECT_SOURCE_DIR}/include
 target_link_libraries(knuckle_objects PRIVATE knuckle_flags)
 if(BUILD_SHARED_LIBS)
 	target_compile_definitions(knuckle_objects PRIVATE KN_BUILD_SHARED)
+endif()
+# kernels for wider vectors than every machine of the kind has; the same bits, chosen at run time
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+	set_source_files_properties(${PROJECT_SOURCE_DIR}/src/solve/sweep_avx.c PROPERTIES COMPILE_OPTIONS -mavx)
+	target_compile_definitions(knuckle_objects PRIVATE KN_AVX_KERNEL)
 endif()
 
 # a library made of the core's objects
@@ -44,21 +49,45 @@ else()
 endif()
 add_library(knuckle::knuckle ALIAS knuckle)
 
-# --- scene files: expat -------------------------------------------------------------------------------------------
+# --- scene files (expat) and replay pages -------------------------------------------------------------------------
 set(KN_HAVE_IO OFF)
+set(KN_HAVE_MJCF OFF)
+set(KN_HAVE_PAGE OFF)
+set(KN_HAVE_TREE_JSON OFF)
 file(GLOB KN_IO_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/io/*.c)
 if(KN_BUILD_IO AND KN_IO_SOURCES AND NOT KN_WASM)
+	set(KN_HAVE_IO ON)
 	find_package(EXPAT QUIET)
 	if(EXPAT_FOUND)
-		set(KN_HAVE_IO ON)
+		set(KN_HAVE_MJCF ON)
+	else()
+		list(FILTER KN_IO_SOURCES EXCLUDE REGEX "/io/mjcf[^/]*$")
 	endif()
+	find_path(KN_CJSON_INCLUDE cjson/cJSON.h)
+	find_library(KN_CJSON_LIBRARY cjson)
+	if(KN_CJSON_INCLUDE AND KN_CJSON_LIBRARY)
+		set(KN_HAVE_TREE_JSON ON)
+	else()
+		list(FILTER KN_IO_SOURCES EXCLUDE REGEX "/io/tree_json[^/]*$")
+	endif()
+	include(${PROJECT_SOURCE_DIR}/cmake/page.cmake)
 endif()
 
 function(kn_io_library NAME KIND)
-	add_library(${NAME} ${KIND} ${KN_IO_SOURCES})
+	add_library(${NAME} ${KIND} ${KN_IO_SOURCES} ${KN_PAGE_SOURCE})
+	if(TARGET knuckle_page)
+		add_dependencies(${NAME} knuckle_page)
+	endif()
 	target_include_directories(${NAME} PUBLIC ${KN_PUBLIC_INCLUDE}
 		PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/io)
-	target_link_libraries(${NAME} PRIVATE $<BUILD_INTERFACE:knuckle_flags> EXPAT::EXPAT)
+	target_link_libraries(${NAME} PRIVATE $<BUILD_INTERFACE:knuckle_flags>)
+	if(KN_HAVE_MJCF)
+		target_link_libraries(${NAME} PRIVATE EXPAT::EXPAT)
+	endif()
+	if(KN_HAVE_TREE_JSON)
+		target_include_directories(${NAME} PRIVATE ${KN_CJSON_INCLUDE})
+		target_link_libraries(${NAME} PRIVATE cjson)
+	endif()
 endfunction()
 
 if(KN_HAVE_IO)

@@ -91,12 +91,14 @@ enum {
 	KN_MJCF_GEOM_GROUP,
 	KN_MJCF_GEOM_RGBA,
 };
-// The first four are understood.
+// The first six are understood.
 enum {
 	KN_MJCF_SPHERE,
 	KN_MJCF_CAPSULE,
 	KN_MJCF_BOX,
 	KN_MJCF_PLANE,
+	KN_MJCF_CYLINDER,
+	KN_MJCF_ELLIPSOID,
 	KN_MJCF_FIRST_OTHER_GEOM,
 };
 

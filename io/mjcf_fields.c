@@ -44,8 +44,8 @@ static const char* const boolWords[] = { "false", "true", NULL };
 static const char* const autoWords[] = { "false", "true", "auto", NULL };
 static const char* const angleWords[] = { "degree", "radian", NULL };
 static const char* const coordinateWords[] = { "local", "global", NULL };
-const char* const knMjcfGeomWords[] = { "sphere", "capsule",   "box",    "plane", "cylinder",
-										"mesh",   "ellipsoid", "hfield", "sdf",   NULL };
+const char* const knMjcfGeomWords[] = { "sphere",    "capsule", "box",    "plane", "cylinder",
+										"ellipsoid", "mesh",    "hfield", "sdf",   NULL };
 static const char* const jointWords[] = { "free", "ball", "slide", "hinge", NULL };
 
 static const knMjcfField modelFields[] = { TEXT("model", KN_MJCF_OWN, knMjcfModel, model) };

@@ -17,10 +17,11 @@ static bool failGeom(knMjcf* reader, const knMjcfGeom* geom, const char* sentenc
 // --- sizes -----------------------------------------------------------------------------------------------
 
 // `fromto` replaces place, direction and length; as in MuJoCo the geom's z axis points from the second point to the
-// first, and a box is square across.
+// first, and a box or an ellipsoid is as deep as it is wide.
 static bool applyFromTo(knMjcf* reader, const knMjcfGeom* geom, knFrame* frame, double size[3]) {
-	if (geom->type != KN_MJCF_CAPSULE && geom->type != KN_MJCF_BOX) {
-		return failGeom(reader, geom, "fromto is for capsules and boxes");
+	const bool round = geom->type == KN_MJCF_CAPSULE || geom->type == KN_MJCF_CYLINDER;
+	if (!round && geom->type != KN_MJCF_BOX && geom->type != KN_MJCF_ELLIPSOID) {
+		return failGeom(reader, geom, "fromto is for capsules, cylinders, boxes and ellipsoids");
 	}
 	if (knLengthSquared(geom->element.pos) > 0.0) {
 		return failGeom(reader, geom, "it has pos and fromto; give one of them");
@@ -34,7 +35,7 @@ static bool applyFromTo(knMjcf* reader, const knMjcfGeom* geom, knFrame* frame, 
 	}
 	frame->p = knScale(0.5, knAdd(from, to));
 	frame->q = knQuat_Between(knV3(0.0, 0.0, 1.0), knScale(1.0 / length, along));
-	if (geom->type == KN_MJCF_CAPSULE) {
+	if (round) {
 		size[1] = 0.5 * length;
 	} else {
 		size[1] = size[0];
@@ -44,7 +45,7 @@ static bool applyFromTo(knMjcf* reader, const knMjcfGeom* geom, knFrame* frame, 
 }
 
 static bool planSize(knMjcf* reader, const knMjcfGeom* geom, knFrame* frame, double size[3]) {
-	static const int needed[] = { 1, 2, 3, 0 };
+	static const int needed[] = { 1, 2, 3, 0, 2, 3 };
 	const bool fromto = knMjcf_Given(&geom->element, KN_MJCF_GEOM_FROMTO);
 	const int need = fromto ? 1 : needed[geom->type];
 	if (geom->sizeCount < need) {
@@ -71,6 +72,10 @@ static knGeom* makeGeom(const knMjcf* reader, int type, const double size[3], kn
 		return knGeom_Capsule(size[0], size[1], &reader->allocator, error);
 	case KN_MJCF_BOX:
 		return knGeom_Box(knV3(size[0], size[1], size[2]), &reader->allocator, error);
+	case KN_MJCF_CYLINDER:
+		return knGeom_Cylinder(size[0], size[1], &reader->allocator, error);
+	case KN_MJCF_ELLIPSOID:
+		return knGeom_Ellipsoid(knV3(size[0], size[1], size[2]), &reader->allocator, error);
 	default:
 		return knGeom_Plane(&reader->allocator, error);
 	}
@@ -144,9 +149,11 @@ static bool skipOther(knMjcf* reader, const knMjcfGeom* geom) {
 	const bool heavy =
 		knMjcf_Given(&geom->element, KN_MJCF_GEOM_MASS) ? geom->mass > 0.0 : geom->density > 0.0;
 	if (touches || (moves && heavy && weighs(reader, geom))) {
-		return knMjcf_Fail(reader, &geom->element, "geom", KN_UNSUPPORTED,
-						   "a geom of type %s that %s is not understood; sphere, capsule, box and plane are",
-						   knMjcfGeomWords[geom->type], touches ? "collides" : "gives its body mass");
+		return knMjcf_Fail(
+			reader, &geom->element, "geom", KN_UNSUPPORTED,
+			"a geom of type %s that %s is not understood; sphere, capsule, box, plane, cylinder "
+			"and ellipsoid are",
+			knMjcfGeomWords[geom->type], touches ? "collides" : "gives its body mass");
 	}
 	knMjcf_Note(reader, &geom->element, "<geom> of type %s that only shows ignored",
 				knMjcfGeomWords[geom->type]);

@@ -188,6 +188,24 @@ static bool checkText(knMjcfWriter* writer, const char* kind, const char* text) 
 	return true;
 }
 
+static bool isWritable(const knGeom* geom) {
+	bool ok = knGeom_Kind(geom) == KN_GEOM_COMPOUND || knGeom_Kind(geom) == KN_GEOM_PLANE ||
+			  knLengthSquared(knGeom_Size(geom)) > 0.0; // others have no size: they are made of points
+	for (int i = 0; ok && i < knGeom_ChildCount(geom); ++i) {
+		ok = isWritable(knGeom_Child(geom, i).geom);
+	}
+	return ok;
+}
+
+static bool checkKind(knMjcfWriter* writer, const knMjcfOutShape* shape) {
+	if (isWritable(shape->geom)) {
+		return true;
+	}
+	char element[96];
+	snprintf(element, sizeof element, "shape '%.70s'", shape->def->name);
+	return knMjcfWriter_Fail(writer, KN_UNSUPPORTED, element, "hulls and meshes cannot be written yet");
+}
+
 static bool checkNames(knMjcfWriter* writer) {
 	const knSceneDef* def = knScene_GetDef(writer->scene);
 	bool ok = checkText(writer, "scene", def->name) && checkText(writer, "scene", def->stepper);
@@ -210,7 +228,7 @@ static bool checkNames(knMjcfWriter* writer) {
 		}
 	}
 	for (int i = 0; ok && i < writer->shapeCount; ++i) {
-		ok = checkText(writer, "shape", writer->shapes[i].def->name);
+		ok = checkText(writer, "shape", writer->shapes[i].def->name) && checkKind(writer, &writer->shapes[i]);
 	}
 	return ok;
 }

@@ -34,12 +34,14 @@ static double rounded(double value, double scale) {
 // --- geoms -----------------------------------------------------------------------------------------------
 
 static void putSize(knMjcfWriter* writer, const knGeom* geom) {
-	static const char* const types[] = { "sphere", "capsule", "box", "plane" };
-	static const int counts[] = { 1, 2, 3, 3 };
+	static const int counts[KN_GEOM_KIND_COUNT] = {
+		[KN_GEOM_SPHERE] = 1, [KN_GEOM_CAPSULE] = 2,  [KN_GEOM_BOX] = 3,
+		[KN_GEOM_PLANE] = 3,  [KN_GEOM_CYLINDER] = 2, [KN_GEOM_ELLIPSOID] = 3,
+	};
 	const knGeomKind kind = knGeom_Kind(geom);
 	const knVec3 size = kind == KN_GEOM_PLANE ? knV3(0.0, 0.0, 1.0) : knGeom_Size(geom);
 	const double numbers[3] = { size.x, size.y, size.z };
-	knMjcfWriter_Text(writer, "type", types[kind]);
+	knMjcfWriter_Text(writer, "type", knGeomKind_Name(kind));
 	knMjcfWriter_Put(writer, " size=\"");
 	knMjcfWriter_PutNumbers(writer, numbers, counts[kind]);
 	knMjcfWriter_Put(writer, "\"");

@@ -5,30 +5,13 @@
 #include "scene_tools.h"
 
 #define RADIUS 0.5
-#define WALL_HALF_THICKNESS 0.25
 
 // Four walls whose inner faces touch the outermost balls. In twin 4 they end below the layers that are shifted.
 static void addWalls(knSceneBuilder* builder, int n, double pitch) {
 	int layers = builder->args->twin == 4 ? n - knTwin_ShiftedLayers(n) : n;
 	double inside = 0.5 * (n - 1) * pitch + RADIUS;
-	double halfHeight = 0.5 * ((layers - 1) * pitch + 2.0 * RADIUS);
-	double reach = inside + 2.0 * WALL_HALF_THICKNESS; // the walls in y also fill the corners
-	if (layers == 0) {
-		return;
-	}
-	for (int side = 0; side < 4 && builder->scene != NULL; ++side) {
-		static const char* const names[] = { "wall_west", "wall_east", "wall_south", "wall_north" };
-		double center = (side % 2 == 0 ? -1.0 : 1.0) * (inside + WALL_HALF_THICKNESS);
-		knVec3 place = side < 2 ? knV3(center, 0.0, halfHeight) : knV3(0.0, center, halfHeight);
-		knVec3 half = side < 2 ? knV3(WALL_HALF_THICKNESS, inside, halfHeight)
-							   : knV3(reach, WALL_HALF_THICKNESS, halfHeight);
-		knShapeDef shape = knShapeDef_Default();
-		shape.name = names[side];
-		shape.color = KN_COLOR_GROUND;
-		// the moving ground of twin 5 has its frame 1 m below the surface
-		shape.frame.p = KN_ID_IS_NULL(builder->ground) ? place : knAdd(place, knV3(0.0, 0.0, 1.0));
-		knShapeId id = knScene_AddBox(builder->scene, builder->ground, half, &shape, builder->error);
-		knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
+	if (layers > 0) {
+		knSceneBuilder_Walls(builder, inside, inside, (layers - 1) * pitch + 2.0 * RADIUS);
 	}
 }
 
@@ -69,7 +52,7 @@ const knSceneEntry knBallGridEntry = {
 	.name = "ball-grid",
 	.summary = "balls of 1 m on a cubic lattice, overlapping severely at the default pitch",
 	.source = "Erleben 2007, figure 13",
-	.steppers = "velocity",
+	.steppers = "velocity impulse",
 	.dt = 0.01,
 	.time = 5.0,
 	.twins = true,

@@ -9,9 +9,14 @@
 #include "scene_tools.h"
 
 static const knSceneEntry* const entries[] = {
-	&knBoxStackEntry,  &knWallEntry,     &knTowerEntry,    &knBallGridEntry,
-	&knPyramidEntry,   &knJointsEntry,   &knPendulumEntry, &knHeavyChainEntry,
-	&knMassRatioEntry, &knDominoesEntry, &knSlopeEntry,    &knCradleEntry,
+	&knBoxStackEntry,    &knWallEntry,           &knTowerEntry,       &knFallingRoofEntry, &knRoofTowerEntry,
+	&knBallGridEntry,    &knLettersEntry,        &knSiloEntry,        &knPyramidEntry,     &knRandomPileEntry,
+	&knSparseStackEntry, &knDenseStackEntry,     &knArchEntry,        &knPlateEntry,       &knSeeSawEntry,
+	&knCantileverEntry,  &knUnequalPillarsEntry, &knStruckStackEntry, &knSledEntry,        &knCardHouseEntry,
+	&knJointsEntry,      &knMagnetsEntry,        &knNetEntry,         &knBridgeEntry,      &knTankEntry,
+	&knRingsEntry,       &knRagdollsEntry,       &knPushThroughEntry, &knHeavyChainEntry,  &knMassRatioEntry,
+	&knFourBarEntry,     &knBricardEntry,        &knFreeRingEntry,    &knShortLoopEntry,   &knPendulumEntry,
+	&knDominoesEntry,    &knSlopeEntry,          &knCradleEntry,
 };
 
 #define ENTRY_COUNT ((int)(sizeof(entries) / sizeof(entries[0])))
@@ -103,9 +108,45 @@ static bool commonParam(const knSceneArgs* args, const char* name, knSceneParam*
 	return false;
 }
 
+// --- choices: words in place of numbers
+
+static int choiceCount(const knSceneParam* param) {
+	return param->choices != NULL ? (int)param->upper + 1 : 0;
+}
+
+const char* knSceneParam_Word(const knSceneParam* param, double value, char* word, size_t capacity) {
+	const char* text = param->choices;
+	for (int i = 0; text != NULL && i < (int)value; ++i) {
+		text += strcspn(text, " ");
+		text += strspn(text, " ");
+	}
+	if (text == NULL || *text == '\0') {
+		return NULL;
+	}
+	snprintf(word, capacity, "%.*s", (int)strcspn(text, " "), text);
+	return word;
+}
+
+// A number, or the word of a choice.
+static bool parseValue(const knSceneParam* param, const char* value, double* number) {
+	char word[32];
+	for (int i = 0; i < choiceCount(param); ++i) {
+		if (strcmp(knSceneParam_Word(param, i, word, sizeof(word)), value) == 0) {
+			*number = i;
+			return true;
+		}
+	}
+	return knText_ParseDouble(value, number);
+}
+
 static knStatus refuseValue(const knSceneArgs* args, const knSceneParam* param, const char* value,
 							knError* error) {
 	char lower[32], upper[32];
+	if (param->choices != NULL) {
+		return knError_Set(error, KN_BAD_DATA, NULL,
+						   "parameter '%s' of scene '%s' must be one of: %s; not '%.60s'", param->name,
+						   args->entry->name, param->choices, value);
+	}
 	return knError_Set(error, KN_BAD_DATA, NULL,
 					   "parameter '%s' of scene '%s' must be %s from %s to %s, not '%.60s'", param->name,
 					   args->entry->name, param->integer ? "a whole number" : "a number",
@@ -128,7 +169,7 @@ knStatus knSceneArgs_Set(knSceneArgs* args, const char* name, const char* value,
 	}
 
 	double number;
-	if (!knText_ParseDouble(value, &number) || number < param.lower || number > param.upper ||
+	if (!parseValue(&param, value, &number) || number < param.lower || number > param.upper ||
 		(param.integer && number != floor(number))) {
 		return refuseValue(args, &param, value, error);
 	}

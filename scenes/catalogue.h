@@ -15,6 +15,8 @@ typedef struct knSceneParam {
 	bool integer;
 	const char* help;
 	double small; // default when small=1; 0: `value` serves there too
+	const char*
+		choices; // words, space separated, that stand for the values 0, 1, ...; NULL: a number is asked for
 } knSceneParam;
 
 typedef struct knSceneEntry knSceneEntry;
@@ -66,7 +68,9 @@ knSceneArgs knSceneArgs_Default(const knSceneEntry* entry);
 bool knSceneArgs_Has(const knSceneArgs* args, const char* name);
 // KN_BAD_ARGUMENT: no such parameter. KN_BAD_DATA: the value is not a number or out of range.
 knStatus knSceneArgs_Set(knSceneArgs* args, const char* name, const char* value, knError* error);
-// The value that a build uses; 0 for a name that the scene does not have.
+// The word that stands for `value` of a parameter with choices; NULL for one that takes a number.
+const char* knSceneParam_Word(const knSceneParam* param, double value, char* word, size_t capacity);
+// The value that a build uses; 0 for a name that the scene does not have. Of a choice, the place of its word.
 double knSceneArgs_Get(const knSceneArgs* args, const char* name);
 knScene* knSceneArgs_Build(const knSceneArgs* args, knError* error);
 

@@ -65,7 +65,7 @@ const knSceneEntry knPendulumEntry = {
 	.name = "pendulum",
 	.summary = "rods of 1 m and 1 kg on hinges, released from the horizontal",
 	.source = "own",
-	.steppers = "velocity",
+	.steppers = "velocity impulse",
 	.dt = 0.01,
 	.time = 10.0,
 	.params = {
@@ -99,7 +99,7 @@ const knSceneEntry knHeavyChainEntry = {
 	.name = "heavy-chain",
 	.summary = "links of 0.2 m and 1 kg on ball joints with a heavy last one, released horizontally",
 	.source = "own",
-	.steppers = "velocity",
+	.steppers = "velocity impulse",
 	.dt = 0.01,
 	.time = 10.0,
 	.params = {
@@ -143,12 +143,10 @@ static knScene* buildMassRatio(const knSceneArgs* args, knError* error) {
 // At 3 s the ball is given 5 m/s sideways.
 static void pushBall(knWorld* world, const knSceneArgs* args) {
 	(void)args;
-	const knScene* scene = knModel_Scene(knWorld_Model(world));
-	double early = 3.0 - knWorld_Time(world), half = 0.5 * knScene_GetDef(scene)->dt;
-	if (early > half || early <= -half) {
+	if (!knScript_Due(world, 3.0)) {
 		return;
 	}
-	knBodyId ball = knScene_FindBody(scene, "ball");
+	knBodyId ball = knScript_Find(world, "ball");
 	knVec3 velocity = knWorld_BodyVelocity(world, ball);
 	velocity.x = 5.0;
 	knWorld_SetBodyVelocity(world, ball, velocity, knWorld_BodyAngularVelocity(world, ball));
@@ -158,7 +156,7 @@ const knSceneEntry knMassRatioEntry = {
 	.name = "mass-ratio",
 	.summary = "a light chain holds a heavy ball, which is given 5 m/s sideways at 3 s",
 	.source = "own",
-	.steppers = "velocity",
+	.steppers = "velocity impulse",
 	.dt = 0.01,
 	.time = 10.0,
 	.params = {

@@ -6,15 +6,31 @@
 
 // --- the builder -------------------------------------------------------------------------------------------
 
-// The first word of a space-separated list.
-static void firstWord(const char* list, char* word, size_t capacity) {
-	size_t length = strcspn(list, " ");
-	snprintf(word, capacity, "%.*s", (int)length, list);
+static bool hasStepper(const char* name) {
+	for (int i = 0; knStepper_Name(i) != NULL; ++i) {
+		if (strcmp(knStepper_Name(i), name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+// The first of a space-separated list that this build has, else the first.
+static void chooseStepper(const char* list, char* word, size_t capacity) {
+	for (const char* next = list; *next != '\0';) {
+		size_t length = strcspn(next, " ");
+		snprintf(word, capacity, "%.*s", (int)length, next);
+		if (hasStepper(word)) {
+			return;
+		}
+		next += length + strspn(next + length, " ");
+	}
+	snprintf(word, capacity, "%.*s", (int)strcspn(list, " "), list);
 }
 
 knSceneBuilder knSceneBuilder_Begin(const knSceneArgs* args, knError* error) {
 	char stepper[32];
-	firstWord(args->entry->steppers, stepper, sizeof(stepper));
+	chooseStepper(args->entry->steppers, stepper, sizeof(stepper));
 	knSceneDef def = knSceneDef_Default();
 	def.name = args->entry->name;
 	def.dt = args->entry->dt;
@@ -73,6 +89,37 @@ void knSceneBuilder_Ground(knSceneBuilder* builder, double reach) {
 	}
 }
 
+void knSceneBuilder_Fixture(knSceneBuilder* builder, const char* name, knFrame frame, knVec3 halfExtents) {
+	if (builder->scene == NULL) {
+		return;
+	}
+	knShapeDef shape = knShapeDef_Default();
+	shape.name = name;
+	shape.color = KN_COLOR_GROUND;
+	shape.frame = frame;
+	if (!KN_ID_IS_NULL(builder->ground)) {
+		// the moving ground of twin 5 has its frame elsewhere
+		shape.frame = knInvMulF(knScene_GetBody(builder->scene, builder->ground)->frame, frame);
+	}
+	knShapeId id = knScene_AddBox(builder->scene, builder->ground, halfExtents, &shape, builder->error);
+	knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
+}
+
+#define WALL_HALF_THICKNESS 0.25
+
+void knSceneBuilder_Walls(knSceneBuilder* builder, double insideX, double insideY, double height) {
+	for (int side = 0; side < 4; ++side) {
+		static const char* const names[] = { "wall_west", "wall_east", "wall_south", "wall_north" };
+		double sign = side % 2 == 0 ? -1.0 : 1.0;
+		knVec3 place = side < 2 ? knV3(sign * (insideX + WALL_HALF_THICKNESS), 0.0, 0.5 * height)
+								: knV3(0.0, sign * (insideY + WALL_HALF_THICKNESS), 0.5 * height);
+		// the walls in y also fill the corners
+		knVec3 half = side < 2 ? knV3(WALL_HALF_THICKNESS, insideY, 0.5 * height)
+							   : knV3(insideX + 2.0 * WALL_HALF_THICKNESS, WALL_HALF_THICKNESS, 0.5 * height);
+		knSceneBuilder_Fixture(builder, names[side], knMakeFrame(place, knIdentityQ()), half);
+	}
+}
+
 static knBodyDef bodyAt(const char* name, knFrame frame, uint32_t color) {
 	knBodyDef def = knBodyDef_Default();
 	def.name = name;
@@ -127,6 +174,24 @@ knBodyId knSceneBuilder_Rod(knSceneBuilder* builder, const char* name, knVec3 fr
 	knGeom_Release(geom);
 	knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
 	return body;
+}
+
+knBodyId knSceneBuilder_Body(knSceneBuilder* builder, const knBodyDef* def, const knGeom* geom) {
+	knBodyId body = addBody(builder, def);
+	if (builder->scene != NULL) {
+		knShapeDef shape = knShapeDef_Default();
+		knShapeId id = knScene_AddShape(builder->scene, body, geom, &shape, builder->error);
+		knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
+	}
+	return body;
+}
+
+knShapeDef* knSceneBuilder_LastShape(knSceneBuilder* builder) {
+	if (builder->scene == NULL) {
+		return NULL;
+	}
+	int slot = knScene_ShapeSlots(builder->scene) - 1;
+	return knScene_EditShape(builder->scene, knScene_ShapeAt(builder->scene, slot));
 }
 
 knJointId knSceneBuilder_Joint(knSceneBuilder* builder, knJointDef* def, knBodyId parent, knBodyId child,
@@ -199,4 +264,70 @@ void knTwin_Script(knWorld* world, const knSceneArgs* args) {
 		knVec3 velocity = knV3(0.0, 0.0, 2.0 * (time + dt));
 		knWorld_SetBodyVelocity(world, knScene_FindBody(scene, "ground"), velocity, knZero3());
 	}
+}
+
+// --- scripts ---------------------------------------------------------------------------------------------------
+
+static double stepOf(const knWorld* world) {
+	return knScene_GetDef(knModel_Scene(knWorld_Model(world)))->dt;
+}
+
+bool knScript_Due(const knWorld* world, double time) {
+	double early = time - knWorld_Time(world), half = 0.5 * stepOf(world);
+	return early <= half && early > -half;
+}
+
+knBodyId knScript_Find(const knWorld* world, const char* name) {
+	return knScene_FindBody(knModel_Scene(knWorld_Model(world)), name);
+}
+
+bool knScript_Appears(const knWorld* world, const char* name, double time) {
+	return knWorld_Time(world) > time - 0.5 * stepOf(world) && KN_ID_IS_NULL(knScript_Find(world, name));
+}
+
+void knScript_AddBody(knWorld* world, const knBodyDef* def, knGeom* geom, double density) {
+	if (geom == NULL) {
+		return;
+	}
+	const knScene* scene = knModel_Scene(knWorld_Model(world));
+	const knShapeDef* like = knScene_GetShape(scene, knScene_ShapeAt(scene, 0));
+	knPart part = { .geom = geom, .def = knShapeDef_Default() };
+	part.def.density = density;
+	part.def.friction = like->friction;
+	part.def.restitution = like->restitution;
+	(void)knWorld_AddBody(world, def, &part, 1, NULL);
+	knGeom_Release(geom);
+}
+
+// --- facts -----------------------------------------------------------------------------------------------------
+
+bool knObserve_LastSecond(const knWorld* world, const knSceneArgs* args) {
+	return knWorld_Time(world) > args->time - 1.0 - 0.5 * stepOf(world);
+}
+
+void knSceneChecks_Max(knSceneChecks* checks, const char* name, double value) {
+	for (int i = 0; i < checks->count; ++i) {
+		if (strcmp(checks->names[i], name) == 0) {
+			value = knMax(value, checks->values[i]);
+		}
+	}
+	knSceneChecks_Set(checks, name, value);
+}
+
+void knRest_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks) {
+	if (!knObserve_LastSecond(world, args)) {
+		return;
+	}
+	const knModel* model = knWorld_Model(world);
+	const knScene* scene = knModel_Scene(model);
+	double speed = 0.0, spin = 0.0;
+	for (int i = 0; i < knModel_BodyCount(model); ++i) {
+		knBodyId body = knModel_BodyAt(model, i);
+		if (knScene_GetBody(scene, body)->kind == KN_BODY_DYNAMIC) {
+			speed = knMax(speed, knLength(knWorld_BodyVelocity(world, body)));
+			spin = knMax(spin, knLength(knWorld_BodyAngularVelocity(world, body)));
+		}
+	}
+	knSceneChecks_Max(checks, "rest_speed", speed);
+	knSceneChecks_Max(checks, "rest_spin", spin);
 }

@@ -8,6 +8,15 @@
 extern const knSceneEntry knBoxStackEntry, knWallEntry, knTowerEntry, knBallGridEntry, knPyramidEntry;
 extern const knSceneEntry knJointsEntry, knPendulumEntry, knHeavyChainEntry, knMassRatioEntry;
 extern const knSceneEntry knDominoesEntry, knSlopeEntry, knCradleEntry;
+extern const knSceneEntry knFallingRoofEntry, knRoofTowerEntry, knSiloEntry;
+extern const knSceneEntry knPlateEntry, knSeeSawEntry, knCantileverEntry, knUnequalPillarsEntry;
+extern const knSceneEntry knStruckStackEntry, knSledEntry, knCardHouseEntry;
+extern const knSceneEntry knLettersEntry, knRandomPileEntry, knSparseStackEntry, knDenseStackEntry,
+	knArchEntry;
+extern const knSceneEntry knTankEntry, knMagnetsEntry, knNetEntry, knBridgeEntry, knRingsEntry,
+	knRagdollsEntry;
+extern const knSceneEntry knPushThroughEntry, knFourBarEntry, knBricardEntry, knFreeRingEntry,
+	knShortLoopEntry;
 
 // Colours of the catalogue.
 #define KN_COLOR_GROUND 0x7b838c
@@ -38,6 +47,10 @@ void knSceneBuilder_Require(knSceneBuilder* builder, bool ok);
 // Level ground with its surface at z = 0: a plane of the world, or, in twin 5, a kinematic block of half width `reach`.
 // Added before any other body, so that its shapes come first.
 void knSceneBuilder_Ground(knSceneBuilder* builder, double reach);
+// A box that belongs to the ground (and so moves with it in twin 5); also added before any body.
+void knSceneBuilder_Fixture(knSceneBuilder* builder, const char* name, knFrame frame, knVec3 halfExtents);
+// Four of them around the rectangle |x| <= insideX, |y| <= insideY, standing on z = 0.
+void knSceneBuilder_Walls(knSceneBuilder* builder, double insideX, double insideY, double height);
 knBodyId knSceneBuilder_Box(knSceneBuilder* builder, const char* name, knFrame frame, knVec3 halfExtents,
 							uint32_t color);
 knBodyId knSceneBuilder_Ball(knSceneBuilder* builder, const char* name, knVec3 center, double radius,
@@ -45,6 +58,10 @@ knBodyId knSceneBuilder_Ball(knSceneBuilder* builder, const char* name, knVec3 c
 // A capsule that reaches from one point to the other, with the given mass.
 knBodyId knSceneBuilder_Rod(knSceneBuilder* builder, const char* name, knVec3 from, knVec3 to, double radius,
 							double mass, uint32_t color);
+// A body of one shape.
+knBodyId knSceneBuilder_Body(knSceneBuilder* builder, const knBodyDef* def, const knGeom* geom);
+// The shape that was added last, to be changed; NULL after a failure.
+knShapeDef* knSceneBuilder_LastShape(knSceneBuilder* builder);
 // Closes the joint at the bodies' present poses.
 knJointId knSceneBuilder_Joint(knSceneBuilder* builder, knJointDef* def, knBodyId parent, knBodyId child,
 							   knVec3 anchor, knVec3 axis);
@@ -63,9 +80,26 @@ int knTwin_ShiftedLayers(int layerCount);
 // Twin 2 removes the ground (every shape added before the first body) at 1 s; twin 5 accelerates it upwards by 2 m/s2.
 void knTwin_Script(knWorld* world, const knSceneArgs* args);
 
+// --- scripts -----------------------------------------------------------------------------------------------
+
+// True before the one step that starts nearest to `time`.
+bool knScript_Due(const knWorld* world, double time);
+// True once `time` has come and the world has no body of that name yet.
+bool knScript_Appears(const knWorld* world, const char* name, double time);
+// Adds a body of one shape; friction and restitution are those of the scene's first shape, which --set may have changed.
+// A failure leaves the world as it is.
+void knScript_AddBody(knWorld* world, const knBodyDef* def, knGeom* geom, double density);
+knBodyId knScript_Find(const knWorld* world, const char* name);
+
 // --- facts -------------------------------------------------------------------------------------------------
 
 // layer_force_min and layer_force_max: for each horizontal cut between layers of height `layerHeight` (as authored), the
 // contact forces that cross it, over the weight above it; mean over the last second of the run.
 void knLayerForces_Observe(knWorld* world, const knSceneArgs* args, double layerHeight,
 						   knSceneChecks* checks);
+// rest_speed and rest_spin: the largest speed and angular speed of any dynamic body during the last second of the run.
+void knRest_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks);
+// True during the last second of the run.
+bool knObserve_LastSecond(const knWorld* world, const knSceneArgs* args);
+// A fact that keeps its largest value.
+void knSceneChecks_Max(knSceneChecks* checks, const char* name, double value);

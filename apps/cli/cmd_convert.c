@@ -1,24 +1,42 @@
-// knuckle convert: recordings (.knt) to .csv or .knt, scenes and MJCF files to MJCF.
+// knuckle convert: recordings (.knt) to .html, .glb, .csv or .knt, scenes and MJCF files to MJCF.
 #include <stdio.h>
 #include <string.h>
 
 #include "options.h"
 #include "output_file.h"
+#include "page_output.h"
 #include "scene_request.h"
 
-enum { OPTION_SET, OPTION_SEED, OPTION_KEYFRAME };
+enum { OPTION_SET, OPTION_SEED, OPTION_KEYFRAME, OPTION_FPS };
 
 static const cliOption options[] = {
 	{ "--set", "NAME=VALUE", "scene parameter, as for 'run'" },
 	{ "--seed", "N", "seed of random scenes (1)" },
 	{ "--keyframe", "NAME", "start from this keyframe of an MJCF file" },
+	{ "--fps", "N", "frames per second of a page (60)" },
 	{ NULL, NULL, NULL },
 };
 
+static knStatus writeRecording(const knTrajectory* trajectory, const char* out, double fps, knError* error) {
+	if (!cliHasExtension(out, ".html")) {
+		return knTrajectory_Write(trajectory, out, error);
+	}
+#ifdef KN_HAVE_IO
+	knPageDef def = knPageDef_Default();
+	def.fps = fps;
+	return knPage_FromTrajectory(trajectory, out, &def, error);
+#else
+	(void)fps;
+	return knError_Set(error, KN_UNSUPPORTED, out,
+					   "this build has no libknuckle_io, which writes replay pages");
+#endif
+}
+
 // A recording that was cut off (a crash, a full disk) gives its whole frames, and exit status 3.
-static int convertRecording(const char* in, const char* out) {
-	if (!cliHasExtension(out, ".csv") && !cliHasExtension(out, ".knt")) {
-		return cliFail(CLI_USAGE, "cannot write '%s': a recording becomes .csv or .knt", out);
+static int convertRecording(const char* in, const char* out, double fps) {
+	if (!cliHasExtension(out, ".html") && !cliHasExtension(out, ".glb") && !cliHasExtension(out, ".csv") &&
+		!cliHasExtension(out, ".knt")) {
+		return cliFail(CLI_USAGE, "cannot write '%s': a recording becomes .html, .glb, .csv or .knt", out);
 	}
 	knError error = { 0 };
 	knTrajectory* trajectory = knTrajectory_Open(in, NULL, &error);
@@ -28,7 +46,7 @@ static int convertRecording(const char* in, const char* out) {
 	int status = CLI_DONE;
 	if (!cliCanWrite(out)) {
 		status = CLI_BAD_INPUT;
-	} else if (knTrajectory_Write(trajectory, out, &error) != KN_OK) {
+	} else if (writeRecording(trajectory, out, fps, &error) != KN_OK) {
 		status = cliFailWith(CLI_BAD_INPUT, &error);
 	} else if (knTrajectory_Damaged(trajectory, &error)) {
 		char why[sizeof(knError) + 64];
@@ -78,7 +96,7 @@ static int convertScene(const cliSceneRequest* request, const char* out) {
 #endif
 }
 
-static bool setOption(cliSceneRequest* request, int option, const char* value) {
+static bool setOption(cliSceneRequest* request, double* fps, int option, const char* value) {
 	int64_t whole;
 	switch (option) {
 	case OPTION_SET:
@@ -86,6 +104,8 @@ static bool setOption(cliSceneRequest* request, int option, const char* value) {
 	case OPTION_SEED:
 		request->seed = value;
 		return cliParseWhole("--seed", value, 0.0, 9007199254740992.0, &whole);
+	case OPTION_FPS:
+		return cliParseNumber("--fps", value, 1e-6, 1e9, "a positive number of frames per second", fps);
 	default:
 		request->keyframe = value;
 		return true;
@@ -97,6 +117,7 @@ static int convertCommand(const cliCommand* command, int argc, char** argv) {
 	cliSceneRequest request = cliSceneRequest_Default();
 	const char* value;
 	const char* out = NULL;
+	double fps = CLI_WATCHED_FPS;
 	int option;
 	while ((option = cliReader_Next(&reader, &value)) != CLI_END) {
 		if (option == CLI_HELPED) {
@@ -106,7 +127,7 @@ static int convertCommand(const cliCommand* command, int argc, char** argv) {
 			*(request.source == NULL ? &request.source : &out) = value;
 		} else if (option == CLI_OPERAND) {
 			return cliFail(CLI_USAGE, "'convert' takes IN and OUT, and no third '%s'", value);
-		} else if (option == CLI_REFUSED || !setOption(&request, option, value)) {
+		} else if (option == CLI_REFUSED || !setOption(&request, &fps, option, value)) {
 			return CLI_USAGE;
 		}
 	}
@@ -117,7 +138,7 @@ static int convertCommand(const cliCommand* command, int argc, char** argv) {
 		return cliFail(CLI_USAGE, "IN and OUT are the same file '%s'", out);
 	}
 	if (cliHasExtension(request.source, ".knt")) {
-		return convertRecording(request.source, out);
+		return convertRecording(request.source, out, fps);
 	}
 	return convertScene(&request, out);
 }
@@ -125,9 +146,10 @@ static int convertCommand(const cliCommand* command, int argc, char** argv) {
 const cliCommand cliConvertCommand = {
 	.name = "convert",
 	.operands = "IN OUT",
-	.summary = "convert a recording to .csv or .knt, or a scene to MJCF",
+	.summary = "convert a recording to .html, .glb, .csv or .knt, or a scene to MJCF",
 	.options = options,
 	.notes = "examples:\n"
+			 "  knuckle convert run.knt run.html\n"
 			 "  knuckle convert run.knt run.csv\n"
 			 "  knuckle convert wall wall.xml --set bricks=50\n",
 	.run = convertCommand,

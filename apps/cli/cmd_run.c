@@ -37,8 +37,8 @@ static const cliOption options[] = {
 	{ "--set", "NAME=VALUE", "scene parameter, gravity=x,y,z, friction=M, restitution=E or stepper setting" },
 	{ "--keyframe", "NAME", "start from this keyframe of an MJCF file" },
 	{ "--control", "FILE.csv", "motor commands over time (not in this version)" },
-	{ "--out", "FILE", "record to FILE.csv or FILE.knt; may repeat" },
-	{ "--fps", "N", "record N steps per second of simulated time (default: every step)" },
+	{ "--out", "FILE", "record to FILE.html (a page that plays it), .glb, .csv or .knt; may repeat" },
+	{ "--fps", "N", "record N steps per second of simulated time (default: 60 to .html and .glb, else all)" },
 	{ "--measure-every", "K", "measure every K steps (default: 1, penetration 10)" },
 	{ "--json", "FILE|-", "write the measures as JSON; - is standard output, and then nothing else is" },
 	{ NULL, NULL, NULL },
@@ -56,13 +56,19 @@ typedef struct RunOptions {
 
 // --- reading the options ---------------------------------------------------------------------------------------
 
+static bool isPage(const char* path) {
+	return cliHasExtension(path, ".html");
+}
+
+// What is watched has frames at the pace of a screen; what is analysed has every step.
+static bool isWatched(const char* path) {
+	return isPage(path) || cliHasExtension(path, ".glb");
+}
+
 static bool addOut(RunOptions* run, const char* path) {
-	if (cliHasExtension(path, ".glb") || cliHasExtension(path, ".html")) {
-		cliFail(CLI_USAGE, "cannot write '%s': this version records .csv and .knt only", path);
-		return false;
-	}
-	if (!cliHasExtension(path, ".csv") && !cliHasExtension(path, ".knt")) {
-		cliFail(CLI_USAGE, "cannot write '%s': a recording ends in .csv or .knt", path);
+	bool known = isWatched(path) || cliHasExtension(path, ".csv") || cliHasExtension(path, ".knt");
+	if (!known) {
+		cliFail(CLI_USAGE, "cannot write '%s': a recording ends in .html, .glb, .csv or .knt", path);
 		return false;
 	}
 	if (run->outCount == CLI_MAX_OUTPUTS) {
@@ -166,7 +172,7 @@ static int readOptions(RunOptions* run, const cliCommand* command, int argc, cha
 // --- outputs ---------------------------------------------------------------------------------------------------
 
 typedef struct Outputs {
-	knRecorder* recorders[CLI_MAX_OUTPUTS]; // in the order of RunOptions.outs
+	cliRecording recordings[CLI_MAX_OUTPUTS]; // in the order of RunOptions.outs
 	bool jsonFile;
 	cliOutputFile json;
 } Outputs;
@@ -174,10 +180,12 @@ typedef struct Outputs {
 // Undoes openOutputs before anything was recorded.
 static void dropOutputs(Outputs* outputs, const RunOptions* run) {
 	for (int i = 0; i < run->outCount; ++i) {
-		if (outputs->recorders[i] == NULL) {
+		cliRecording* recording = &outputs->recordings[i];
+		cliPage_Abandon(recording->page);
+		if (recording->recorder == NULL) {
 			continue;
 		}
-		knRecorder_Abandon(outputs->recorders[i]);
+		knRecorder_Abandon(recording->recorder);
 		if (cliHasExtension(run->outs[i], ".knt")) {
 			remove(run->outs[i]); // written in place, it would stay
 		}
@@ -196,8 +204,24 @@ static bool canWriteAll(const RunOptions* run) {
 	return run->json == NULL || strcmp(run->json, "-") == 0 || cliCanWrite(run->json);
 }
 
+static bool openRecording(cliRecording* recording, const char* path, const RunOptions* run,
+						  const cliScene* scene, knWorld* world) {
+	knError error = { 0 };
+	recording->fps = run->fps > 0.0 || !isWatched(path) ? run->fps : CLI_WATCHED_FPS;
+	if (isPage(path)) {
+		recording->page = cliPage_Open(path, scene, world, &error);
+	} else {
+		recording->recorder = knRecorder_Open(path, world, NULL, &error);
+	}
+	if (recording->page == NULL && recording->recorder == NULL) {
+		cliFailWith(CLI_BAD_INPUT, &error);
+		return false;
+	}
+	return true;
+}
+
 // Files that are replaced only when complete come first, so that a refusal leaves older ones as they were.
-static int openOutputs(Outputs* outputs, const RunOptions* run, knWorld* world) {
+static int openOutputs(Outputs* outputs, const RunOptions* run, const cliScene* scene, knWorld* world) {
 	if (!canWriteAll(run)) {
 		return CLI_BAD_INPUT;
 	}
@@ -212,11 +236,9 @@ static int openOutputs(Outputs* outputs, const RunOptions* run, knWorld* world) 
 			if (cliHasExtension(run->outs[i], ".knt") != (pass == 1)) {
 				continue;
 			}
-			knError error = { 0 };
-			outputs->recorders[i] = knRecorder_Open(run->outs[i], world, NULL, &error);
-			if (outputs->recorders[i] == NULL) {
+			if (!openRecording(&outputs->recordings[i], run->outs[i], run, scene, world)) {
 				dropOutputs(outputs, run);
-				return cliFailWith(CLI_BAD_INPUT, &error);
+				return CLI_BAD_INPUT;
 			}
 		}
 	}
@@ -224,11 +246,16 @@ static int openOutputs(Outputs* outputs, const RunOptions* run, knWorld* world) 
 }
 
 // A recording that broke earlier has been complained about.
-static int closeRecorders(Outputs* outputs, const RunOptions* run, knStatus stepped) {
+static int closeRecordings(Outputs* outputs, const RunOptions* run, const cliResult* result,
+						   knStatus stepped) {
 	int status = CLI_DONE;
 	for (int i = 0; i < run->outCount; ++i) {
+		const cliRecording* recording = &outputs->recordings[i];
 		knError error = { 0 };
-		if (knRecorder_Close(outputs->recorders[i], &error) != KN_OK && stepped != KN_IO) {
+		knStatus closed = recording->page != NULL ? cliPage_Close(recording->page, result->scene,
+																  result->world, result->measures, &error)
+												  : knRecorder_Close(recording->recorder, &error);
+		if (closed != KN_OK && stepped != KN_IO) {
 			status = cliFailWith(CLI_BAD_INPUT, &error);
 		}
 	}
@@ -273,10 +300,9 @@ static int runOpened(const RunOptions* run, const cliScene* scene, knWorld* worl
 					 .world = world,
 					 .measure = true,
 					 .measureEvery = run->measureEvery,
-					 .fps = run->fps,
-					 .recorderCount = run->outCount,
+					 .recordingCount = run->outCount,
 					 .label = run->request.source };
-	memcpy(plan.recorders, outputs->recorders, sizeof(plan.recorders));
+	memcpy(plan.recordings, outputs->recordings, sizeof(plan.recordings));
 	cliMeasures measures;
 	cliMeasures_Begin(&measures);
 	knError error = { 0 };
@@ -290,7 +316,7 @@ static int runOpened(const RunOptions* run, const cliScene* scene, knWorld* worl
 						 .threads = run->threads,
 						 .measures = &measures,
 						 .failure = stepped != KN_OK ? why : NULL };
-	int status = closeRecorders(outputs, run, stepped);
+	int status = closeRecordings(outputs, run, &result, stepped);
 	if (run->json != NULL) {
 		int written = writeJson(outputs, &result);
 		status = status != CLI_DONE ? status : written;
@@ -325,7 +351,7 @@ static int runCommand(const cliCommand* command, int argc, char** argv) {
 	status = cliWorld_Open(&world, scene.scene, run.request.stepper, run.threads);
 	if (status == CLI_DONE) {
 		Outputs outputs = { 0 };
-		status = openOutputs(&outputs, &run, world.world);
+		status = openOutputs(&outputs, &run, &scene, world.world);
 		if (status == CLI_DONE) {
 			status = runOpened(&run, &scene, world.world, &outputs);
 		}
@@ -342,7 +368,7 @@ const cliCommand cliRunCommand = {
 	.options = options,
 	.notes = "examples:\n"
 			 "  knuckle run box-stack\n"
-			 "  knuckle run tower --set layers=16 --time 5 --out tower.csv --fps 50\n"
+			 "  knuckle run tower --set layers=16 --time 5 --out tower.html\n"
 			 "  knuckle run slope --set angle=35 --set friction=0.5 --json -\n",
 	.run = runCommand,
 };

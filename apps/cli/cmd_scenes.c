@@ -37,10 +37,25 @@ static void printScene(const knSceneEntry* entry, SceneSize size) {
 	printf("%-12s %5s %7s  %-10s from: %s; set:", "", "", "", "", entry->source);
 	for (int i = 0; i < KN_SCENE_MAX_PARAMS && entry->params[i].name != NULL; ++i) {
 		char value[32];
-		printf(" %s=%s", entry->params[i].name,
-			   knText_FormatDouble(entry->params[i].value, value, sizeof(value)));
+		const knSceneParam* param = &entry->params[i];
+		const char* text = knSceneParam_Word(param, param->value, value, sizeof(value));
+		printf(" %s=%s", param->name,
+			   text != NULL ? text : knText_FormatDouble(param->value, value, sizeof(value)));
 	}
 	printf(" small=0%s\n", entry->twins ? " twin=0" : "");
+}
+
+// The words of a choice; a number needs none.
+static void writeChoices(knJson* json, const knSceneParam* param) {
+	char word[32];
+	if (param->choices == NULL) {
+		return;
+	}
+	knJson_BeginArray(json, "choices");
+	for (int i = 0; knSceneParam_Word(param, i, word, sizeof(word)) != NULL; ++i) {
+		knJson_String(json, NULL, word);
+	}
+	knJson_EndArray(json);
 }
 
 static void writeParams(knJson* json, const knSceneEntry* entry) {
@@ -53,6 +68,7 @@ static void writeParams(knJson* json, const knSceneEntry* entry) {
 		knJson_Number(json, "lower", param->lower);
 		knJson_Number(json, "upper", param->upper);
 		knJson_Bool(json, "integer", param->integer);
+		writeChoices(json, param);
 		knJson_String(json, "help", param->help);
 		knJson_EndObject(json);
 	}

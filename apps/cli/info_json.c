@@ -77,14 +77,26 @@ static void writeGeom(const cliInfo* info, knJson* json, const knGeom* geom, knB
 		knJson_Number(json, "radius", size.x);
 		break;
 	case KN_GEOM_CAPSULE:
+	case KN_GEOM_CYLINDER:
 		knJson_Number(json, "radius", size.x);
 		knJson_Number(json, "half_length", size.y);
 		break;
 	case KN_GEOM_BOX:
 		writeVec(json, "half_extents", size);
 		break;
+	case KN_GEOM_ELLIPSOID:
+		writeVec(json, "radii", size);
+		break;
 	default:
 		break;
+	}
+	int vertices, triangles;
+	knGeom_Vertices(geom, &vertices);
+	knGeom_Triangles(geom, &triangles);
+	if (vertices > 0) {
+		knJson_Integer(json, "vertices", vertices);
+		knJson_Integer(json, "triangles", triangles);
+		knJson_Number(json, "volume", knGeom_MassProps(geom, 1.0).mass);
 	}
 	writeFrame(json, cliFromCenter(info->model, body, frame));
 	if (kind == KN_GEOM_COMPOUND) {

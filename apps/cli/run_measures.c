@@ -35,6 +35,7 @@ void cliMeasures_AddState(cliMeasures* measures, knWorld* world) {
 		measures->finite = false;
 		return;
 	}
+	measures->latest = now;
 	double energy = now.kinetic + now.potential;
 	if (measures->stateCount == 0) {
 		measures->energyInitial = energy;

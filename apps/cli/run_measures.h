@@ -20,6 +20,7 @@ typedef struct cliMeasures {
 	int64_t stride;
 
 	// of poses (AddState)
+	knMeasures latest;
 	int64_t stateCount;
 	double jointErrorMax, jointErrorFinal, jointErrorSum;
 	double angleErrorMax, angleErrorFinal;

@@ -63,12 +63,39 @@ void cliWorld_Close(cliWorld* world) {
 // --- the run -------------------------------------------------------------------------------------------------
 
 // With fps, the first step at or after each frame time; never between steps.
-static bool isFrame(const cliPlan* plan, int64_t step) {
-	if (plan->fps <= 0.0 || step == 0) {
+static bool isFrame(double dt, double fps, int64_t step) {
+	if (fps <= 0.0 || step == 0) {
 		return true;
 	}
-	double frames = plan->scene->dt * plan->fps, tolerance = 1e-9;
+	double frames = dt * fps, tolerance = 1e-9;
 	return floor((double)step * frames + tolerance) > floor((double)(step - 1) * frames + tolerance);
+}
+
+static knStatus record(const cliPlan* plan, int64_t step, knError* error) {
+	for (int i = 0; i < plan->recordingCount; ++i) {
+		const cliRecording* recording = &plan->recordings[i];
+		if (!isFrame(plan->scene->dt, recording->fps, step)) {
+			continue;
+		}
+		knStatus status = recording->page != NULL ? cliPage_Write(recording->page, plan->world, error)
+												  : knRecorder_Write(recording->recorder, plan->world, error);
+		if (status != KN_OK) {
+			return status;
+		}
+	}
+	return KN_OK;
+}
+
+// What was measured goes to the plots of pages.
+static knStatus plot(const cliPlan* plan, const cliMeasures* measures, unsigned what, knError* error) {
+	for (int i = 0; i < plan->recordingCount && measures->finite; ++i) {
+		cliPage* page = plan->recordings[i].page;
+		knStatus status = page != NULL ? cliPage_Plot(page, plan->world, measures, what, error) : KN_OK;
+		if (status != KN_OK) {
+			return status;
+		}
+	}
+	return KN_OK;
 }
 
 // Measures, facts and frames of the state after `step` steps.
@@ -77,14 +104,17 @@ static knStatus look(const cliPlan* plan, int64_t step, cliMeasures* measures, k
 	int64_t everyState = plan->measureEvery > 0 ? plan->measureEvery : 1;
 	int64_t everyPenetration = plan->measureEvery > 0 ? plan->measureEvery : PENETRATION_EVERY;
 	bool last = step == scene->steps;
+	unsigned measured = 0;
 	if (plan->measure && (last || step % everyState == 0)) {
 		cliMeasures_AddState(measures, plan->world);
+		measured |= CLI_PLOT_STATE;
 	}
 	if (plan->measure && measures->finite && (last || step % everyPenetration == 0)) {
 		knStatus status = cliMeasures_AddPenetration(measures, plan->world, error);
 		if (status != KN_OK) {
 			return status;
 		}
+		measured |= CLI_PLOT_PENETRATION;
 	}
 	if (!measures->finite) {
 		return knError_Set(error, KN_DIVERGED, NULL, "the state is no longer finite");
@@ -92,13 +122,11 @@ static knStatus look(const cliPlan* plan, int64_t step, cliMeasures* measures, k
 	if (plan->measure && scene->entry != NULL && scene->entry->observe != NULL) {
 		scene->entry->observe(plan->world, &scene->args, &measures->checks);
 	}
-	for (int i = 0; i < plan->recorderCount && isFrame(plan, step); ++i) {
-		knStatus status = knRecorder_Write(plan->recorders[i], plan->world, error);
-		if (status != KN_OK) {
-			return status;
-		}
+	if (plan->watch != NULL) {
+		plan->watch(plan->world, step, plan->watchContext);
 	}
-	return KN_OK;
+	knStatus status = plot(plan, measures, measured, error);
+	return status == KN_OK ? record(plan, step, error) : status;
 }
 
 static void runScript(const cliPlan* plan, cliMeasures* measures) {

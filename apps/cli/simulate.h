@@ -1,20 +1,31 @@
 // One run from start to end: script, step, measure, observe, record. Used by run and bench.
 #pragma once
 
+#include "page_output.h"
 #include "run_measures.h"
 #include "scene_request.h"
 
 #define CLI_MAX_OUTPUTS 16
+
+// A recording in progress: of a recorder, or of a page.
+typedef struct cliRecording {
+	knRecorder* recorder;
+	cliPage* page;
+	double fps; // 0: every step is recorded
+} cliRecording;
+
+typedef void cliWatchFn(knWorld* world, int64_t step, void* context);
 
 typedef struct cliPlan {
 	const cliScene* scene;
 	knWorld* world;
 	bool measure;         // false: time only (bench)
 	int64_t measureEvery; // 0: poses every step, penetration every 10th
-	double fps;           // 0: every step is recorded
-	int recorderCount;
-	knRecorder* recorders[CLI_MAX_OUTPUTS];
+	int recordingCount;
+	cliRecording recordings[CLI_MAX_OUTPUTS];
 	const char* label; // of the progress bar
+	cliWatchFn* watch; // sees the start and the state after every step; NULL: nobody does
+	void* watchContext;
 } cliPlan;
 
 // Model, threads and world of a scene.

@@ -132,8 +132,8 @@ KN_API knStatus knGeom_Surface(const knGeom* geom, double tolerance, const knAll
 							   knSurface* surface, knError* error);
 KN_API void knSurface_Free(knSurface* surface);
 
-// Vertices and triangles of a hull (faces as fans) or mesh as it collides; zero counts for others. Valid as long
-// as the geometry.
+// Vertices and triangles of a hull (faces as fans), mesh or height field as it collides; zero counts for others.
+// Valid as long as the geometry.
 KN_API const knVec3* knGeom_Vertices(const knGeom* geom, int* count);
 KN_API const knTriangle* knGeom_Triangles(const knGeom* geom, int* count);
 

@@ -2,6 +2,7 @@
 //
 //   .knt  every body's pose and velocity, names, shapes and colours; versioned, each chunk checksummed; after a crash
 //         readable up to the last full frame. Layout: docs/formats.md
+//   .glb  an animation with meshes and colours, glTF 2.0, for Blender, browsers and engines; y is up
 //   .csv  time,body,px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz with 17 digits: centre of mass, world frame
 #pragma once
 
@@ -16,9 +17,9 @@ KN_API knRecorder* knRecorder_Open(const char* path, knWorld* world, const knAll
 								   knError* error);
 // Appends the world's present state as a frame.
 KN_API knStatus knRecorder_Write(knRecorder* recorder, knWorld* world, knError* error);
-// Finishes the file. On an error the status says so and no broken .csv is left behind.
+// Finishes the file. On an error the status says so and no broken .csv or .glb is left behind.
 KN_API knStatus knRecorder_Close(knRecorder* recorder, knError* error);
-// Closes without finishing: removes an unfinished .csv; a .knt stays, readable.
+// Closes without finishing: removes an unfinished .csv or .glb; a .knt stays, readable.
 KN_API void knRecorder_Abandon(knRecorder* recorder);
 
 // --- reading a trajectory --------------------------------------------------------------------------------
@@ -33,14 +34,24 @@ typedef struct knTrajectoryBody {
 	int firstShape, shapeCount;
 } knTrajectoryBody;
 
-// A primitive, placed relative to the body's centre of mass (compounds are recorded as their children).
+// A geometry, placed relative to the body's centre of mass (compounds are recorded as their children).
 typedef struct knTrajectoryShape {
 	knGeomKind kind;
-	knVec3 size;
+	knVec3 size; // as of knGeom_Size
+	int mesh;    // of a hull, mesh or height field: which of knTrajectory_Mesh; -1 for all others
 	knFrame frame;
 	uint32_t color;
 	const char* name;
 } knTrajectoryShape;
+
+// Triangles that shapes of one geometry share, in the geometry's own frame: stored once per file, however many
+// shapes, bodies and frames use them. Valid as long as the trajectory.
+typedef struct knTrajectoryMesh {
+	int vertexCount;
+	const float* vertices; // [3 * vertexCount] x, y, z of each
+	int triangleCount;
+	const knTriangle* triangles;
+} knTrajectoryMesh;
 
 // A body's state in a frame.
 typedef struct knBodyState {
@@ -63,8 +74,11 @@ KN_API const knBodyState* knTrajectory_Bodies(const knTrajectory* trajectory, in
 KN_API knTrajectoryBody knTrajectory_Body(const knTrajectory* trajectory, int frame, int body);
 // Shapes 0 <= shape < the first body's firstShape belong to the world (the ground).
 KN_API knTrajectoryShape knTrajectory_Shape(const knTrajectory* trajectory, int frame, int shape);
+// Meshes 0 <= mesh < count are those of the whole file; knTrajectoryShape.mesh says which one a shape has.
+KN_API int knTrajectory_MeshCount(const knTrajectory* trajectory);
+KN_API knTrajectoryMesh knTrajectory_Mesh(const knTrajectory* trajectory, int mesh);
 KN_API bool knTrajectory_Damaged(const knTrajectory* trajectory, knError* why);
-// Writes it as .csv (or .knt again).
+// Writes it as .csv or .glb (or .knt again).
 KN_API knStatus knTrajectory_Write(const knTrajectory* trajectory, const char* path, knError* error);
 
 KN_END_C

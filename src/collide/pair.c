@@ -3,24 +3,45 @@
 // Only the upper triangle is written; the lower is the same with A and B exchanged. A new convex kind adds a
 // row and a column:
 //
-//              sphere          capsule          box           plane
-//   sphere   SphereSphere   SphereCapsule    SphereBox     SpherePlane
-//   capsule                 CapsuleCapsule   CapsuleBox    CapsulePlane
-//   box                                      BoxBox        BoxPlane
-//   plane                                                  (never)
+//              sphere       capsule          box          plane         cylinder         ellipsoid         hull
+//   sphere   SphereSphere  SphereCapsule  SphereBox    SpherePlane   SphereCylinder   SphereEllipsoid  ConvexConvex
+//   capsule                CapsuleCapsule CapsuleBox   CapsulePlane  ConvexConvex     ConvexConvex     ConvexConvex
+//   box                                   BoxBox       BoxPlane      ConvexConvex     ConvexConvex     ConvexConvex
+//   plane                                              (never)       PlaneConvex      PlaneConvex      PlaneConvex
+//   cylinder                                                         ConvexConvex     ConvexConvex     ConvexConvex
+//   ellipsoid                                                                         ConvexConvex     ConvexConvex
+//   hull                                                                                               ConvexConvex
 //
-// A compound has no row: its parts meet the other's parts, as many as their trees let through.
+// Meshes and height fields meet every kind, and each other, in knPair_Mesh. A compound has no row: its parts meet the other's parts, as many as their trees let through.
 #include "collide/pair.h"
 
 static knPairFn* const grid[KN_GEOM_KIND_COUNT][KN_GEOM_KIND_COUNT] = {
 	[KN_GEOM_SPHERE] = { [KN_GEOM_SPHERE] = knPair_SphereSphere,
 						 [KN_GEOM_CAPSULE] = knPair_SphereCapsule,
 						 [KN_GEOM_BOX] = knPair_SphereBox,
-						 [KN_GEOM_PLANE] = knPair_SpherePlane },
+						 [KN_GEOM_PLANE] = knPair_SpherePlane,
+						 [KN_GEOM_CYLINDER] = knPair_SphereCylinder,
+						 [KN_GEOM_ELLIPSOID] = knPair_SphereEllipsoid,
+						 [KN_GEOM_HULL] = knPair_ConvexConvex },
 	[KN_GEOM_CAPSULE] = { [KN_GEOM_CAPSULE] = knPair_CapsuleCapsule,
 						  [KN_GEOM_BOX] = knPair_CapsuleBox,
-						  [KN_GEOM_PLANE] = knPair_CapsulePlane },
-	[KN_GEOM_BOX] = { [KN_GEOM_BOX] = knPair_BoxBox, [KN_GEOM_PLANE] = knPair_BoxPlane },
+						  [KN_GEOM_PLANE] = knPair_CapsulePlane,
+						  [KN_GEOM_CYLINDER] = knPair_ConvexConvex,
+						  [KN_GEOM_ELLIPSOID] = knPair_ConvexConvex,
+						  [KN_GEOM_HULL] = knPair_ConvexConvex },
+	[KN_GEOM_BOX] = { [KN_GEOM_BOX] = knPair_BoxBox,
+					  [KN_GEOM_PLANE] = knPair_BoxPlane,
+					  [KN_GEOM_CYLINDER] = knPair_ConvexConvex,
+					  [KN_GEOM_ELLIPSOID] = knPair_ConvexConvex,
+					  [KN_GEOM_HULL] = knPair_ConvexConvex },
+	[KN_GEOM_PLANE] = { [KN_GEOM_CYLINDER] = knPair_PlaneConvex,
+						[KN_GEOM_ELLIPSOID] = knPair_PlaneConvex,
+						[KN_GEOM_HULL] = knPair_PlaneConvex },
+	[KN_GEOM_CYLINDER] = { [KN_GEOM_CYLINDER] = knPair_ConvexConvex,
+						   [KN_GEOM_ELLIPSOID] = knPair_ConvexConvex,
+						   [KN_GEOM_HULL] = knPair_ConvexConvex },
+	[KN_GEOM_ELLIPSOID] = { [KN_GEOM_ELLIPSOID] = knPair_ConvexConvex, [KN_GEOM_HULL] = knPair_ConvexConvex },
+	[KN_GEOM_HULL] = { [KN_GEOM_HULL] = knPair_ConvexConvex },
 };
 
 knPairInput knPairInput_Swap(const knPairInput* in) {
@@ -39,6 +60,9 @@ void knContact_Swap(knContactPoint* points, int count) {
 int knPair_Convex(const knPairInput* in, knContactPoint* points) {
 	knGeomKind kindA = in->geomA->kind, kindB = in->geomB->kind;
 	if (kindA <= kindB) {
+		if (kindB == KN_GEOM_MESH || kindB == KN_GEOM_HEIGHT_FIELD) {
+			return knPair_Mesh(in, points);
+		}
 		knPairFn* fn = grid[kindA][kindB];
 		return fn != NULL ? fn(in, points) : 0;
 	}
@@ -143,7 +167,7 @@ int knCollide_Pair(const knGeom* geomA, knFrame frameA, const knGeom* geomB, knF
 	knPartWalk walk = knPartWalk_Start(&in);
 	int total = 0;
 	while (knPartWalk_Next(&walk)) {
-		knContactPoint found[KN_PAIR_MAX_POINTS];
+		knContactPoint found[KN_MESH_MAX_POINTS];
 		int count = knPair_Parts(&in, walk.childA, walk.childB, found);
 		for (int i = 0; i < count; ++i, ++total) {
 			if (total < capacity) {

@@ -1,10 +1,11 @@
-// Sphere against sphere, capsule, box and plane.
+// Sphere against sphere, capsule, box, plane, cylinder and ellipsoid.
 //
 // All in closed form: the closest point of the other core to the sphere's centre. Where the centre lies on
 // the other core (concentric spheres, centre on a capsule's axis, centre inside a box) there is no direction
 // to it; then the normal is +z, some direction across the axis, or that of the nearest face.
 #include "collide/pair.h"
 #include "collide/segment.h"
+#include "geom/convex.h"
 
 #define SAME_POINT 1e-13 // cores closer than this fraction of the radii count as touching
 
@@ -72,4 +73,27 @@ int knPair_SpherePlane(const knPairInput* in, knContactPoint* points) {
 	double height = knDot(knSub(center, in->frameB.p), up);
 	points[0] = knContact_Cores(center, in->geomA->size.x, knMulAdd(center, -height, up), 0.0, knNeg(up));
 	return points[0].separation < in->margin;
+}
+
+// The contact with the surface point that is closest to the centre, given in B's frame.
+static int touchClosest(const knPairInput* in, const knClosest* closest, knContactPoint* point) {
+	double radius = in->geomA->size.x;
+	point->normal = knNeg(knRotate(in->frameB.q, closest->normal));
+	point->pointA = knMulAdd(in->frameA.p, radius, point->normal);
+	point->pointB = knPoint(in->frameB, closest->point);
+	point->separation = closest->distance - radius;
+	point->feature = 0;
+	return point->separation < in->margin;
+}
+
+int knPair_SphereCylinder(const knPairInput* in, knContactPoint* points) {
+	knVec3 center = knInvPoint(in->frameB, in->frameA.p);
+	knClosest closest = knCylinder_Closest(in->geomB->size.x, in->geomB->size.y, center);
+	return touchClosest(in, &closest, points);
+}
+
+int knPair_SphereEllipsoid(const knPairInput* in, knContactPoint* points) {
+	knVec3 center = knInvPoint(in->frameB, in->frameA.p);
+	knClosest closest = knEllipsoid_Closest(in->geomB->size, center);
+	return touchClosest(in, &closest, points);
 }

@@ -4,11 +4,12 @@
 //   normal:    lo = 0, hi = inf                 friction: |lambda_t| <= mu lambda_n
 //   bounce:    bias = +e J_n u (u before forces, approaching): w = J_n u' + e J_n u >= 0 is Newton's law
 //   apart:     J_n u' >= -d/h, the bodies may close the gap d but not more
-//   overlap:   J_n u' >= a modest speed outwards (projection error correction will take that over)
+//   touching:  J_n u' >= 0, also while a gap is smaller than REST_GAP: rows that let a standing body fall by
+//              fractions of a micrometre keep tall piles busy. Overlaps are the correction's business.
 //
 // One common point p for both bodies makes the impulses equal and opposite on one line, so linear and angular
-// momentum are conserved to round-off. Tangents follow the sliding, where the friction pyramid is then exact;
-// at rest they are a fixed pair for each normal. Bodies that resist rolling get two rows more, moments about the
+// momentum are conserved to round-off. Tangents are a fixed pair for each normal; a friction pyramid may have them
+// follow the sliding, where it is then exact. Bodies that resist rolling get two rows more, moments about the
 // tangents with |lambda| <= a lambda_n, a the arm of the resistance.
 
 #include "dynamics/contact_rows.h"
@@ -18,12 +19,10 @@
 
 #define CONTACT_GRAIN 64
 #define SAME_PLACE 0.05    // of a body's radius: a point so near to an old one carries on for it
+#define SAME_DISTANCE 1e-6 // relative, below it the lower feature goes first
 #define SLIDING_SPEED 1e-6 // m/s, below it the direction of sliding is noise
 #define BOUNCE_STEPS 2.0   // an approach that gravity makes in so many steps does not bounce
 #define REST_GAP 0.02      // of the envelope: a smaller gap counts as touching
-#define REST_OVERLAP 0.4   // of the envelope: a smaller overlap is left alone, pushing it shakes tall stacks
-#define PUSH_GAIN 0.2      // share of what is beyond that is removed per step
-#define PUSH_SPEED 0.5     // m/s, at most, so that deep overlaps do not explode
 
 // --- listing ---------------------------------------------------------------------------------------------
 
@@ -121,30 +120,99 @@ static void recallPair(const knRowInput* input, const Recall* recall, const knSt
 	}
 }
 
+static int countChunks(const knContactSet* set) {
+	int count = 0;
+	for (int p = 0; p < set->pairCount; ++p) {
+		count += (set->pairs[p].count + KN_CHUNK_POINTS - 1) / KN_CHUNK_POINTS;
+	}
+	return count;
+}
+
+static bool reserve(knContactRows* list, const knContactSet* set, knArena* arena) {
+	*list = (knContactRows){ .contacts = KN_SCRATCH(arena, knStepContact, set->pointCount),
+							 .points = KN_SCRATCH(arena, knSweepPoint, set->pointCount),
+							 .anchors = KN_SCRATCH(arena, knContactAnchor, set->pointCount),
+							 .chunks = KN_SCRATCH(arena, knSweepChunk, countChunks(set)) };
+	return !arena->failed;
+}
+
+// The order in which a pair's points are visited: each next one is the farthest from those before. So the first two
+// stand across the face, and what one turns the other turns back: sweeps settle a face in a fraction of the visits.
+static void orderPoints(const knStepContact* contacts, int count, int* order) {
+	double distance[KN_CHUNK_POINTS];
+	for (int k = 0; k < count; ++k) {
+		order[k] = k;
+		distance[k % KN_CHUNK_POINTS] = (double)INFINITY;
+	}
+	for (int i = 1; i < count && count <= KN_CHUNK_POINTS; ++i) {
+		int best = i;
+		knVec3 last = contacts[order[i - 1]].point.pointA;
+		for (int k = i; k < count; ++k) {
+			double d = knDistance(contacts[order[k]].point.pointA, last);
+			distance[order[k]] = knMin(distance[order[k]], d);
+			best = distance[order[k]] > (1.0 + SAME_DISTANCE) * distance[order[best]] ? k : best;
+		}
+		int chosen = order[best];
+		order[best] = order[i];
+		order[i] = chosen;
+	}
+}
+
+// Bodies look as far as each may go by itself; between two that go together only the way that they can come closer
+// matters. A point out of reach is no contact of this step.
+static bool withinReach(const knRowInput* input, const knContactPair* pair, const knContactPoint* point) {
+	int a = input->model->shapes[pair->shapeA].body, b = input->model->shapes[pair->shapeB].body;
+	const knTwist* u = input->blocks->u;
+	knVec3 vA = knAdd(u[a].lin, knCross(u[a].ang, knSub(point->pointA, input->state->pose[a].p)));
+	knVec3 vB = knAdd(u[b].lin, knCross(u[b].ang, knSub(point->pointB, input->state->pose[b].p)));
+	double envelope = 0.5 * (knCollisionEnvelope(input->model, a) + knCollisionEnvelope(input->model, b));
+	return point->separation <= envelope + input->blocks->h * knDistance(vA, vB);
+}
+
+// The rows of a pair whose contacts begin at `first`: anchors and chunks.
+static void addPair(knContactRows* list, const knRowInput* input, const knContactPair* pair, int first,
+					int count, const int* remembered, int* order) {
+	const knModelShape* shapes = input->model->shapes;
+	const knFrame* pose = input->state->pose;
+	int a = shapes[pair->shapeA].body, b = shapes[pair->shapeB].body;
+	int rowsEach = rollingArm(input, pair->shapeA, pair->shapeB) > 0.0 ? 5 : 3;
+	orderPoints(&list->contacts[first], count, order);
+	for (int k = 0; k < count; ++k) {
+		const knContactPoint* point = &list->contacts[first + order[k]].point;
+		if (k % KN_CHUNK_POINTS == 0) {
+			list->chunks[list->chunkCount++] = (knSweepChunk){ .a = a, .b = b, .first = list->pointCount };
+		}
+		list->chunks[list->chunkCount - 1].count += 1;
+		list->anchors[list->pointCount++] = (knContactAnchor){ .onA = knSub(point->pointA, pose[a].p),
+															   .onB = knSub(point->pointB, pose[b].p),
+															   .bodyA = a,
+															   .bodyB = b,
+															   .contact = first + order[k],
+															   .remembered = remembered[order[k]] };
+	}
+	list->rowCount += rowsEach * count;
+}
+
 bool knContactRows_List(knContactRows* list, const knRowInput* input, const knContactSet* set,
 						const knContactMemory* memory, int memoryCount, knArena* arena) {
-	*list = (knContactRows){ .count = set->pointCount };
-	list->contacts = KN_SCRATCH(arena, knStepContact, set->pointCount);
-	list->row = KN_SCRATCH(arena, int, set->pointCount);
-	list->remembered = KN_SCRATCH(arena, int, set->pointCount);
+	int* remembered = KN_SCRATCH(arena, int, set->pointCount);
+	int* order = KN_SCRATCH(arena, int, set->pointCount);
 	Recall recall = { .memory = memory, .taken = KN_SCRATCH_ZERO(arena, bool, memoryCount) };
-	if (arena->failed) {
+	if (!reserve(list, set, arena)) {
 		return false;
 	}
-	for (int p = 0, next = 0; p < set->pairCount; ++p) {
+	for (int p = 0; p < set->pairCount; ++p) {
 		const knContactPair* pair = &set->pairs[p];
-		knStepContact* contacts = &list->contacts[next];
-		bool solid = isSolid(input, pair);
-		int rowsEach = rollingArm(input, pair->shapeA, pair->shapeB) > 0.0 ? 5 : 3;
-		for (int k = 0; k < pair->count; ++k, ++next) {
-			contacts[k] = (knStepContact){ .shapeA = pair->shapeA,
-										   .shapeB = pair->shapeB,
-										   .point = set->points[pair->first + k] };
-			list->row[next] = solid ? list->rowCount : -1;
-			list->rowCount += solid ? rowsEach : 0;
-			list->solidCount += solid;
+		int first = list->count;
+		for (int k = 0; k < pair->count; ++k) {
+			const knContactPoint* point = &set->points[pair->first + k];
+			if (point->separation <= 0.0 || withinReach(input, pair, point)) {
+				list->contacts[list->count++] =
+					(knStepContact){ .shapeA = pair->shapeA, .shapeB = pair->shapeB, .point = *point };
+			}
 		}
-		sortByFeature(contacts, pair->count);
+		int count = list->count - first;
+		sortByFeature(&list->contacts[first], count);
 
 		// memories have the same order, so one pass finds those of each pair
 		for (recall.begin = recall.end; recall.begin < memoryCount; ++recall.begin) {
@@ -157,7 +225,10 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 				break;
 			}
 		}
-		recallPair(input, &recall, contacts, pair->count, &list->remembered[next - pair->count]);
+		if (isSolid(input, pair)) {
+			recallPair(input, &recall, &list->contacts[first], count, &remembered[first]);
+			addPair(list, input, pair, first, count, &remembered[first], &order[first]);
+		}
 	}
 	return true;
 }
@@ -168,20 +239,7 @@ typedef struct FillTask {
 	const knContactRows* list;
 	const knRowInput* input;
 	const knContactMemory* memory;
-	int firstRow;
-	knRows* rows;
 } FillTask;
-
-// One contact while its rows are written.
-typedef struct Site {
-	int a, b;        // blocks
-	knVec3 rA, rB;   // from the centres to the common point
-	knVec3 n;        // from A to B
-	double gap;      // m, negative when overlapping
-	double envelope; // m, of the smaller body that moves
-	double mu, e;    // combined materials
-	double arm;      // m, of the rolling resistance
-} Site;
 
 static double pairEnvelope(const knModel* model, int a, int b) {
 	double envelopeA = knCollisionEnvelope(model, a), envelopeB = knCollisionEnvelope(model, b);
@@ -191,147 +249,159 @@ static double pairEnvelope(const knModel* model, int a, int b) {
 	return model->invMass[a] > 0.0 ? envelopeA : envelopeB;
 }
 
-static Site makeSite(const knRowInput* input, const knStepContact* contact) {
-	const knModel* model = input->model;
-	const knModelShape *shapeA = &model->shapes[contact->shapeA], *shapeB = &model->shapes[contact->shapeB];
-	knVec3 point = knLerp(contact->point.pointA, contact->point.pointB, 0.5);
-	Site site = {
-		.a = shapeA->body,
-		.b = shapeB->body,
-		.rA = knSub(point, input->state->pose[shapeA->body].p),
-		.rB = knSub(point, input->state->pose[shapeB->body].p),
-		.n = contact->point.normal,
-		.gap = contact->point.separation,
-		.envelope = pairEnvelope(model, shapeA->body, shapeB->body),
-		.mu = knCombine_Apply(model->frictionCombine, shapeA->friction, shapeB->friction),
-		.e = knCombine_Apply(model->restitutionCombine, shapeA->restitution, shapeB->restitution),
-		.arm = rollingArm(input, contact->shapeA, contact->shapeB),
-	};
-	return site;
-}
-
 // Velocity of B relative to A at the point.
-static knVec3 relativeVelocity(const Site* site, const knTwist* u) {
-	knVec3 vA = knAdd(u[site->a].lin, knCross(u[site->a].ang, site->rA));
-	knVec3 vB = knAdd(u[site->b].lin, knCross(u[site->b].ang, site->rB));
-	return knSub(vB, vA);
-}
-
-static knRow makeRow(const Site* site, const knBlocks* blocks, knVec3 c) {
-	knRow row = {
-		.a = site->a,
-		.b = site->b,
-		.Ja = knMakeTwist(knNeg(knCross(site->rA, c)), knNeg(c)),
-		.Jb = knMakeTwist(knCross(site->rB, c), c),
-		.normal = KN_ROW_NO_NORMAL,
-	};
-	knBlocks_FinishRow(blocks, &row);
-	return row;
-}
-
-// A moment about c, bounded by the normal row.
-static knRow makeRollingRow(const Site* site, const knBlocks* blocks, knVec3 c, int normal) {
-	knRow row = {
-		.a = site->a,
-		.b = site->b,
-		.Ja = knMakeTwist(knNeg(c), knZero3()),
-		.Jb = knMakeTwist(c, knZero3()),
-		.mu = site->arm,
-		.normal = normal,
-	};
-	knBlocks_FinishRow(blocks, &row);
-	return row;
+static knVec3 relativeVelocity(const knSweepPoint* point, const knContactAnchor* anchor, const knTwist* u) {
+	const knTwist *a = &u[anchor->bodyA], *b = &u[anchor->bodyB];
+	return knSub(knAdd(b->lin, knCross(b->ang, point->rB)), knAdd(a->lin, knCross(a->ang, point->rA)));
 }
 
 // What the normal row asks beyond J u >= 0: bias > 0 leaves room, bias < 0 demands a speed outwards.
-static double normalBias(const Site* site, const knRowInput* input) {
+static double normalBias(const knSweepPoint* point, const knContactAnchor* anchor, double gap, double e,
+						 const knRowInput* input) {
 	double h = input->blocks->h;
-	double before = knDot(site->n, relativeVelocity(site, input->state->velocity));
-	double after = knDot(site->n, relativeVelocity(site, input->blocks->u));
-	double resting = BOUNCE_STEPS * knLength(input->state->header->gravity) * h;
-	double touching = REST_GAP * site->envelope;
-	bool meets = site->gap + h * after <= 0.0 || site->gap <= touching;
-	double bounce = site->e > 0.0 && before < -resting && meets ? site->e * before : 0.0;
-	if (bounce < 0.0 && site->gap > 0.0) {
-		return bounce;
+	double touching = REST_GAP * pairEnvelope(input->model, anchor->bodyA, anchor->bodyB);
+	if (e > 0.0) {
+		double before = knDot(point->n, relativeVelocity(point, anchor, input->state->velocity));
+		double after = knDot(point->n, relativeVelocity(point, anchor, input->blocks->u));
+		double resting = BOUNCE_STEPS * knLength(input->state->header->gravity) * h;
+		bool meets = gap + h * after <= 0.0 || gap <= touching;
+		if (before < -resting && meets) {
+			return e * before;
+		}
 	}
-	if (site->gap > touching) {
-		return site->gap / h;
-	}
-	// projection error correction will take the place of this push
-	double overlap = knMax(-site->gap - REST_OVERLAP * site->envelope, 0.0);
-	return knMin(bounce, -knMin(PUSH_GAIN * overlap / h, PUSH_SPEED));
+	return gap > touching ? gap / h : 0.0;
 }
 
-static knVec3 firstTangent(const Site* site, const knTwist* u) {
-	knVec3 relative = relativeVelocity(site, u);
-	knVec3 sliding = knMulAdd(relative, -knDot(relative, site->n), site->n);
-	double speed = knLength(sliding);
-	return speed > SLIDING_SPEED ? knScale(1.0 / speed, sliding) : knAnyOrthogonal(site->n);
+static knVec3 firstTangent(const knSweepPoint* point, const knContactAnchor* anchor,
+						   const knRowInput* input) {
+	if (input->alignTangents) {
+		knVec3 relative = relativeVelocity(point, anchor, input->blocks->u);
+		knVec3 sliding = knMulAdd(relative, -knDot(relative, point->n), point->n);
+		double speed = knLength(sliding);
+		if (speed > SLIDING_SPEED) {
+			return knScale(1.0 / speed, sliding);
+		}
+	}
+	return knAnyOrthogonal(point->n);
 }
 
-static void fillContact(const FillTask* task, int k) {
+static void fillPoint(const FillTask* task, int k) {
+	// in
 	const knRowInput* input = task->input;
-	Site site = makeSite(input, &task->list->contacts[k]);
-	int first = task->firstRow + task->list->row[k];
-	knRow* rows = &task->rows->items[first];
-	knVec3 t1 = firstTangent(&site, input->blocks->u);
-	knVec3 axes[3] = { site.n, t1, knCross(site.n, t1) };
-	for (int c = 0; c < 3; ++c) {
-		rows[c] = makeRow(&site, input->blocks, axes[c]);
-	}
-	rows[0].bias = normalBias(&site, input);
-	rows[0].hi = (double)INFINITY;
-	rows[1].mu = rows[2].mu = site.mu;
-	rows[1].normal = rows[2].normal = first;
-	for (int c = 1; c < 3 && site.arm > 0.0; ++c) {
-		rows[2 + c] = makeRollingRow(&site, input->blocks, axes[c], first);
-	}
+	const knModel* model = input->model;
+	knContactAnchor* anchor = &task->list->anchors[k];
+	const knStepContact* contact = &task->list->contacts[anchor->contact];
+	const knModelShape *shapeA = &model->shapes[contact->shapeA], *shapeB = &model->shapes[contact->shapeB];
 
-	// warm start; friction is projected on today's tangents
-	if (task->list->remembered[k] >= 0) {
-		const knContactMemory* memory = &task->memory[task->list->remembered[k]];
-		rows[0].lambda = input->impulseScale * memory->normal;
-		rows[1].lambda = input->impulseScale * knDot(memory->friction, axes[1]);
-		rows[2].lambda = input->impulseScale * knDot(memory->friction, axes[2]);
+	// the common point of both bodies
+	knVec3 place = knLerp(contact->point.pointA, contact->point.pointB, 0.5);
+	double e = knCombine_Apply(model->restitutionCombine, shapeA->restitution, shapeB->restitution);
+	knSweepPoint point = {
+		.n = contact->point.normal,
+		.rA = knSub(place, input->state->pose[anchor->bodyA].p),
+		.rB = knSub(place, input->state->pose[anchor->bodyB].p),
+		.mu = knCombine_Apply(model->frictionCombine, shapeA->friction, shapeB->friction),
+		.arm = rollingArm(input, contact->shapeA, contact->shapeB),
+		.depth = contact->point.separation,
+	};
+	point.t1 = firstTangent(&point, anchor, input);
+	point.t2 = knCross(point.n, point.t1);
+	point.bias = normalBias(&point, anchor, contact->point.separation, e, input);
+
+	// warm start; friction is projected on today's tangents. What comes apart carries nothing any more.
+	double parting = knDot(point.n, relativeVelocity(&point, anchor, input->state->velocity));
+	bool holds = parting <= BOUNCE_STEPS * knLength(input->state->header->gravity) * input->blocks->h;
+	if (anchor->remembered >= 0 && task->memory != NULL && holds) {
+		const knContactMemory* memory = &task->memory[anchor->remembered];
+		point.lambda[0] = input->impulseScale * memory->normal;
+		point.lambda[1] = input->impulseScale * knDot(memory->friction, point.t1);
+		point.lambda[2] = input->impulseScale * knDot(memory->friction, point.t2);
+		anchor->changeNormal = input->impulseScale * memory->changeNormal;
+		anchor->changeFriction = knScale(input->impulseScale, memory->changeFriction);
 	}
+	task->list->points[k] = point;
 }
 
 static void fillRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const FillTask* task = argument;
 	for (int k = begin; k < end; ++k) {
-		if (task->list->row[k] >= 0) {
-			fillContact(task, k);
-		}
+		fillPoint(task, k);
 	}
 }
 
-void knContactRows_Fill(const knContactRows* list, const knRowInput* input, const knContactMemory* memory,
-						int firstRow, knRows* rows) {
-	KN_ASSERT(firstRow + list->rowCount <= rows->capacity);
-	FillTask task = { list, input, memory, firstRow, rows };
-	knTasks_For(&input->tasks, list->count, CONTACT_GRAIN, fillRange, &task);
+void knContactRows_Fill(const knContactRows* list, const knRowInput* input, const knContactMemory* memory) {
+	FillTask task = { list, input, memory };
+	knTasks_For(&input->tasks, list->pointCount, CONTACT_GRAIN, fillRange, &task);
 }
 
-int knContactRows_Collect(knContactRows* list, const knRowInput* input, const knRows* rows, int firstRow,
-						  knContactMemory* memory) {
-	int count = 0;
-	for (int k = 0; k < list->count; ++k) {
-		knStepContact* contact = &list->contacts[k];
-		if (list->row[k] < 0) {
-			continue;
-		}
-		const knRow* row = &rows->items[firstRow + list->row[k]];
-		knVec3 friction = knScale(row[1].lambda, row[1].Jb.lin);
-		friction = knMulAdd(friction, row[2].lambda, row[2].Jb.lin);
-		contact->impulse = knMulAdd(friction, row[0].lambda, row[0].Jb.lin);
-		memory[count++] = (knContactMemory){ .shapeA = contact->shapeA,
-											 .shapeB = contact->shapeB,
-											 .feature = contact->point.feature,
-											 .normal = row[0].lambda,
-											 .friction = friction,
-											 .place = placeOf(input, contact) };
+void knContactRows_Collect(knContactRows* list, const knRowInput* input, knContactMemory* memory) {
+	for (int k = 0; k < list->pointCount; ++k) {
+		const knSweepPoint* point = &list->points[k];
+		knStepContact* contact = &list->contacts[list->anchors[k].contact];
+		knVec3 friction = knMulAdd(knScale(point->lambda[1], point->t1), point->lambda[2], point->t2);
+		contact->impulse = knMulAdd(friction, point->lambda[0], point->n);
+		memory[k] = (knContactMemory){ .shapeA = contact->shapeA,
+									   .shapeB = contact->shapeB,
+									   .feature = contact->point.feature,
+									   .normal = point->lambda[0],
+									   .friction = friction,
+									   .place = placeOf(input, contact) };
 	}
-	return count;
+}
+
+static double pushWork(knVec3 impulse, knVec3 r, const knTwist* u) {
+	return knDot(impulse, knAdd(u->lin, knCross(u->ang, r)));
+}
+
+double knContactRows_KinematicWork(const knContactRows* list, const knModel* model, const knTwist* u) {
+	double work = 0.0;
+	for (int k = 0; k < list->pointCount; ++k) {
+		const knContactAnchor* anchor = &list->anchors[k];
+		const knSweepPoint* point = &list->points[k];
+		knVec3 impulse = list->contacts[anchor->contact].impulse; // on B, and as much back on A
+		if (model->bodyKind[anchor->bodyA] == KN_BODY_KINEMATIC) {
+			work += pushWork(impulse, point->rA, &u[anchor->bodyA]);
+		}
+		if (model->bodyKind[anchor->bodyB] == KN_BODY_KINEMATIC) {
+			work -= pushWork(impulse, point->rB, &u[anchor->bodyB]);
+		}
+	}
+	return work;
+}
+
+// --- corrections -----------------------------------------------------------------------------------------
+
+typedef struct DepthTask {
+	const knContactRows* list;
+	const knFrame* start;
+	const knFrame* now;
+	knQuat* turns; // of each body since the start
+} DepthTask;
+
+static void turnRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const DepthTask* task = argument;
+	for (int b = begin; b < end; ++b) {
+		task->turns[b] = knMulQ(task->now[b].q, knConj(task->start[b].q));
+	}
+}
+
+static void depthRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const DepthTask* task = argument;
+	for (int k = begin; k < end; ++k) {
+		const knContactAnchor* anchor = &task->list->anchors[k];
+		int a = anchor->bodyA, b = anchor->bodyB;
+		knVec3 onA = knAdd(task->now[a].p, knRotate(task->turns[a], anchor->onA));
+		knVec3 onB = knAdd(task->now[b].p, knRotate(task->turns[b], anchor->onB));
+		task->list->points[k].depth = knDot(task->list->points[k].n, knSub(onB, onA));
+	}
+}
+
+void knContactRows_Depths(knContactRows* list, const knFrame* start, const knFrame* now, int bodyCount,
+						  knQuat* turns, const knTasks* tasks) {
+	DepthTask task = { list, start, now, turns };
+	knTasks_For(tasks, bodyCount, CONTACT_GRAIN, turnRange, &task);
+	knTasks_For(tasks, list->pointCount, CONTACT_GRAIN, depthRange, &task);
 }

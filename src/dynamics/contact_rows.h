@@ -5,33 +5,56 @@
 #include "core/arena.h"
 #include "dynamics/row_input.h"
 #include "dynamics/step_contact.h"
+#include "solve/sweep.h"
 
 // What a contact carried, kept in the stepper's part of the state and sorted by the first three fields.
 typedef struct knContactMemory {
 	int32_t shapeA, shapeB;
 	uint64_t feature;
-	double normal;   // N s
-	knVec3 friction; // N s on B, world axes: tangents may turn between steps
-	knVec3 place;    // of the point on the pair's anchor body, from its centre in its axes
+	double normal;         // N s
+	knVec3 friction;       // N s on B, world axes: tangents may turn between steps
+	knVec3 place;          // of the point on the pair's anchor body, from its centre in its axes
+	double changeNormal;   // N s, by which the layered pass changed `normal`
+	knVec3 changeFriction; // N s on B, the same of friction
 } knContactMemory;
+
+// Where a point sits on its two bodies, from their centres in world axes at the start of the step.
+typedef struct knContactAnchor {
+	knVec3 onA, onB;
+	int32_t bodyA, bodyB;
+	int32_t contact;    // index into the step's contacts
+	int32_t remembered; // index into the memory, -1: new
+
+	// by which the layered pass changed the impulse in the step before, for today's step; knContactRows_Fill
+	double changeNormal;
+	knVec3 changeFriction;
+} knContactAnchor;
 
 // The contacts of a step, in the arena.
 typedef struct knContactRows {
 	knStepContact* contacts; // sorted by (shapeA, shapeB, feature); impulses by knContactRows_Collect
-	int* row;                // [count] offset of its first row, -1: none (sensor, nothing can move)
-	int* remembered;         // [count] index into the memory, -1: new
 	int count;
-	int solidCount; // contacts that have rows
+
+	// contacts that have rows (no sensors, something can move), in the same order
+	knSweepPoint* points;     // knContactRows_Fill; lambda by the solver
+	knContactAnchor* anchors; // knContactRows_List
+	int pointCount;
+	knSweepChunk* chunks; // stages are the caller's
+	int chunkCount;
 	int rowCount;
 } knContactRows;
 
-// Lists the contacts, counts rows and finds each contact's memory. False when the arena has no memory.
+// Lists the contacts and finds each one's memory. False when the arena has no memory.
 bool knContactRows_List(knContactRows* list, const knRowInput* input, const knContactSet* set,
 						const knContactMemory* memory, int memoryCount, knArena* arena);
-// Fills rows [firstRow, firstRow + rowCount), which must exist.
-void knContactRows_Fill(const knContactRows* list, const knRowInput* input, const knContactMemory* memory,
-						int firstRow, knRows* rows);
+// Fills the points.
+void knContactRows_Fill(const knContactRows* list, const knRowInput* input, const knContactMemory* memory);
 // After the solve, before bodies move: writes the contacts' impulses and, for the next step, one memory a
-// solid contact; returns how many.
-int knContactRows_Collect(knContactRows* list, const knRowInput* input, const knRows* rows, int firstRow,
-						  knContactMemory* memory);
+// point, its changes still zero.
+void knContactRows_Collect(knContactRows* list, const knRowInput* input, knContactMemory* memory);
+// J, what kinematic bodies put in through the contacts.
+double knContactRows_KinematicWork(const knContactRows* list, const knModel* model, const knTwist* u);
+// The separations at present, by the points' places on their bodies. `start` holds the poses of the time at
+// which the contacts were found.
+void knContactRows_Depths(knContactRows* list, const knFrame* start, const knFrame* now, int bodyCount,
+						  knQuat* turns, const knTasks* tasks);

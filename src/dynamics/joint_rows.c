@@ -5,18 +5,26 @@
 //
 // Parent and child get opposite wrenches at one common point, so that momentum is conserved to round-off.
 //
-//   locked     J u = -gain error/h                  lambda free       (error: from the closest allowed frame)
-//   limit      J u >= -room/h, or outwards          lambda >= 0
+//   locked     J u = -c                             lambda free
+//   limit      J u >= -room/h, at most 0            lambda >= 0
 //   friction   J u = 0                              |lambda| <= h f
 //   spring     lambda = -h (k (x + h J u) + c J u)  implicit: gamma = 1/(h (h k + c)), bias = k x/(h k + c)
 //   motor      J u = target speed                   |lambda| <= h fmax
+//
+// c = (C(x + h v) - C(x))/h - J v is the curvature of the constraint C (distance from the closest allowed frame)
+// along the present motion v: with it a link that turns by h w ends on its circle and not on the tangent, while the
+// impulse still acts along the directions at the start. So the motion is that of the SHAKE method, which neither
+// drifts nor damps; what error is left is the correction's business:
+//
+//   locked     J p = -C(x)      limit      J p >= -room      p: displacements
 
 #include "dynamics/joint_rows.h"
 
 #include "model/joint_parts.h"
 
-#define ERROR_GAIN 0.2     // share of an error that is removed per step
-#define ERROR_SPEED 1.0    // m/s or rad/s, at most: a joint torn far open must not explode
+#define SERVO_GAIN 0.2     // share of its way that a servo plans to go per step
+#define CURVATURE_TURN 0.2 // rad a step; faster spins are not followed
+#define STEADY_SHARE 0.5   // of its inertia: less stiffness times h^2 is left to the step
 #define LIMIT_MARGIN 0.01  // m or rad: limits with less room always have a row
 #define BRAKING_SHARE 0.25 // of its greatest deceleration that a servo plans with
 
@@ -104,9 +112,28 @@ static void setBounds(knRow* row, double limit) {
 
 // --- the parts -------------------------------------------------------------------------------------------
 
-// The speed at which an error goes away (projection error correction will take its place).
-static double feedback(double error, double h) {
-	return knClamp(ERROR_GAIN * error / h, -ERROR_SPEED, ERROR_SPEED);
+// The joint's error at given poses, from the closest allowed frame.
+static knTwist errorAt(const knJoint* joint, knFrame poseP, knFrame poseC) {
+	knFrame J = knJoint_Frame(joint, poseP, poseC);
+	return knJoint_ErrorTwist(J, knJointOps_Get(joint->kind)->projectState(joint, J));
+}
+
+// h times the curvature term: what the error grows by along the present motion beyond its linear part.
+static knTwist curvedError(const Builder* builder, const Site* site, knTwist error, knTwist* linear) {
+	const knState* state = builder->input->state;
+	double h = builder->input->blocks->h;
+	knTwist vP = state->velocity[site->parent], vC = state->velocity[site->child];
+	knFrame poseP = state->pose[site->parent], poseC = state->pose[site->child];
+	*linear = knZeroTwist();
+	// fast spins are not followed; bodies that are steadied shall lose their swing, and do so along the tangent
+	const uint8_t* steadied = builder->input->blocks->steadied;
+	bool fast = h * knMax(knLength(vP.ang), knLength(vC.ang)) > CURVATURE_TURN;
+	if (fast || steadied[site->parent] || steadied[site->child]) {
+		return knZeroTwist();
+	}
+	*linear = knScaleT(h, knJoint_RelativeTwist(site->joint, poseP, vP, poseC, vC));
+	knTwist moved = errorAt(site->joint, knMovePose(poseP, vP, h), knMovePose(poseC, vC, h));
+	return knSubT(moved, error);
 }
 
 static void addLocked(Builder* builder, const Site* site) {
@@ -116,7 +143,8 @@ static void addLocked(Builder* builder, const Site* site) {
 	if (count == 0) {
 		return;
 	}
-	knTwist error = knJoint_ErrorTwist(site->J, ops->projectState(site->joint, site->J));
+	knTwist error = knJoint_ErrorTwist(site->J, ops->projectState(site->joint, site->J)), linear;
+	knTwist curved = curvedError(builder, site, error, &linear);
 	double c[6];
 	for (int i = 0; i < 6; ++i) {
 		c[i] = recall(builder, KN_PART_LOCKED + i);
@@ -124,7 +152,7 @@ static void addLocked(Builder* builder, const Site* site) {
 	knTwist wrench = knMakeTwist(knV3(c[0], c[1], c[2]), knV3(c[3], c[4], c[5]));
 	for (int i = 0; i < count; ++i) {
 		knRow* row = addRow(builder, site, locked[i], KN_PART_LOCKED, 0.0);
-		row->bias = feedback(knDotT(locked[i], error), builder->input->blocks->h);
+		row->bias = knDotT(locked[i], knSubT(curved, linear)) / builder->input->blocks->h;
 		row->lambda = knDotT(locked[i], wrench);
 	}
 }
@@ -142,7 +170,7 @@ static void addLimits(Builder* builder, const Site* site) {
 		knRow* row = addRow(builder, site, limits[i].row, part, 0.0);
 		row->lo = 0.0;
 		double room = limits[i].distance;
-		row->bias = room > 0.0 ? room / blocks->h : feedback(room, blocks->h);
+		row->bias = knMax(room, 0.0) / blocks->h;
 		row->lambda = recall(builder, part);
 	}
 }
@@ -168,7 +196,7 @@ static double servoSpeed(const knRow* row, double way, double maxForce, double h
 	if (way == 0.0) {
 		return 0.0;
 	}
-	double speed = ERROR_GAIN * knAbs(way) / h;
+	double speed = SERVO_GAIN * knAbs(way) / h;
 	double braking = sqrt(2.0 * BRAKING_SHARE * maxForce * row->D * knAbs(way));
 	speed = knMin(speed, braking);
 	return way < 0.0 ? -speed : speed;
@@ -263,6 +291,67 @@ void knJointRows_ApplyForces(const knModel* model, knBlocks* blocks, knState* st
 	}
 }
 
+// --- steadying -------------------------------------------------------------------------------------------
+//
+// A force f at an arm r turns with nothing: turning the body by a changes the moment by -K a, K = (f . r) 1 - r f^T.
+// A rod under tension swings with the frequency sqrt(K/I); an explicit step h follows up to h sqrt(K/I) = 1, beyond it
+// the swing grows without bounds. Taken implicitly the stiffness acts like more inertia, I + h^2 K. Only what exceeds
+// the bound is added, so that motion which the step can follow is left as it is.
+
+// A bound of K for any direction of f: |f| |r| across the arm. A sudden pull to the side counts as much as tension.
+static knMat33 pullStiffness(knVec3 f, knVec3 r) {
+	double arm = knLength(r), k = arm > 0.0 ? knLength(f) / arm : 0.0;
+	knMat33 skew = knSkew(r), square = knMulMM(&skew, &skew);
+	return knScaleM(-k, &square);
+}
+
+static void steadyBody(knBlocks* blocks, const knMat33* inertia, const knMat33* stiffness, int b) {
+	knMat33 add = knScaleM(blocks->h * blocks->h, stiffness), less = knScaleM(-STEADY_SHARE, inertia);
+	knMat33 excess = knAddMM(&add, &less);
+	knVec3 values;
+	knQuat axes = knDiagonalize33(&excess, &values);
+	if (values.x <= 0.0 && values.y <= 0.0 && values.z <= 0.0) {
+		return;
+	}
+	knMat33 positive = knDiagonal33(knMax(values.x, 0.0), knMax(values.y, 0.0), knMax(values.z, 0.0));
+	positive = knRotateTensor(axes, &positive);
+	knMat33 total = knAddMM(inertia, &positive);
+	blocks->invInertia[b] = knInverse33(&total);
+	blocks->steadied[b] = 1;
+}
+
+bool knJointRows_Steady(const knModel* model, const knState* state, const knJointMemory* memory,
+						int memoryCount, double lastStep, knBlocks* blocks, knArena* arena) {
+	if (memoryCount == 0 || lastStep <= 0.0) {
+		return true;
+	}
+	knMat33* stiffness = KN_SCRATCH_ZERO(arena, knMat33, model->bodyCount);
+	if (stiffness == NULL) {
+		return false;
+	}
+	for (int i = 0; i < memoryCount; ++i) {
+		// the three linear components of a locked wrench stand together
+		if (memory[i].part != KN_PART_LOCKED + 3 || i + 2 >= memoryCount ||
+			!takesPart(model, state, memory[i].joint)) {
+			continue;
+		}
+		Site site = makeSite(model, state, memory[i].joint);
+		knVec3 local = knV3(memory[i].impulse, memory[i + 1].impulse, memory[i + 2].impulse);
+		knVec3 f = knScale(1.0 / lastStep, knRotate(site.axes, local));
+		knMat33 onChild = pullStiffness(f, site.rC), onParent = pullStiffness(knNeg(f), site.rP);
+		stiffness[site.child] = knAddMM(&stiffness[site.child], &onChild);
+		stiffness[site.parent] = knAddMM(&stiffness[site.parent], &onParent);
+	}
+	for (int b = 0; b < model->bodyCount; ++b) {
+		const knMat33* K = &stiffness[b];
+		if (blocks->invMass[b] > 0.0 && K->cx.x + K->cy.y + K->cz.z > 0.0) {
+			knMat33 inertia = knRotateTensor(state->pose[b].q, &model->inertiaLocal[b]);
+			steadyBody(blocks, &inertia, K, b);
+		}
+	}
+	return true;
+}
+
 bool knJointRows_Reserve(knJointRows* list, const knModel* model, const knState* state, knArena* arena) {
 	int bound = 0;
 	for (int j = 0; j < knState_JointCount(model); ++j) {
@@ -295,6 +384,47 @@ void knJointRows_Fill(knJointRows* list, const knRowInput* input, const knJointM
 		addLimits(&builder, &site);
 		addLocked(&builder, &site);
 	}
+}
+
+// --- corrections -----------------------------------------------------------------------------------------
+
+static void addErrors(Builder* builder, const Site* site) {
+	knTwist locked[6];
+	int count = knJointOps_Get(site->joint->kind)->lockedRows(site->joint, site->J, locked);
+	const knFrame* pose = builder->input->state->pose;
+	knTwist error = errorAt(site->joint, pose[site->parent], pose[site->child]);
+	for (int i = 0; i < count; ++i) {
+		addRow(builder, site, locked[i], KN_PART_LOCKED, 0.0)->bias = knDotT(locked[i], error);
+	}
+	knJointLimit limits[KN_JOINT_MAX_LIMITS];
+	count = knJoint_Limits(site->joint, site->J, site->q, LIMIT_MARGIN, limits);
+	for (int i = 0; i < count; ++i) {
+		knRow* row = addRow(builder, site, limits[i].row, KN_PART_LIMIT, 0.0);
+		row->lo = 0.0;
+		row->bias = limits[i].distance;
+	}
+}
+
+void knJointRows_FillErrors(knJointRows* list, const knRowInput* input, knRows* rows) {
+	rows->count = list->count = 0;
+	Builder builder = { .input = input, .list = list, .rows = rows };
+	for (int j = 0; j < knState_JointCount(input->model); ++j) {
+		if (takesPart(input->model, input->state, j)) {
+			Site site = makeSite(input->model, input->state, j);
+			addErrors(&builder, &site);
+		}
+	}
+}
+
+int knJointRows_ListEdges(const knModel* model, const knState* state, knJointEdge* edges) {
+	int count = 0;
+	for (int j = 0; j < knState_JointCount(model); ++j) {
+		if (takesPart(model, state, j)) {
+			const knJoint* joint = knState_Joint(state, model, j);
+			edges[count++] = (knJointEdge){ joint->parent, joint->child };
+		}
+	}
+	return count;
 }
 
 int knJointRows_MemoryCount(const knJointRows* list) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/arena.h"
+#include "dynamics/islands.h"
 #include "dynamics/row_input.h"
 
 // What a joint's row carried, kept from step to step in the stepper's part of the state, in order of joints.
@@ -37,11 +38,21 @@ typedef struct knJointRows {
 
 // Clears all reactions and applies force motors, which are then part of the reactions.
 void knJointRows_ApplyForces(const knModel* model, knBlocks* blocks, knState* state);
+// Where joints pull so hard that a body would swing about its joints faster than the step can follow, the pull's own
+// stiffness is taken implicitly: the body's inverse inertia becomes smaller. `memory` tells the pulls of the last
+// step, which took `lastStep` seconds. False: no memory.
+bool knJointRows_Steady(const knModel* model, const knState* state, const knJointMemory* memory,
+						int memoryCount, double lastStep, knBlocks* blocks, knArena* arena);
 // Room for the list; its capacity bounds the number of rows. False when the arena has no memory.
 bool knJointRows_Reserve(knJointRows* list, const knModel* model, const knState* state, knArena* arena);
 // Appends the rows of all active joints to `rows`, which must be empty and have room.
 void knJointRows_Fill(knJointRows* list, const knRowInput* input, const knJointMemory* memory,
 					  int memoryCount, knRows* rows);
+// The same joints' errors at the state's present poses as rows for a correction: bias is the error, or the room
+// of a limit. `list` and `rows` have the capacity of knJointRows_Reserve, and are overwritten.
+void knJointRows_FillErrors(knJointRows* list, const knRowInput* input, knRows* rows);
+// Which bodies the active joints connect; returns how many. `edges` has room for all joints.
+int knJointRows_ListEdges(const knModel* model, const knState* state, knJointEdge* edges);
 // Memories that knJointRows_Collect writes.
 int knJointRows_MemoryCount(const knJointRows* list);
 // After the solve: adds to the joints' reactions, writes memories, and sums the work of motors (J).

@@ -10,4 +10,5 @@ typedef struct knRowInput {
 	knTasks tasks;
 	double impulseScale; // dt over the last one: remembered impulses grow with the step
 	double rolling;      // m, for every contact; negative: what the shapes say
+	bool alignTangents;  // friction tangents follow the sliding
 } knRowInput;

@@ -1,10 +1,19 @@
 // What all geometries share: the table of kinds, the record, its reference count, and the checks of sizes.
 #include "geom/geom.h"
 
+#include "geom/convex.h"
+
 static const knGeomOps* const opsTable[KN_GEOM_KIND_COUNT] = {
-	[KN_GEOM_SPHERE] = &knGeomOps_Sphere,     [KN_GEOM_CAPSULE] = &knGeomOps_Capsule,
-	[KN_GEOM_BOX] = &knGeomOps_Box,           [KN_GEOM_PLANE] = &knGeomOps_Plane,
+	[KN_GEOM_SPHERE] = &knGeomOps_Sphere,
+	[KN_GEOM_CAPSULE] = &knGeomOps_Capsule,
+	[KN_GEOM_BOX] = &knGeomOps_Box,
+	[KN_GEOM_PLANE] = &knGeomOps_Plane,
 	[KN_GEOM_COMPOUND] = &knGeomOps_Compound,
+	[KN_GEOM_CYLINDER] = &knGeomOps_Cylinder,
+	[KN_GEOM_ELLIPSOID] = &knGeomOps_Ellipsoid,
+	[KN_GEOM_HULL] = &knGeomOps_Hull,
+	[KN_GEOM_MESH] = &knGeomOps_Mesh,
+	[KN_GEOM_HEIGHT_FIELD] = &knGeomOps_HeightField,
 };
 
 const knGeomOps* knGeomOps_Get(knGeomKind kind) {
@@ -13,7 +22,7 @@ const knGeomOps* knGeomOps_Get(knGeomKind kind) {
 }
 
 const char* knGeomKind_Name(knGeomKind kind) {
-	return (unsigned)kind < KN_GEOM_KIND_COUNT ? opsTable[kind]->name : "unknown";
+	return (unsigned)kind < KN_GEOM_KIND_COUNT && opsTable[kind] != NULL ? opsTable[kind]->name : "unknown";
 }
 
 // --- life ------------------------------------------------------------------------------------------------
@@ -45,6 +54,9 @@ static void destroy(knGeom* geom) {
 	}
 	knFree(&allocator, geom->children, (size_t)geom->childCount * sizeof(knGeomChild));
 	knBvh_Destroy(&geom->tree, &allocator);
+	if (opsTable[geom->kind]->destroy != NULL) {
+		opsTable[geom->kind]->destroy(geom);
+	}
 	knFree(&allocator, geom, sizeof(knGeom));
 }
 
@@ -91,6 +103,18 @@ knAabb knGeom_Aabb(const knGeom* geom, knFrame frame) {
 
 double knGeom_Distance(const knGeom* geom, knVec3 pointLocal) {
 	return opsTable[geom->kind]->distance(geom, pointLocal);
+}
+
+const knVec3* knGeom_Vertices(const knGeom* geom, int* count) {
+	const knGeomOps* ops = opsTable[geom->kind];
+	*count = 0;
+	return ops->vertices != NULL ? ops->vertices(geom, count) : NULL;
+}
+
+const knTriangle* knGeom_Triangles(const knGeom* geom, int* count) {
+	const knGeomOps* ops = opsTable[geom->kind];
+	*count = 0;
+	return ops->triangles != NULL ? ops->triangles(geom, count) : NULL;
 }
 
 // --- checks ----------------------------------------------------------------------------------------------

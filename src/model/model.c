@@ -221,7 +221,21 @@ static knStatus compileBodies(knModel* model, const knScene* scene, knError* err
 static double geomRadius(const knGeom* geom, knFrame frame) {
 	knGeomKind kind = knGeom_Kind(geom);
 	double radius = 0.0;
-	if (kind == KN_GEOM_SPHERE || kind == KN_GEOM_CAPSULE) {
+	if (kind == KN_GEOM_CYLINDER) {
+		// the farther rim: half length along the axis, radius away from it
+		knVec3 size = knGeom_Size(geom), axis = knRotate(frame.q, knV3(0.0, 0.0, 1.0));
+		double along = knDot(frame.p, axis), across = knLength(knMulAdd(frame.p, -along, axis)) + size.x;
+		radius = sqrt((knAbs(along) + size.y) * (knAbs(along) + size.y) + across * across);
+	} else if (kind == KN_GEOM_ELLIPSOID) {
+		knVec3 size = knGeom_Size(geom);
+		radius = knLength(frame.p) + knMax(size.x, knMax(size.y, size.z));
+	} else if (kind == KN_GEOM_HULL) {
+		int count;
+		const knVec3* vertices = knGeom_Vertices(geom, &count);
+		for (int i = 0; i < count; ++i) {
+			radius = knMax(radius, knLength(knPoint(frame, vertices[i])));
+		}
+	} else if (kind == KN_GEOM_SPHERE || kind == KN_GEOM_CAPSULE) {
 		// a sphere is a capsule of length 0
 		knVec3 size = knGeom_Size(geom);
 		knVec3 half = knRotate(frame.q, knV3(0.0, 0.0, size.y));

@@ -1,5 +1,5 @@
 // The cast of a recording, gathered from a model: names, kinds, colours, masses, and the shapes as
-// primitives.
+// primitives, those made of triangles with a mesh of the recording's list.
 //
 // Shapes are sorted by body (a counting sort, stable), so that each body has a range of them; those of the
 // world body come first.
@@ -26,6 +26,9 @@ bool knCast_Create(knCast* cast, int bodyCount, int shapeCount, size_t textBytes
 		.blockSize = size,
 		.text = block + bodyBytes + shapeBytes,
 	};
+	for (int s = 0; s < shapeCount; ++s) {
+		made.shapes[s].mesh = -1;
+	}
 	*cast = made;
 	return true;
 }
@@ -56,6 +59,11 @@ static const char* addString(knCast* cast, const char* text) {
 
 static const char* shapeName(const knModel* model, int shape) {
 	return orEmpty(knScene_GetShape(model->scene, knModel_ShapeId(model, shape))->name);
+}
+
+static bool hasTriangles(const knGeom* geom) {
+	int count;
+	return knGeom_Triangles(geom, &count) != NULL && count > 0;
 }
 
 // Primitives that a shape is drawn as.
@@ -95,7 +103,7 @@ static void layOut(knCast* cast, const knModel* model, int* next) {
 	}
 }
 
-static void gatherShapes(knCast* cast, const knModel* model, int* next) {
+static bool gatherShapes(knCast* cast, const knModel* model, int* next, knMeshList* meshes) {
 	for (int s = 0; s < model->shapeCount; ++s) {
 		const knModelShape* shape = &model->shapes[s];
 		const knShapeDef* def = knScene_GetShape(model->scene, knModel_ShapeId(model, s));
@@ -113,8 +121,17 @@ static void gatherShapes(knCast* cast, const knModel* model, int* next) {
 			primitive->frame = compound ? knMulF(shape->local, part.frame) : shape->local;
 			primitive->color = def->color;
 			primitive->name = name;
+			if (hasTriangles(part.geom)) {
+				primitive->mesh = knMeshList_OfGeom(meshes, part.geom);
+				if (primitive->mesh < 0) {
+					return false;
+				}
+			}
 		}
 	}
+	cast->meshCount = meshes->items.count;
+	cast->meshes = meshes->items.items;
+	return true;
 }
 
 // Bytes of all names, with their zeros.
@@ -130,7 +147,8 @@ static size_t textSize(const knRecordView* view) {
 	return size;
 }
 
-bool knCast_FromModel(knCast* cast, const knRecordView* view, const knAllocator* allocator) {
+bool knCast_FromModel(knCast* cast, const knRecordView* view, knMeshList* meshes,
+					  const knAllocator* allocator) {
 	const knModel* model = view->model;
 	int shapeCount = 0;
 	for (int s = 0; s < model->shapeCount; ++s) {
@@ -144,7 +162,10 @@ bool knCast_FromModel(knCast* cast, const knRecordView* view, const knAllocator*
 		cast->stepper = addString(cast, view->stepper);
 		gatherBodies(cast, model);
 		layOut(cast, model, next);
-		gatherShapes(cast, model, next);
+		made = gatherShapes(cast, model, next, meshes);
+		if (!made) {
+			knCast_Free(cast);
+		}
 	}
 	knFree(allocator, next, sizeof(int) * (size_t)model->bodyCount);
 	return made;

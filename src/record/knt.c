@@ -1,7 +1,8 @@
 // .knt recordings. Those of a running world are written in place: a chunk goes to the system whole and at
 // once, so that whatever happens to the process, the file reads back up to the last frame.
 //
-// A new cast is written when the bodies or shapes changed, just before the first frame that needs it.
+// A new cast is written when the bodies or shapes changed, just before the first frame that needs it; a mesh
+// just before the first cast that needs it.
 #include "record/knt.h"
 #include "record/output.h"
 
@@ -11,6 +12,7 @@ typedef struct Knt {
 	knBytes bytes;         // of the chunk being written
 	int castIndex;         // of the last cast seen
 	uint64_t castChecksum; // of the last cast written
+	int meshCount;         // meshes written
 	uint64_t frameCount;
 } Knt;
 
@@ -30,14 +32,27 @@ static knStatus writeBytes(Knt* knt, knError* error) {
 	return status == KN_OK ? knOutput_Flush(&knt->output, error) : status;
 }
 
-// Begins the bytes with the cast's chunk, unless it says the same as the last one written.
+// Appends the chunks of the cast's meshes that are not in the file.
+static bool putNewMeshes(Knt* knt, const knCast* cast) {
+	bool ok = true;
+	for (int m = knt->meshCount; m < cast->meshCount && ok; ++m) {
+		ok = knKnt_PutMesh(&knt->bytes, &cast->meshes[m], &knt->allocator);
+	}
+	return ok;
+}
+
+// Appends the cast's chunk and those of its new meshes, unless it says the same as the last one written.
 static bool putCastIfNew(Knt* knt, const knCast* cast, uint64_t* checksum) {
+	if (!putNewMeshes(knt, cast)) {
+		return false;
+	}
+	int start = knt->bytes.count;
 	if (!knKnt_PutCast(&knt->bytes, cast, &knt->allocator)) {
 		return false;
 	}
-	*checksum = knKnt_GetChunk(knt->bytes.items).checksum;
+	*checksum = knKnt_GetChunk(knt->bytes.items + start).checksum;
 	if (*checksum == knt->castChecksum) {
-		knt->bytes.count = 0;
+		knt->bytes.count = start;
 	}
 	return true;
 }
@@ -45,10 +60,12 @@ static bool putCastIfNew(Knt* knt, const knCast* cast, uint64_t* checksum) {
 static knStatus writeHeader(Knt* knt, const knCast* cast, knError* error) {
 	uint8_t header[KN_KNT_HEADER_SIZE];
 	knKnt_PutHeader(header);
-	if (!knKnt_PutCast(&knt->bytes, cast, &knt->allocator)) {
+	uint64_t checksum;
+	if (!putCastIfNew(knt, cast, &checksum)) {
 		return outOfMemory(knt, error);
 	}
-	knt->castChecksum = knKnt_GetChunk(knt->bytes.items).checksum;
+	knt->castChecksum = checksum;
+	knt->meshCount = cast->meshCount;
 	knStatus status = knOutput_Write(&knt->output, header, sizeof(header), error);
 	return status == KN_OK ? writeBytes(knt, error) : status;
 }
@@ -87,6 +104,7 @@ static knStatus kntWrite(void* self, const knCastFrame* frame, knError* error) {
 	if (status == KN_OK) {
 		knt->castIndex = frame->castIndex;
 		knt->castChecksum = checksum;
+		knt->meshCount = frame->cast->meshCount > knt->meshCount ? frame->cast->meshCount : knt->meshCount;
 		knt->frameCount += 1;
 	}
 	return status;

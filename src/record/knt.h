@@ -2,10 +2,10 @@
 // payload}. All numbers are little endian whatever the machine.
 #pragma once
 
-#include "core/array.h"
+#include "record/bytes.h"
 #include "record/writer.h"
 
-#define KN_KNT_VERSION 1
+#define KN_KNT_VERSION 2 // version 1 had neither meshes nor shapes that need them; it is read, too
 #define KN_KNT_HEADER_SIZE 16
 #define KN_KNT_CHUNK_SIZE 24 // what stands before a chunk's payload
 #define KN_KNT_BODY_SIZE 104 // 13 doubles
@@ -14,10 +14,9 @@
 #define KN_KNT_TYPE(a, b, c, d)                                                                              \
 	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 #define KN_KNT_CAST KN_KNT_TYPE('M', 'E', 'T', 'A')
+#define KN_KNT_MESH KN_KNT_TYPE('M', 'E', 'S', 'H')
 #define KN_KNT_FRAME KN_KNT_TYPE('F', 'R', 'A', 'M')
 #define KN_KNT_END KN_KNT_TYPE('E', 'N', 'D', ' ')
-
-typedef KN_ARRAY(uint8_t) knBytes;
 
 typedef struct knKntChunk {
 	uint32_t type;
@@ -28,6 +27,7 @@ typedef struct knKntChunk {
 
 // Writing. Each appends a whole chunk; false when out of memory (the bytes are then of no use).
 void knKnt_PutHeader(uint8_t header[KN_KNT_HEADER_SIZE]);
+bool knKnt_PutMesh(knBytes* bytes, const knTrajectoryMesh* mesh, const knAllocator* allocator);
 bool knKnt_PutCast(knBytes* bytes, const knCast* cast, const knAllocator* allocator);
 bool knKnt_PutFrame(knBytes* bytes, const knCastFrame* frame, const knAllocator* allocator);
 bool knKnt_PutEnd(knBytes* bytes, uint64_t frameCount, const knAllocator* allocator);
@@ -39,8 +39,19 @@ knKntChunk knKnt_GetChunk(const uint8_t bytes[KN_KNT_CHUNK_SIZE]);
 uint64_t knKnt_Checksum(const uint8_t chunk[KN_KNT_CHUNK_SIZE], const uint8_t* payload, size_t size);
 uint64_t knKnt_FrameSize(int bodyCount);
 uint64_t knKnt_GetEnd(const uint8_t payload[8]);
-// `cast` is made when sound. Sets `noMemory` when that is what is wrong.
-const char* knKnt_GetCast(knCast* cast, const uint8_t* payload, size_t size, const knAllocator* allocator,
+
+// A payload and what came before it.
+typedef struct knKntPayload {
+	const uint8_t* bytes;
+	size_t size;
+	uint32_t version; // of the file
+	int meshCount;    // meshes so far
+} knKntPayload;
+
+// `mesh` and `cast` are made when sound. `noMemory` is set when that is what is wrong.
+const char* knKnt_GetMesh(knTrajectoryMesh* mesh, const knKntPayload* payload, const knAllocator* allocator,
+						  bool* noMemory);
+const char* knKnt_GetCast(knCast* cast, const knKntPayload* payload, const knAllocator* allocator,
 						  bool* noMemory);
 // The payload has knKnt_FrameSize(bodyCount) bytes.
 const char* knKnt_GetFrame(const uint8_t* payload, int bodyCount, double* time, uint64_t* step,

@@ -4,56 +4,32 @@
 #include "core/hash.h"
 #include "record/knt.h"
 
-#include <limits.h>
-#include <string.h>
-
 // A line end of each kind shows a file that went through text mode; the first byte, one that lost its eighth
 // bits.
 static const uint8_t MAGIC[8] = { 0x8b, 'K', 'N', 'T', '\r', '\n', 0x1a, '\n' };
 
 #define CHECKED_HEAD 16 // bytes of a chunk's head that its checksum covers
 #define MIN_BODY_BYTES 28
-#define MIN_SHAPE_BYTES 92
+#define MIN_SHAPE_BYTES 92 // in version 1; later ones have MESH_BYTES more
+#define MESH_BYTES 4
+#define NO_MESH UINT32_MAX
 
 // --- writing ---------------------------------------------------------------------------------------------
 
-static void put32(uint8_t* at, uint32_t value) {
-	for (int k = 0; k < 4; ++k) {
-		at[k] = (uint8_t)(value >> 8 * k);
-	}
-}
-
-static void put64(uint8_t* at, uint64_t value) {
-	for (int k = 0; k < 8; ++k) {
-		at[k] = (uint8_t)(value >> 8 * k);
-	}
-}
-
-// Room for `size` more bytes, which count as written; NULL when out of memory.
-static uint8_t* extend(knBytes* bytes, size_t size, const knAllocator* allocator) {
-	if (size > (size_t)(INT_MAX - bytes->count) ||
-		!KN_ARRAY_RESERVE(allocator, bytes, bytes->count + (int)size)) {
-		return NULL;
-	}
-	uint8_t* at = bytes->items + bytes->count;
-	bytes->count += (int)size;
-	return at;
-}
-
 static bool append32(knBytes* bytes, uint32_t value, const knAllocator* allocator) {
-	uint8_t* at = extend(bytes, 4, allocator);
+	uint8_t* at = knBytes_Extend(bytes, 4, allocator);
 	if (at != NULL) {
-		put32(at, value);
+		knPut32(at, value);
 	}
 	return at != NULL;
 }
 
 static bool appendDoubles(knBytes* bytes, const double* values, int count, const knAllocator* allocator) {
-	uint8_t* at = extend(bytes, 8 * (size_t)count, allocator);
+	uint8_t* at = knBytes_Extend(bytes, 8 * (size_t)count, allocator);
 	for (int k = 0; at != NULL && k < count; ++k) {
 		uint64_t bits;
 		memcpy(&bits, &values[k], sizeof(bits));
-		put64(at + 8 * k, bits);
+		knPut64(at + 8 * k, bits);
 	}
 	return at != NULL;
 }
@@ -63,7 +39,7 @@ static bool appendText(knBytes* bytes, const char* text, const knAllocator* allo
 	if (length > INT_MAX || !append32(bytes, (uint32_t)length, allocator)) {
 		return false;
 	}
-	uint8_t* at = extend(bytes, length, allocator);
+	uint8_t* at = knBytes_Extend(bytes, length, allocator);
 	if (at != NULL && length > 0) {
 		memcpy(at, text, length);
 	}
@@ -72,23 +48,23 @@ static bool appendText(knBytes* bytes, const char* text, const knAllocator* allo
 
 void knKnt_PutHeader(uint8_t header[KN_KNT_HEADER_SIZE]) {
 	memcpy(header, MAGIC, sizeof(MAGIC));
-	put32(header + 8, KN_KNT_VERSION);
-	put32(header + 12, 0);
+	knPut32(header + 8, KN_KNT_VERSION);
+	knPut32(header + 12, 0);
 }
 
 // The head is filled in by endChunk, when the payload is there.
 static bool beginChunk(knBytes* bytes, int* start, const knAllocator* allocator) {
 	*start = bytes->count;
-	return extend(bytes, KN_KNT_CHUNK_SIZE, allocator) != NULL;
+	return knBytes_Extend(bytes, KN_KNT_CHUNK_SIZE, allocator) != NULL;
 }
 
 static void endChunk(knBytes* bytes, int start, uint32_t type) {
 	uint8_t* head = bytes->items + start;
 	size_t size = (size_t)(bytes->count - start - KN_KNT_CHUNK_SIZE);
-	put32(head, type);
-	put32(head + 4, 0);
-	put64(head + 8, size);
-	put64(head + 16, knKnt_Checksum(head, head + KN_KNT_CHUNK_SIZE, size));
+	knPut32(head, type);
+	knPut32(head + 4, 0);
+	knPut64(head + 8, size);
+	knPut64(head + 16, knKnt_Checksum(head, head + KN_KNT_CHUNK_SIZE, size));
 }
 
 static bool appendBody(knBytes* bytes, const knTrajectoryBody* body, const knAllocator* allocator) {
@@ -102,8 +78,33 @@ static bool appendShape(knBytes* bytes, const knTrajectoryShape* shape, const kn
 	const knVec3 size = shape->size, p = shape->frame.p;
 	const knQuat q = shape->frame.q;
 	const double numbers[10] = { size.x, size.y, size.z, p.x, p.y, p.z, q.w, q.x, q.y, q.z };
+	uint32_t mesh = shape->mesh >= 0 ? (uint32_t)shape->mesh : NO_MESH;
 	return append32(bytes, (uint32_t)shape->kind, allocator) && append32(bytes, shape->color, allocator) &&
-		   appendDoubles(bytes, numbers, 10, allocator) && appendText(bytes, shape->name, allocator);
+		   appendDoubles(bytes, numbers, 10, allocator) && append32(bytes, mesh, allocator) &&
+		   appendText(bytes, shape->name, allocator);
+}
+
+bool knKnt_PutMesh(knBytes* bytes, const knTrajectoryMesh* mesh, const knAllocator* allocator) {
+	int start;
+	size_t vertexBytes = 12 * (size_t)mesh->vertexCount, triangleBytes = 12 * (size_t)mesh->triangleCount;
+	bool ok = beginChunk(bytes, &start, allocator) &&
+			  append32(bytes, (uint32_t)mesh->vertexCount, allocator) &&
+			  append32(bytes, (uint32_t)mesh->triangleCount, allocator);
+	uint8_t* at = ok ? knBytes_Extend(bytes, vertexBytes + triangleBytes, allocator) : NULL;
+	if (at == NULL) {
+		return false;
+	}
+	for (size_t k = 0; k < 3 * (size_t)mesh->vertexCount; ++k) {
+		knPutFloat(at + 4 * k, mesh->vertices[k]);
+	}
+	at += vertexBytes;
+	for (int t = 0; t < mesh->triangleCount; ++t, at += 12) {
+		knPut32(at, (uint32_t)mesh->triangles[t].a);
+		knPut32(at + 4, (uint32_t)mesh->triangles[t].b);
+		knPut32(at + 8, (uint32_t)mesh->triangles[t].c);
+	}
+	endChunk(bytes, start, KN_KNT_MESH);
+	return true;
 }
 
 bool knKnt_PutCast(knBytes* bytes, const knCast* cast, const knAllocator* allocator) {
@@ -126,11 +127,11 @@ bool knKnt_PutCast(knBytes* bytes, const knCast* cast, const knAllocator* alloca
 bool knKnt_PutFrame(knBytes* bytes, const knCastFrame* frame, const knAllocator* allocator) {
 	int start;
 	bool ok = beginChunk(bytes, &start, allocator) && appendDoubles(bytes, &frame->time, 1, allocator);
-	uint8_t* step = ok ? extend(bytes, 8, allocator) : NULL;
+	uint8_t* step = ok ? knBytes_Extend(bytes, 8, allocator) : NULL;
 	if (step == NULL) {
 		return false;
 	}
-	put64(step, frame->step);
+	knPut64(step, frame->step);
 	for (int b = 0; b < frame->cast->bodyCount && ok; ++b) {
 		const knBodyState* s = &frame->bodies[b];
 		const double numbers[13] = {
@@ -148,11 +149,11 @@ bool knKnt_PutFrame(knBytes* bytes, const knCastFrame* frame, const knAllocator*
 
 bool knKnt_PutEnd(knBytes* bytes, uint64_t frameCount, const knAllocator* allocator) {
 	int start;
-	uint8_t* count = beginChunk(bytes, &start, allocator) ? extend(bytes, 8, allocator) : NULL;
+	uint8_t* count = beginChunk(bytes, &start, allocator) ? knBytes_Extend(bytes, 8, allocator) : NULL;
 	if (count == NULL) {
 		return false;
 	}
-	put64(count, frameCount);
+	knPut64(count, frameCount);
 	endChunk(bytes, start, KN_KNT_END);
 	return true;
 }
@@ -282,44 +283,62 @@ static const char* takeBody(Cursor* cursor, knCast* cast, int index) {
 	return body->name != NULL ? NULL : "has a body without a sound name";
 }
 
-static bool isPrimitive(uint32_t kind, knVec3 size) {
+// `mesh` is the shape's, NO_MESH or one that the file has.
+static bool isDrawable(uint32_t kind, knVec3 size, uint32_t mesh) {
+	bool hasMesh = mesh != NO_MESH;
 	switch (kind) {
+	case KN_GEOM_HULL:
+	case KN_GEOM_MESH:
+	case KN_GEOM_HEIGHT_FIELD:
+		return hasMesh;
 	case KN_GEOM_SPHERE:
-		return size.x > 0.0;
+		return !hasMesh && size.x > 0.0;
 	case KN_GEOM_CAPSULE:
-		return size.x > 0.0 && size.y >= 0.0;
+		return !hasMesh && size.x > 0.0 && size.y >= 0.0;
+	case KN_GEOM_CYLINDER:
+		return !hasMesh && size.x > 0.0 && size.y > 0.0;
 	case KN_GEOM_BOX:
-		return size.x > 0.0 && size.y > 0.0 && size.z > 0.0;
+	case KN_GEOM_ELLIPSOID:
+		return !hasMesh && size.x > 0.0 && size.y > 0.0 && size.z > 0.0;
 	case KN_GEOM_PLANE:
-		return true;
+		return !hasMesh;
 	default:
 		return false;
 	}
 }
 
-static const char* takeShape(Cursor* cursor, knCast* cast, int index) {
+static size_t shapeBytes(uint32_t version) {
+	return version == 1 ? MIN_SHAPE_BYTES : MIN_SHAPE_BYTES + MESH_BYTES;
+}
+
+static const char* takeShape(Cursor* cursor, knCast* cast, int index, uint32_t version) {
 	knTrajectoryShape* shape = &cast->shapes[index];
-	const uint8_t* at = take(cursor, MIN_SHAPE_BYTES - 4);
+	const uint8_t* at = take(cursor, shapeBytes(version) - 4);
 	if (at == NULL) {
 		return "has a list of shapes that is cut short";
 	}
 	uint32_t kind = get32(at);
+	uint32_t mesh = version == 1 ? NO_MESH : get32(at + 88);
+	if (mesh != NO_MESH && mesh >= (uint32_t)cast->meshCount) {
+		return "has a shape whose mesh is not in the file";
+	}
 	shape->color = get32(at + 4);
 	shape->size = getVec3(at + 8);
 	shape->frame.p = getVec3(at + 32);
 	shape->frame.q = getQuat(at + 56);
-	if (!knIsFinite3(shape->size) || !isPrimitive(kind, shape->size)) {
+	if (!knIsFinite3(shape->size) || !isDrawable(kind, shape->size, mesh)) {
 		return "has a shape of no known kind or size";
 	}
 	if (!knIsFinite3(shape->frame.p) || !isRotation(shape->frame.q)) {
 		return "has a shape without a sound place";
 	}
 	shape->kind = (knGeomKind)kind;
+	shape->mesh = mesh != NO_MESH ? (int)mesh : -1;
 	shape->name = takeText(cursor, cast);
 	return shape->name != NULL ? NULL : "has a shape without a sound name";
 }
 
-static const char* takeCast(Cursor* cursor, knCast* cast) {
+static const char* takeCast(Cursor* cursor, knCast* cast, uint32_t version) {
 	cast->scene = takeText(cursor, cast);
 	cast->stepper = cast->scene != NULL ? takeText(cursor, cast) : NULL;
 	if (cast->stepper == NULL) {
@@ -334,30 +353,78 @@ static const char* takeCast(Cursor* cursor, knCast* cast) {
 		wrong = last->firstShape + last->shapeCount == cast->shapeCount ? NULL : "has shapes of no body";
 	}
 	for (int s = 0; s < cast->shapeCount && wrong == NULL; ++s) {
-		wrong = takeShape(cursor, cast, s);
+		wrong = takeShape(cursor, cast, s, version);
 	}
 	return wrong == NULL && cursor->left > 0 ? "has more bytes than its bodies and shapes take" : wrong;
 }
 
-const char* knKnt_GetCast(knCast* cast, const uint8_t* payload, size_t size, const knAllocator* allocator,
+const char* knKnt_GetCast(knCast* cast, const knKntPayload* payload, const knAllocator* allocator,
 						  bool* noMemory) {
-	Cursor cursor = { payload, size, false };
+	Cursor cursor = { payload->bytes, payload->size, false };
 	*noMemory = false;
 	int bodyCount = takeCount(&cursor, MIN_BODY_BYTES);
-	int shapeCount = takeCount(&cursor, MIN_SHAPE_BYTES);
+	int shapeCount = takeCount(&cursor, shapeBytes(payload->version));
 	if (cursor.ranOut) {
 		return "claims more bodies and shapes than it holds";
 	}
 	// each text takes no more room in memory, with its zero, than in the file, with its length
-	if (!knCast_Create(cast, bodyCount, shapeCount, size, allocator)) {
+	if (!knCast_Create(cast, bodyCount, shapeCount, payload->size, allocator)) {
 		*noMemory = true;
 		return "is too large";
 	}
-	const char* wrong = takeCast(&cursor, cast);
+	cast->meshCount = payload->meshCount;
+	const char* wrong = takeCast(&cursor, cast, payload->version);
 	if (wrong != NULL) {
 		knCast_Free(cast);
 	}
 	return wrong;
+}
+
+// Corners must be vertices of the mesh.
+static bool takeTriangles(Cursor* cursor, const knTrajectoryMesh* mesh, knTriangle* triangles) {
+	uint32_t count = (uint32_t)mesh->vertexCount;
+	for (int t = 0; t < mesh->triangleCount; ++t) {
+		const uint8_t* at = take(cursor, 12);
+		uint32_t a = get32(at), b = get32(at + 4), c = get32(at + 8);
+		if (a >= count || b >= count || c >= count) {
+			return false;
+		}
+		triangles[t] = (knTriangle){ (int32_t)a, (int32_t)b, (int32_t)c };
+	}
+	return true;
+}
+
+static bool takeVertices(Cursor* cursor, const knTrajectoryMesh* mesh, float* vertices) {
+	for (size_t k = 0; k < 3 * (size_t)mesh->vertexCount; ++k) {
+		uint32_t bits = get32(take(cursor, 4));
+		memcpy(&vertices[k], &bits, sizeof(bits));
+		if (!knIsFinite((double)vertices[k])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+const char* knKnt_GetMesh(knTrajectoryMesh* mesh, const knKntPayload* payload, const knAllocator* allocator,
+						  bool* noMemory) {
+	Cursor cursor = { payload->bytes, payload->size, false };
+	*noMemory = false;
+	int vertexCount = takeCount(&cursor, 12);
+	int triangleCount = takeCount(&cursor, 12);
+	size_t need = 12 * ((size_t)vertexCount + (size_t)triangleCount);
+	if (cursor.ranOut || vertexCount == 0 || triangleCount == 0 || cursor.left != need) {
+		return "has a mesh of another size than it claims";
+	}
+	if (!knMesh_Create(mesh, vertexCount, triangleCount, allocator)) {
+		*noMemory = true;
+		return "is too large";
+	}
+	if (!takeVertices(&cursor, mesh, (float*)mesh->vertices) ||
+		!takeTriangles(&cursor, mesh, (knTriangle*)mesh->triangles)) {
+		knMesh_Free(mesh, allocator);
+		return "has a mesh whose triangles are not sound";
+	}
+	return NULL;
 }
 
 const char* knKnt_GetFrame(const uint8_t* payload, int bodyCount, double* time, uint64_t* step,

@@ -15,6 +15,7 @@ typedef struct Recorder {
 	void* self; // the writer's
 	char* path;
 	const knModel* model; // retained
+	knMeshList meshes;
 	knCast cast;
 	int castIndex;
 	knBodyState* bodies; // [cast.bodyCount]
@@ -31,6 +32,7 @@ static void freeRecorder(Recorder* recorder) {
 	knAllocator allocator = recorder->allocator;
 	freeBodies(recorder);
 	knCast_Free(&recorder->cast);
+	knMeshList_Free(&recorder->meshes);
 	if (recorder->model != NULL) {
 		knModel_Release(recorder->model);
 	}
@@ -38,10 +40,12 @@ static void freeRecorder(Recorder* recorder) {
 	knFree(&allocator, recorder, sizeof(Recorder));
 }
 
-// Takes over the view's model; false (and no change) when out of memory.
+// Takes over the view's model; false (and no change but perhaps more meshes) when out of memory.
 static bool followModel(Recorder* recorder, const knRecordView* view) {
 	knCast cast;
-	if (!knCast_FromModel(&cast, view, &recorder->allocator)) {
+	bool made = knCast_FromModel(&cast, view, &recorder->meshes, &recorder->allocator);
+	recorder->cast.meshes = recorder->meshes.items.items;
+	if (!made) {
 		return false;
 	}
 	knBodyState* bodies = knAllocArray(&recorder->allocator, (size_t)cast.bodyCount, sizeof(knBodyState));
@@ -62,8 +66,8 @@ static bool followModel(Recorder* recorder, const knRecordView* view) {
 	return true;
 }
 
-static void* openRecorder(const knWriterOps* writer, const char* path, const knRecordView* view,
-						  const knAllocator* allocator, knError* error) {
+void* knRecording_Open(const knWriterOps* writer, const char* path, const knRecordView* view,
+					   const knAllocator* allocator, knError* error) {
 	Recorder* recorder = knAllocZero(allocator, sizeof(Recorder));
 	if (recorder == NULL) {
 		knFileError(error, KN_NO_MEMORY, path, "out of memory");
@@ -71,6 +75,7 @@ static void* openRecorder(const knWriterOps* writer, const char* path, const knR
 	}
 	recorder->allocator = *allocator;
 	recorder->writer = writer;
+	knMeshList_Init(&recorder->meshes, allocator);
 	recorder->path = knCopyString(allocator, path);
 	if (recorder->path == NULL || !followModel(recorder, view)) {
 		knFileError(error, KN_NO_MEMORY, path, "out of memory");
@@ -85,7 +90,7 @@ static void* openRecorder(const knWriterOps* writer, const char* path, const knR
 	return recorder;
 }
 
-static knStatus writeRecorder(void* self, const knRecordView* view, knError* error) {
+knStatus knRecording_Write(void* self, const knRecordView* view, knError* error) {
 	Recorder* recorder = self;
 	const knState* state = view->state;
 	if (!knState_IsFinite(state, view->model)) {
@@ -110,33 +115,47 @@ static knStatus writeRecorder(void* self, const knRecordView* view, knError* err
 	return recorder->writer->write(recorder->self, &frame, error);
 }
 
-static knStatus closeRecorder(void* self, knError* error) {
+knStatus knRecording_Close(void* self, knError* error) {
 	Recorder* recorder = self;
 	knStatus status = recorder->writer->close(recorder->self, error);
 	freeRecorder(recorder);
 	return status;
 }
 
-static void abandonRecorder(void* self) {
+void knRecording_Abandon(void* self) {
 	Recorder* recorder = self;
 	recorder->writer->abandon(recorder->self);
 	freeRecorder(recorder);
+}
+
+void* knRecording_Writer(void* self) {
+	const Recorder* recorder = self;
+	return recorder->self;
 }
 
 // --- the table of formats --------------------------------------------------------------------------------
 
 static void* openCsv(const char* path, const knRecordView* view, const knAllocator* allocator,
 					 knError* error) {
-	return openRecorder(&knCsvWriter, path, view, allocator, error);
+	return knRecording_Open(&knCsvWriter, path, view, allocator, error);
 }
 
 static void* openKnt(const char* path, const knRecordView* view, const knAllocator* allocator,
 					 knError* error) {
-	return openRecorder(&knKntWriter, path, view, allocator, error);
+	return knRecording_Open(&knKntWriter, path, view, allocator, error);
 }
 
-const knRecorderOps knCsvRecorder = { ".csv", openCsv, writeRecorder, closeRecorder, abandonRecorder };
-const knRecorderOps knKntRecorder = { ".knt", openKnt, writeRecorder, closeRecorder, abandonRecorder };
+static void* openGlb(const char* path, const knRecordView* view, const knAllocator* allocator,
+					 knError* error) {
+	return knRecording_Open(&knGlbWriter, path, view, allocator, error);
+}
+
+const knRecorderOps knCsvRecorder = { ".csv", openCsv, knRecording_Write, knRecording_Close,
+									  knRecording_Abandon };
+const knRecorderOps knKntRecorder = { ".knt", openKnt, knRecording_Write, knRecording_Close,
+									  knRecording_Abandon };
+const knRecorderOps knGlbRecorder = { ".glb", openGlb, knRecording_Write, knRecording_Close,
+									  knRecording_Abandon };
 
 typedef struct Format {
 	const knRecorderOps* recorder;
@@ -146,6 +165,7 @@ typedef struct Format {
 static const Format FORMATS[] = {
 	{ &knCsvRecorder, &knCsvWriter },
 	{ &knKntRecorder, &knKntWriter },
+	{ &knGlbRecorder, &knGlbWriter },
 };
 #define FORMAT_COUNT ((int)(sizeof(FORMATS) / sizeof(FORMATS[0])))
 

@@ -20,8 +20,19 @@ typedef struct knRecorderOps {
 	void (*abandon)(void* self);
 } knRecorderOps;
 
+// What the formats' recorders are made of, open to a writer (writer.h) outside of the table: follows the world's model
+// and shows each frame to the writer.
+typedef struct knWriterOps knWriterOps;
+void* knRecording_Open(const knWriterOps* writer, const char* path, const knRecordView* view,
+					   const knAllocator* allocator, knError* error);
+knStatus knRecording_Write(void* self, const knRecordView* view, knError* error);
+knStatus knRecording_Close(void* self, knError* error);
+void knRecording_Abandon(void* self);
+void* knRecording_Writer(void* self); // what the writer's `open` returned
+
 extern const knRecorderOps knCsvRecorder;
 extern const knRecorderOps knKntRecorder;
+extern const knRecorderOps knGlbRecorder;
 
 // By the path's extension (any case); NULL and KN_UNSUPPORTED listing the known ones.
 const knRecorderOps* knRecorderOps_ForPath(const char* path, knError* error);

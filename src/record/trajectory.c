@@ -20,6 +20,7 @@ typedef struct Frame {
 
 struct knTrajectory {
 	knAllocator allocator;
+	knMeshList meshes;
 	KN_ARRAY(knCast*) casts; // at least one
 	KN_ARRAY(Frame) frames;
 	bool damaged;
@@ -30,6 +31,7 @@ typedef struct Reader {
 	knTrajectory* trajectory;
 	const char* path;
 	FILE* file;
+	uint32_t version;   // of the file
 	uint64_t offset;    // of the next byte
 	knBytes payload;    // of the present chunk
 	bool ended;         // by an end mark
@@ -76,6 +78,26 @@ static bool readPayload(Reader* reader, uint64_t size) {
 
 // --- chunks ----------------------------------------------------------------------------------------------
 
+static knKntPayload payloadOf(const Reader* reader) {
+	knKntPayload payload = { reader->payload.items, (size_t)reader->payload.count, reader->version,
+							 reader->trajectory->meshes.items.count };
+	return payload;
+}
+
+static bool addMesh(Reader* reader) {
+	knTrajectory* trajectory = reader->trajectory;
+	knTrajectoryMesh mesh;
+	bool noMemory = false;
+	knKntPayload payload = payloadOf(reader);
+	reader->damage = knKnt_GetMesh(&mesh, &payload, &trajectory->allocator, &noMemory);
+	if (reader->damage == NULL && !knMeshList_Append(&trajectory->meshes, &mesh)) {
+		knMesh_Free(&mesh, &trajectory->allocator);
+		noMemory = true;
+	}
+	reader->status = noMemory ? KN_NO_MEMORY : reader->status;
+	return reader->damage == NULL && !noMemory;
+}
+
 static bool addCast(Reader* reader) {
 	knTrajectory* trajectory = reader->trajectory;
 	knCast* cast = knAlloc(&trajectory->allocator, sizeof(knCast));
@@ -84,8 +106,8 @@ static bool addCast(Reader* reader) {
 		return false;
 	}
 	bool noMemory = false;
-	reader->damage = knKnt_GetCast(cast, reader->payload.items, (size_t)reader->payload.count,
-								   &trajectory->allocator, &noMemory);
+	knKntPayload payload = payloadOf(reader);
+	reader->damage = knKnt_GetCast(cast, &payload, &trajectory->allocator, &noMemory);
 	if (reader->damage != NULL) {
 		reader->status = noMemory ? KN_NO_MEMORY : reader->status;
 		knFree(&trajectory->allocator, cast, sizeof(knCast));
@@ -145,6 +167,8 @@ static const char* checkHead(const Reader* reader, const knKntChunk* chunk) {
 	switch (chunk->type) {
 	case KN_KNT_CAST:
 		return NULL;
+	case KN_KNT_MESH:
+		return reader->version > 1 ? NULL : "has a chunk of an unknown type";
 	case KN_KNT_FRAME:
 		if (cast == NULL) {
 			return "does not begin with its bodies";
@@ -178,6 +202,8 @@ static bool readChunk(Reader* reader) {
 	switch (chunk.type) {
 	case KN_KNT_CAST:
 		return addCast(reader);
+	case KN_KNT_MESH:
+		return addMesh(reader);
 	case KN_KNT_FRAME:
 		return addFrame(reader);
 	default:
@@ -200,18 +226,18 @@ static knStatus readHeader(Reader* reader, knError* error) {
 	if (reader->status != KN_OK) {
 		return machineError(reader, error);
 	}
-	uint32_t version = 0;
 	const char* wrong = got < sizeof(header) ? "is not a .knt trajectory" : NULL;
 	if (wrong == NULL) {
-		wrong = knKnt_CheckHeader(header, &version);
+		wrong = knKnt_CheckHeader(header, &reader->version);
 	}
 	if (wrong != NULL) {
 		return knFileError(error, KN_BAD_DATA, reader->path, "the file %s", wrong);
 	}
-	if (version != KN_KNT_VERSION) {
+	if (reader->version > KN_KNT_VERSION) {
 		return knFileError(error, KN_UNSUPPORTED, reader->path,
-						   "the file has version %" PRIu32 " of the format; only version %d can be read",
-						   version, KN_KNT_VERSION);
+						   "the file has version %" PRIu32
+						   " of the format; only versions up to %d can be read",
+						   reader->version, KN_KNT_VERSION);
 	}
 	return KN_OK;
 }
@@ -232,6 +258,9 @@ static knStatus readFile(Reader* reader, knError* error) {
 	if (trajectory->casts.count == 0) {
 		return knFileError(error, KN_BAD_DATA, reader->path, "the file %s before its bodies are known",
 						   reader->damage);
+	}
+	for (int c = 0; c < trajectory->casts.count; ++c) {
+		trajectory->casts.items[c]->meshes = trajectory->meshes.items.items;
 	}
 	if (reader->damage != NULL) {
 		trajectory->damaged = true;
@@ -255,6 +284,7 @@ knTrajectory* knTrajectory_Open(const char* path, const knAllocator* allocator, 
 		return NULL;
 	}
 	trajectory->allocator = memory;
+	knMeshList_Init(&trajectory->meshes, &memory);
 	Reader reader = { .trajectory = trajectory, .path = path, .file = fopen(path, "rb") };
 	if (reader.file == NULL) {
 		knFileError(error, KN_IO, path, "cannot open the file: %s", strerror(errno));
@@ -287,6 +317,7 @@ void knTrajectory_Close(knTrajectory* trajectory) {
 	}
 	KN_ARRAY_FREE(&allocator, &trajectory->frames);
 	KN_ARRAY_FREE(&allocator, &trajectory->casts);
+	knMeshList_Free(&trajectory->meshes);
 	knFree(&allocator, trajectory, sizeof(knTrajectory));
 }
 
@@ -343,8 +374,19 @@ knTrajectoryShape knTrajectory_Shape(const knTrajectory* trajectory, int frame, 
 	const knCast* cast = castAt(trajectory, frame);
 	bool inside = cast != NULL && shape >= 0 && shape < cast->shapeCount;
 	KN_ASSERT(inside);
-	knTrajectoryShape none = { .name = "", .frame = knIdentityF() };
+	knTrajectoryShape none = { .name = "", .frame = knIdentityF(), .mesh = -1 };
 	return inside ? cast->shapes[shape] : none;
+}
+
+int knTrajectory_MeshCount(const knTrajectory* trajectory) {
+	return trajectory->meshes.items.count;
+}
+
+knTrajectoryMesh knTrajectory_Mesh(const knTrajectory* trajectory, int mesh) {
+	bool inside = mesh >= 0 && mesh < trajectory->meshes.items.count;
+	KN_ASSERT(inside);
+	knTrajectoryMesh none = { 0 };
+	return inside ? trajectory->meshes.items.items[mesh] : none;
 }
 
 bool knTrajectory_Damaged(const knTrajectory* trajectory, knError* why) {
@@ -352,6 +394,19 @@ bool knTrajectory_Damaged(const knTrajectory* trajectory, knError* why) {
 		*why = trajectory->damage;
 	}
 	return trajectory->damaged;
+}
+
+knCastFrame knTrajectory_CastFrame(const knTrajectory* trajectory, int frame) {
+	KN_ASSERT(frame >= 0 && frame < trajectory->frames.count);
+	const Frame* at = &trajectory->frames.items[frame];
+	knCastFrame shown = {
+		.cast = trajectory->casts.items[at->cast],
+		.castIndex = at->cast,
+		.time = at->time,
+		.step = at->step,
+		.bodies = at->bodies,
+	};
+	return shown;
 }
 
 knStatus knTrajectory_Write(const knTrajectory* trajectory, const char* path, knError* error) {
@@ -370,14 +425,7 @@ knStatus knTrajectory_Write(const knTrajectory* trajectory, const char* path, kn
 		return why->status;
 	}
 	for (int f = 0; f < trajectory->frames.count; ++f) {
-		const Frame* frame = &trajectory->frames.items[f];
-		knCastFrame shown = {
-			.cast = trajectory->casts.items[frame->cast],
-			.castIndex = frame->cast,
-			.time = frame->time,
-			.step = frame->step,
-			.bodies = frame->bodies,
-		};
+		knCastFrame shown = knTrajectory_CastFrame(trajectory, f);
 		knStatus status = ops->write(writer, &shown, why);
 		if (status != KN_OK) {
 			ops->abandon(writer);

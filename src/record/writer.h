@@ -5,7 +5,8 @@
 // Adding a format: one file, one line here, one line in recorder.c.
 #pragma once
 
-#include "core/alloc.h"
+#include "core/array.h"
+#include "core/table.h"
 #include "record/output.h"
 #include "record/recorder.h"
 
@@ -18,8 +19,12 @@ typedef struct knCast {
 	knTrajectoryBody* bodies;
 	int shapeCount;
 	knTrajectoryShape* shapes;
+	// what knTrajectoryShape.mesh counts in: of the whole recording, in the order of their first use. A later
+	// cast has the same and perhaps more. Belong to whoever made the cast, and may move between frames.
+	int meshCount;
+	const knTrajectoryMesh* meshes;
 
-	// one block holds all of the above: bodies, shapes, then text
+	// one block holds bodies, shapes, then text
 	knAllocator allocator;
 	void* block;
 	size_t blockSize;
@@ -34,7 +39,7 @@ typedef struct knCastFrame {
 	const knBodyState* bodies; // [cast->bodyCount]
 } knCastFrame;
 
-typedef struct knWriterOps {
+struct knWriterOps {
 	const char* extension; // ".csv"
 	knOutputMode live;     // how a running world is recorded; a conversion is always staged
 	// `cast` is the one at the start, number 0. Nothing is left behind when it fails.
@@ -43,21 +48,47 @@ typedef struct knWriterOps {
 	knStatus (*write)(void* self, const knCastFrame* frame, knError* error);
 	knStatus (*close)(void* self, knError* error); // always releases
 	void (*abandon)(void* self);
-} knWriterOps;
+};
 
 extern const knWriterOps knCsvWriter;
 extern const knWriterOps knKntWriter;
+extern const knWriterOps knGlbWriter;
+
+// A frame of a file read back, as a writer sees it.
+knCastFrame knTrajectory_CastFrame(const knTrajectory* trajectory, int frame);
 
 // By the path's extension (any case); NULL and KN_UNSUPPORTED listing the known ones.
 const knWriterOps* knWriterOps_ForPath(const char* path, knError* error);
 
-// An empty cast with room for so many bodies, shapes (all cleared) and bytes of text, zeros at the ends
+// Meshes of a recording, each content once.
+typedef struct knMeshList {
+	knAllocator allocator;
+	KN_ARRAY(knTrajectoryMesh) items;
+	knTable byContent;             // hash of a mesh -> its index
+	knTable byGeom;                // address of a geometry -> its mesh
+	KN_ARRAY(const knGeom*) geoms; // whose addresses byGeom holds; retained
+} knMeshList;
+
+void knMeshList_Init(knMeshList* list, const knAllocator* allocator);
+void knMeshList_Free(knMeshList* list);
+// A mesh with room for so many vertices and triangles, which the caller fills in; false when out of memory.
+bool knMesh_Create(knTrajectoryMesh* mesh, int vertexCount, int triangleCount, const knAllocator* allocator);
+void knMesh_Free(knTrajectoryMesh* mesh, const knAllocator* allocator);
+// Appends a mesh and owns it from then on; false (and still the caller's) when out of memory.
+bool knMeshList_Append(knMeshList* list, const knTrajectoryMesh* mesh);
+// Index of the mesh of a geometry made of triangles, appended if no other has the same content; -1 when out of
+// memory.
+int knMeshList_OfGeom(knMeshList* list, const knGeom* geom);
+
+// An empty cast with room for so many bodies, shapes (all cleared, without meshes) and bytes of text, zeros at the ends
 // included. False when out of memory.
 bool knCast_Create(knCast* cast, int bodyCount, int shapeCount, size_t textBytes,
 				   const knAllocator* allocator);
 // Copies `length` bytes into the cast, within the room it was made with, and ends them with a zero.
 const char* knCast_AddText(knCast* cast, const void* bytes, size_t length);
-// The cast of a model: compounds as their children, sensors left out. False when out of memory.
-bool knCast_FromModel(knCast* cast, const knRecordView* view, const knAllocator* allocator);
+// The cast of a model: compounds as their children, sensors left out; its meshes are added to `meshes`. False
+// when out of memory.
+bool knCast_FromModel(knCast* cast, const knRecordView* view, knMeshList* meshes,
+					  const knAllocator* allocator);
 // Also for a cast that is all zeros.
 void knCast_Free(knCast* cast);

@@ -31,8 +31,7 @@ static void bounds(const knRow* rows, const knRow* row, double* lo, double* hi) 
 	}
 }
 
-// Reciprocals once per solve, and what the warm start does to the velocities.
-static void begin(knRows* rows, knTwist* u) {
+void knPgs_Begin(knRows* rows, knTwist* u) {
 	for (int i = 0; i < rows->count; ++i) {
 		knRow* row = &rows->items[i];
 		KN_ASSERT(row->a >= 0 && row->a < rows->blockCount && row->b >= 0 && row->b < rows->blockCount);
@@ -43,41 +42,59 @@ static void begin(knRows* rows, knTwist* u) {
 	}
 }
 
-static void sweep(knRows* rows, knTwist* u) {
-	for (int i = 0; i < rows->count; ++i) {
-		knRow* row = &rows->items[i];
-		if (row->invD == 0.0) {
-			continue;
-		}
-		double lo, hi;
-		bounds(rows->items, row, &lo, &hi);
-		double lambda = knClamp(row->lambda - residual(row, u) * row->invD, lo, hi);
-		applyImpulse(row, lambda - row->lambda, u);
-		row->lambda = lambda;
+static void visit(knRow* items, knRow* row, knTwist* u) {
+	if (row->invD == 0.0) {
+		return;
+	}
+	double lo, hi;
+	bounds(items, row, &lo, &hi);
+	double lambda = knClamp(row->lambda - residual(row, u) * row->invD, lo, hi);
+	applyImpulse(row, lambda - row->lambda, u);
+	row->lambda = lambda;
+}
+
+void knPgs_Visit(knRows* rows, const int32_t* order, int count, knTwist* u) {
+	for (int i = 0; i < count; ++i) {
+		visit(rows->items, &rows->items[order[i]], u);
 	}
 }
 
 knPgsResult knPgs_Solve(knRows* rows, int sweeps, knTwist* u) {
-	begin(rows, u);
-	for (int i = 0; i < sweeps; ++i) {
-		sweep(rows, u);
+	knPgs_Begin(rows, u);
+	for (int s = 0; s < sweeps; ++s) {
+		for (int i = 0; i < rows->count; ++i) {
+			visit(rows->items, &rows->items[i], u);
+		}
 	}
 	knPgsResult result = { .sweeps = sweeps, .theta = knPgs_Merit(rows, u) };
 	return result;
 }
 
+// H^2 of one row; immovable rows have none.
+static double squaredResidual(const knRows* rows, const knRow* row, bool unscaled, const knTwist* u) {
+	if (row->D <= 0.0) {
+		return 0.0;
+	}
+	double lo, hi;
+	bounds(rows->items, row, &lo, &hi);
+	double scale = unscaled ? 1.0 : sqrt(row->D);
+	double H = knMax(scale * (row->lambda - hi), residual(row, u) / scale);
+	H = knMin(scale * (row->lambda - lo), H);
+	return H * H;
+}
+
+double knPgs_MeritOf(const knRows* rows, const int32_t* order, int count, bool unscaled, const knTwist* u) {
+	double sum = 0.0;
+	for (int i = 0; i < count; ++i) {
+		sum += squaredResidual(rows, &rows->items[order[i]], unscaled, u);
+	}
+	return 0.5 * sum;
+}
+
 double knPgs_Merit(const knRows* rows, const knTwist* u) {
 	double sum = 0.0;
 	for (int i = 0; i < rows->count; ++i) {
-		const knRow* row = &rows->items[i];
-		if (row->D > 0.0) {
-			double lo, hi;
-			bounds(rows->items, row, &lo, &hi);
-			double scale = sqrt(row->D);
-			double H = knMax(scale * (row->lambda - hi), residual(row, u) / scale);
-			H = knMin(scale * (row->lambda - lo), H);
-			sum += H * H;
-		}
+		sum += squaredResidual(rows, &rows->items[i], false, u);
 	}
 	return 0.5 * sum;
 }

@@ -4,6 +4,7 @@
 
 #include "record/output.h"
 #include "record/recorder.h"
+#include "world/record_view.h"
 #include "world/world_internal.h"
 
 struct knRecorder {
@@ -12,7 +13,7 @@ struct knRecorder {
 	void* self; // the format's
 };
 
-static knRecordView viewOf(knWorld* world) {
+knRecordView knWorld_RecordView(knWorld* world) {
 	knWorld_SyncPoses(world);
 	knRecordView view = { world->model, &world->state, knWorld_StepperName(world) };
 	return view;
@@ -34,7 +35,7 @@ knRecorder* knRecorder_Open(const char* path, knWorld* world, const knAllocator*
 		knFileError(error, KN_NO_MEMORY, path, "out of memory");
 		return NULL;
 	}
-	knRecordView view = viewOf(world);
+	knRecordView view = knWorld_RecordView(world);
 	recorder->allocator = memory;
 	recorder->ops = ops;
 	recorder->self = ops->open(path, &view, &memory, error);
@@ -50,7 +51,7 @@ knStatus knRecorder_Write(knRecorder* recorder, knWorld* world, knError* error) 
 	if (recorder == NULL || world == NULL) {
 		return knError_Set(error, KN_BAD_ARGUMENT, "knRecorder_Write", "needs a recorder and a world");
 	}
-	knRecordView view = viewOf(world);
+	knRecordView view = knWorld_RecordView(world);
 	return recorder->ops->write(recorder->self, &view, error);
 }
 

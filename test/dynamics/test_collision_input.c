@@ -42,7 +42,7 @@ static void test_margins(void** state) {
 	assert_true(knBlocks_Begin(&blocks, setup.model, &setup.state, 0.01, &tasks, &setup.arena));
 	assert_near(knCollisionEnvelope(setup.model, 1), 0.002, 1e-15);
 	assert_near(knCollisionEnvelope(setup.model, 2), 0.005, 1e-15);
-	const double* margins = knCollisionInput_Margins(setup.model, &blocks, &setup.arena);
+	const double* margins = knCollisionInput_Margins(setup.model, &blocks, true, &setup.arena);
 	assert_non_null(margins);
 	assert_near(margins[1], 0.001 + 0.01 * (5.0 + 10.0 * 0.1), 1e-12);
 	assert_near(margins[2], 0.0025, 1e-15);
@@ -50,7 +50,7 @@ static void test_margins(void** state) {
 	// what is not finite asks for nothing that is not
 	blocks.u[2].lin.x = (double)INFINITY;
 	blocks.u[3].lin.x = (double)NAN;
-	margins = knCollisionInput_Margins(setup.model, &blocks, &setup.arena);
+	margins = knCollisionInput_Margins(setup.model, &blocks, true, &setup.arena);
 	assert_true(knIsFinite(margins[2]) && knIsFinite(margins[3]));
 	freeSetup(&setup);
 }

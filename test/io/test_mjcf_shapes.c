@@ -9,16 +9,19 @@ static void test_sizes(void** state) {
 	knScene* scene = load(WORLD("<geom name='s' size='0.5'/>"
 								"<geom name='c' type='capsule' size='0.1 0.3'/>"
 								"<geom name='b' type='box' size='1 2 3' pos='1 1 1'/>"
+								"<geom name='y' type='cylinder' size='0.2 0.4'/>"
+								"<geom name='e' type='ellipsoid' size='0.2 0.4 0.7'/>"
 								"<geom name='p' type='plane' size='0 0 1' pos='0 0 -1'/>"));
 	const struct {
 		const char* name;
 		knGeomKind kind;
 		knVec3 size;
-	} expected[] = { { "s", KN_GEOM_SPHERE, { 0.5, 0.0, 0.0 } },
-					 { "c", KN_GEOM_CAPSULE, { 0.1, 0.3, 0.0 } },
-					 { "b", KN_GEOM_BOX, { 1.0, 2.0, 3.0 } },
-					 { "p", KN_GEOM_PLANE, { 0.0, 0.0, 0.0 } } };
-	for (int i = 0; i < 4; ++i) {
+	} expected[] = {
+		{ "s", KN_GEOM_SPHERE, { 0.5, 0.0, 0.0 } },    { "c", KN_GEOM_CAPSULE, { 0.1, 0.3, 0.0 } },
+		{ "b", KN_GEOM_BOX, { 1.0, 2.0, 3.0 } },       { "y", KN_GEOM_CYLINDER, { 0.2, 0.4, 0.0 } },
+		{ "e", KN_GEOM_ELLIPSOID, { 0.2, 0.4, 0.7 } }, { "p", KN_GEOM_PLANE, { 0.0, 0.0, 0.0 } }
+	};
+	for (int i = 0; i < 6; ++i) {
 		const knGeom* geom = knScene_GetShapeGeom(scene, shapeNamed(scene, expected[i].name));
 		assert_int_equal(knGeom_Kind(geom), expected[i].kind);
 		assert_near3(knGeom_Size(geom), expected[i].size, 0.0);

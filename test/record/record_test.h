@@ -92,18 +92,30 @@ static inline void assert_same_bytes(knTestFile a, knTestFile b) {
 // --- a cast by hand --------------------------------------------------------------------------------------
 
 #define TEST_BODIES 3
-#define TEST_SHAPES 5
+#define TEST_SHAPES 11
+#define TEST_MESHES 2
+
+static const float testVertices[] = {
+	0.0f, 0.0f, 0.0f, 1.5f, 0.0f, 0.0f, 0.0f, 1.25f, 0.0f, 0.0f, 0.0f, 1.0f
+};
+static const knTriangle testTriangles[] = { { 0, 2, 1 }, { 0, 1, 3 }, { 0, 3, 2 }, { 1, 2, 3 } };
+// a tetrahedron, and one of its faces
+static const knTrajectoryMesh testMeshes[TEST_MESHES] = { { 4, testVertices, 4, testTriangles },
+														  { 3, testVertices, 1, testTriangles } };
 
 static inline const char* testText(knCast* cast, const char* text) {
 	return knCast_AddText(cast, text, strlen(text));
 }
 
-// A plane of the world; a ball; a fixed body with a box and a capsule; a moving body with a box.
+// A plane of the world; a ball; a fixed body with a box and a capsule; a moving body with all other kinds, two of
+// which share a mesh.
 static inline knCast testCast(const char* lastBody, const knAllocator* allocator) {
 	knCast cast;
 	assert_true(knCast_Create(&cast, TEST_BODIES, TEST_SHAPES, 512, allocator));
 	cast.scene = testText(&cast, "a scene, \"quoted\"");
 	cast.stepper = testText(&cast, "velocity");
+	cast.meshCount = TEST_MESHES;
+	cast.meshes = testMeshes;
 	const char* names[TEST_BODIES] = { "ball", "comma, \"quote\"\r\nand line", lastBody };
 	const int firstShape[TEST_BODIES + 1] = { 1, 2, 4, TEST_SHAPES };
 	for (int b = 0; b < TEST_BODIES; ++b) {
@@ -114,13 +126,20 @@ static inline knCast testCast(const char* lastBody, const knAllocator* allocator
 		cast.bodies[b].firstShape = firstShape[b];
 		cast.bodies[b].shapeCount = firstShape[b + 1] - firstShape[b];
 	}
-	const knGeomKind kinds[TEST_SHAPES] = { KN_GEOM_PLANE, KN_GEOM_SPHERE, KN_GEOM_BOX, KN_GEOM_CAPSULE,
-											KN_GEOM_BOX };
-	const char* shapeNames[TEST_SHAPES] = { "ground", "", "plate", "rod", "" };
+	const knGeomKind kinds[TEST_SHAPES] = {
+		KN_GEOM_PLANE,    KN_GEOM_SPHERE,    KN_GEOM_BOX,  KN_GEOM_CAPSULE, KN_GEOM_BOX,          KN_GEOM_BOX,
+		KN_GEOM_CYLINDER, KN_GEOM_ELLIPSOID, KN_GEOM_HULL, KN_GEOM_MESH,    KN_GEOM_HEIGHT_FIELD,
+	};
+	const int meshes[TEST_SHAPES] = { -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 1 };
+	const char* shapeNames[TEST_SHAPES] = {
+		"ground", "", "plate", "rod", "", "", "", "", "rock", "", "hill"
+	};
 	knTestRandom random = { 5 };
 	for (int s = 0; s < TEST_SHAPES; ++s) {
 		cast.shapes[s].kind = kinds[s];
-		cast.shapes[s].size = kinds[s] == KN_GEOM_PLANE ? knZero3() : knV3(0.1 * s, 0.2, 1.0 / 3.0);
+		bool sized = kinds[s] != KN_GEOM_PLANE && meshes[s] < 0;
+		cast.shapes[s].size = sized ? knV3(0.1 * s, 0.2, 1.0 / 3.0) : knZero3();
+		cast.shapes[s].mesh = meshes[s];
 		cast.shapes[s].frame = testFrame(&random, 1.0);
 		cast.shapes[s].color = (uint32_t)s;
 		cast.shapes[s].name = testText(&cast, shapeNames[s]);

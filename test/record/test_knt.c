@@ -58,9 +58,18 @@ static void assertCast(const uint8_t* at, const knCast* cast) {
 		assert_int_equal(get32(at + 4), shape->color);
 		assert_memory_equal(at + 8, &shape->size, 24);
 		assert_memory_equal(at + 32, &shape->frame, 56);
-		at += 88;
+		assert_int_equal((int32_t)get32(at + 88), shape->mesh);
+		at += 92;
 		assertText(&at, shape->name);
 	}
+}
+
+static void assertMesh(const uint8_t* at, const knTrajectoryMesh* mesh) {
+	size_t vertexBytes = 12 * (size_t)mesh->vertexCount;
+	assert_int_equal(get32(at), mesh->vertexCount);
+	assert_int_equal(get32(at + 4), mesh->triangleCount);
+	assert_memory_equal(at + 8, mesh->vertices, vertexBytes);
+	assert_memory_equal(at + 8 + vertexBytes, mesh->triangles, 12 * (size_t)mesh->triangleCount);
 }
 
 static void bytesAreAsDocumented(void** state) {
@@ -71,8 +80,10 @@ static void bytesAreAsDocumented(void** state) {
 	testRecord(&knKntWriter, path.text, &cast, 5, 11, &allocator);
 
 	knTestFile file = testRead(path.text);
-	assert_memory_equal(file.bytes, "\x8bKNT\r\n\x1a\n\x01\0\0\0\0\0\0\0", 16);
+	assert_memory_equal(file.bytes, "\x8bKNT\r\n\x1a\n\x02\0\0\0\0\0\0\0", 16);
 	const uint8_t* at = file.bytes + 16;
+	assertMesh(nextChunk(&at, "MESH", 8 + 12 * (4 + 4)), &testMeshes[0]);
+	assertMesh(nextChunk(&at, "MESH", 8 + 12 * (3 + 1)), &testMeshes[1]);
 	assertCast(nextChunk(&at, "META", 0), &cast);
 	knTestRandom random = { 11 };
 	for (int f = 0; f < 5; ++f) {
@@ -98,6 +109,11 @@ static void changedCastIsWrittenOnce(void** state) {
 	knTestPath path = testPath("a.knt");
 	knCast first = testCast("last", &allocator), same = testCast("last", &allocator),
 		   other = testCast("another", &allocator);
+	// the second mesh comes into use with the cast that changed, and stays known
+	first.meshCount = same.meshCount = 1;
+	for (int s = 0; s < TEST_SHAPES; ++s) {
+		first.shapes[s].mesh = same.shapes[s].mesh = first.shapes[s].mesh > 0 ? 0 : first.shapes[s].mesh;
+	}
 	const knCast* casts[] = { &first, &first, &same, &other, &other, &first };
 	const int numbers[] = { 0, 0, 1, 2, 2, 3 };
 	void* writer = knKntWriter.open(path.text, KN_OUTPUT_IN_PLACE, &first, &allocator, NULL);
@@ -113,10 +129,12 @@ static void changedCastIsWrittenOnce(void** state) {
 
 	knTestFile file = testRead(path.text);
 	const uint8_t* at = file.bytes + 16;
+	assertMesh(nextChunk(&at, "MESH", 0), &testMeshes[0]);
 	assertCast(nextChunk(&at, "META", 0), &first);
 	nextChunk(&at, "FRAM", 0);
 	nextChunk(&at, "FRAM", 0);
 	nextChunk(&at, "FRAM", 0);
+	assertMesh(nextChunk(&at, "MESH", 0), &testMeshes[1]);
 	assertCast(nextChunk(&at, "META", 0), &other);
 	nextChunk(&at, "FRAM", 0);
 	nextChunk(&at, "FRAM", 0);

@@ -26,8 +26,20 @@ static void assertCast(const knTrajectory* trajectory, int frame, const knCast* 
 		assert_int_equal(shape.kind, cast->shapes[s].kind);
 		assert_memory_equal(&shape.size, &cast->shapes[s].size, sizeof(knVec3));
 		assert_memory_equal(&shape.frame, &cast->shapes[s].frame, sizeof(knFrame));
+		assert_int_equal(shape.mesh, cast->shapes[s].mesh);
 		assert_int_equal(shape.color, cast->shapes[s].color);
 		assert_string_equal(shape.name, cast->shapes[s].name);
+	}
+}
+
+static void assertMeshes(const knTrajectory* trajectory) {
+	assert_int_equal(knTrajectory_MeshCount(trajectory), TEST_MESHES);
+	for (int m = 0; m < TEST_MESHES; ++m) {
+		knTrajectoryMesh mesh = knTrajectory_Mesh(trajectory, m);
+		assert_int_equal(mesh.vertexCount, testMeshes[m].vertexCount);
+		assert_int_equal(mesh.triangleCount, testMeshes[m].triangleCount);
+		assert_memory_equal(mesh.vertices, testMeshes[m].vertices, 12 * (size_t)mesh.vertexCount);
+		assert_memory_equal(mesh.triangles, testMeshes[m].triangles, 12 * (size_t)mesh.triangleCount);
 	}
 }
 
@@ -65,6 +77,7 @@ static void soundFileReadsBack(void** state) {
 	assert_string_equal(knTrajectory_SceneName(trajectory), "a scene, \"quoted\"");
 	assert_string_equal(knTrajectory_StepperName(trajectory), "velocity");
 	assertFrames(trajectory, 30, 21);
+	assertMeshes(trajectory);
 	knCast cast = testCast("last", &allocator);
 	assertCast(trajectory, 0, &cast);
 	assertCast(trajectory, 29, &cast);
@@ -226,6 +239,15 @@ static void resum(uint8_t* chunk) {
 	memcpy(chunk + 16, &sum, 8);
 }
 
+// The first cast's chunk, behind those of the meshes.
+static uint8_t* castChunk(uint8_t* bytes) {
+	uint8_t* chunk = bytes + KN_KNT_HEADER_SIZE;
+	for (int m = 0; m < TEST_MESHES; ++m) {
+		chunk += KN_KNT_CHUNK_SIZE + knKnt_GetChunk(chunk).size;
+	}
+	return chunk;
+}
+
 static void refuseBytes(const uint8_t* bytes, size_t size) {
 	knTestPath path = testPath("a.knt");
 	testWrite(path.text, bytes, size);
@@ -241,7 +263,7 @@ static void refuseBytes(const uint8_t* bytes, size_t size) {
 // Overwrites bytes of the cast's payload, sets the checksum right, and expects a refusal.
 static void refuseCast(size_t at, const void* bytes, size_t size) {
 	knTestFile file = soundFile("a.knt", 1, 71);
-	uint8_t* chunk = file.bytes + KN_KNT_HEADER_SIZE;
+	uint8_t* chunk = castChunk(file.bytes);
 	memcpy(chunk + KN_KNT_CHUNK_SIZE + at, bytes, size);
 	resum(chunk);
 	refuseBytes(file.bytes, file.size);
@@ -259,7 +281,7 @@ static void refuseCastDouble(size_t at, double value) {
 // Ranges of shapes that follow each other and end rightly, but only modulo 2^32: 1 - 1, then 0 + 4.
 static void refuseWrappedShapes(size_t body) {
 	knTestFile file = soundFile("a.knt", 1, 72);
-	uint8_t* chunk = file.bytes + KN_KNT_HEADER_SIZE;
+	uint8_t* chunk = castChunk(file.bytes);
 	uint8_t* first = chunk + KN_KNT_CHUNK_SIZE + body;
 	uint8_t* second = first + 28 + strlen("ball");
 	const uint32_t ranges[4] = { 1, 0xffffffffu, 0, 4 };
@@ -274,7 +296,7 @@ static void refuseWrappedShapes(size_t body) {
 static void unusedBytesAreRefused(void** state) {
 	(void)state;
 	knTestFile file = soundFile("a.knt", 0, 73);
-	uint8_t* chunk = file.bytes + KN_KNT_HEADER_SIZE;
+	uint8_t* chunk = castChunk(file.bytes);
 	chunk[4] = 1;
 	resum(chunk);
 	refuseBytes(file.bytes, file.size);
@@ -325,9 +347,14 @@ static void senselessCastsAreRefused(void** state) {
 	for (int b = 0; b < TEST_BODIES; ++b) {
 		ground += 28 + strlen(cast.bodies[b].name);
 	}
-	size_t ball = ground + 92 + strlen(cast.shapes[0].name);
+	size_t ball = ground + 96 + strlen(cast.shapes[0].name);
 	knCast_Free(&cast);
 	refuseCast32(ground, KN_GEOM_COMPOUND);
+	refuseCast32(ground, KN_GEOM_KIND_COUNT);
+	refuseCast32(ground, KN_GEOM_HULL);
+	refuseCast32(ground + 88, 0);
+	refuseCast32(ground + 88, TEST_MESHES);
+	refuseCast32(ground + 88, 0x80000000u);
 	refuseCast32(ground, 0xffffffffu);
 	refuseCastDouble(ball + 8, 0.0);
 	refuseCastDouble(ball + 8, -1.0);
@@ -336,6 +363,92 @@ static void senselessCastsAreRefused(void** state) {
 	const knQuat zero = { 0.0, 0.0, 0.0, 0.0 }, large = { 1e300, 0.0, 0.0, 0.0 };
 	refuseCast(ball + 56, &zero, sizeof(zero));
 	refuseCast(ball + 56, &large, sizeof(large));
+}
+
+static void refuseMesh32(size_t at, uint32_t value) {
+	knTestFile file = soundFile("a.knt", 1, 74);
+	uint8_t* chunk = file.bytes + KN_KNT_HEADER_SIZE;
+	memcpy(chunk + KN_KNT_CHUNK_SIZE + at, &value, sizeof(value));
+	resum(chunk);
+	refuseBytes(file.bytes, file.size);
+	free(file.bytes);
+}
+
+static void senselessMeshesAreRefused(void** state) {
+	(void)state;
+	const uint32_t counts[] = { 0, 1, 3, 5, 0x15555555u, 0x15555556u, 0x7fffffffu, 0x80000000u, 0xffffffffu };
+	for (int k = 0; k < 9; ++k) {
+		refuseMesh32(0, counts[k]);
+		refuseMesh32(4, counts[k]);
+	}
+	size_t triangles = 8 + 12 * 4;
+	refuseMesh32(8, 0x7f800000u);             // infinite
+	refuseMesh32(triangles - 4, 0x7fc00000u); // not a number
+	refuseMesh32(triangles, 4);
+	refuseMesh32(triangles + 12 * 4 - 4, 0xffffffffu);
+}
+
+// Version 1 had no meshes and nothing about them in its shapes.
+static void firstVersionIsStillRead(void** state) {
+	(void)state;
+	knTestPath path = testPath("a.knt");
+	knTestFile file = soundFile("a.knt", FRAMES, 75);
+	knAllocator allocator = knAllocator_Default();
+	knCast cast = testCast("last", &allocator);
+	uint8_t* old = malloc(file.size);
+	memcpy(old, file.bytes, KN_KNT_HEADER_SIZE);
+	old[8] = 1;
+	uint8_t* to = old + KN_KNT_HEADER_SIZE;
+	const uint8_t* from = castChunk(file.bytes);
+	const uint8_t* end = from + KN_KNT_CHUNK_SIZE + knKnt_GetChunk(from).size;
+	uint8_t* chunk = to;
+
+	// what stands before the shapes
+	size_t size = KN_KNT_CHUNK_SIZE + 8 + 4 + strlen(cast.scene) + 4 + strlen(cast.stepper);
+	for (int b = 0; b < TEST_BODIES; ++b) {
+		size += 28 + strlen(cast.bodies[b].name);
+	}
+	memcpy(to, from, size);
+	to += size;
+	from += size;
+	for (int s = 0; s < TEST_SHAPES; ++s, from += 96 + strlen(cast.shapes[s - 1].name)) {
+		size_t text = 4 + strlen(cast.shapes[s].name);
+		memcpy(to, from, 88);
+		memcpy(to + 88, from + 92, text);
+		// hulls, meshes and height fields become boxes
+		if (cast.shapes[s].mesh >= 0) {
+			const uint32_t box = KN_GEOM_BOX;
+			const knVec3 cube = { 1.0, 1.0, 1.0 };
+			memcpy(to, &box, 4);
+			memcpy(to + 8, &cube, 24);
+			cast.shapes[s].kind = KN_GEOM_BOX;
+			cast.shapes[s].size = cube;
+			cast.shapes[s].mesh = -1;
+		}
+		to += 88 + text;
+	}
+	assert_ptr_equal(from, end);
+	uint64_t payload = (uint64_t)(to - chunk) - KN_KNT_CHUNK_SIZE;
+	memcpy(chunk + 8, &payload, 8);
+	resum(chunk);
+	size_t rest = file.size - (size_t)(end - file.bytes);
+	memcpy(to, end, rest);
+	testWrite(path.text, old, (size_t)(to - old) + rest);
+
+	knTrajectory* trajectory = knTrajectory_Open(path.text, NULL, NULL);
+	assert_non_null(trajectory);
+	assert_false(knTrajectory_Damaged(trajectory, NULL));
+	assert_int_equal(knTrajectory_MeshCount(trajectory), 0);
+	assertCast(trajectory, 0, &cast);
+	assertFrames(trajectory, FRAMES, 75);
+	knTrajectory_Close(trajectory);
+
+	// a mesh does not belong in it
+	file.bytes[8] = 1;
+	refuseBytes(file.bytes, file.size);
+	knCast_Free(&cast);
+	free(old);
+	free(file.bytes);
 }
 
 static void senselessNumbersCutTheFrames(void** state) {
@@ -412,6 +525,7 @@ static void walk(const knTrajectory* trajectory) {
 				knTrajectoryShape shape = knTrajectory_Shape(trajectory, f, body.firstShape + s);
 				letters += strlen(shape.name);
 				assert_true(shape.kind < KN_GEOM_KIND_COUNT && knIsFiniteF(shape.frame));
+				assert_true(shape.mesh < knTrajectory_MeshCount(trajectory));
 			}
 		}
 	}
@@ -427,9 +541,11 @@ static void randomPayloadsDoNoHarm(void** state) {
 	int accepted = 0;
 	for (int round = 0; round < 3000; ++round) {
 		memcpy(bytes, file.bytes, file.size);
-		// a few bytes of the cast, now and then of the first frame; the sums made right
+		// a few bytes of the cast, now and then of the first frame or mesh; the sums made right
 		size_t framesAt = file.size - END_CHUNK - FRAMES * FRAME_CHUNK;
-		uint8_t* chunk = bytes + (round % 4 == 0 ? framesAt : KN_KNT_HEADER_SIZE);
+		uint8_t* chunks[] = { bytes + framesAt, bytes + KN_KNT_HEADER_SIZE, castChunk(bytes),
+							  castChunk(bytes) };
+		uint8_t* chunk = chunks[round % 4];
 		int size = (int)knKnt_GetChunk(chunk).size;
 		for (int k = testInt(&random, 3); k >= 0; --k) {
 			const uint8_t likely[] = { 0, 1, 0x7f, 0x80, 0xff };
@@ -484,9 +600,9 @@ static void otherFilesAreRefusedWithAReason(void** state) {
 	refuseFile(path.text, KN_BAD_DATA, "not a .knt");
 
 	knTestFile file = soundFile("a.knt", 1, 1);
-	file.bytes[8] = 2;
+	file.bytes[8] = KN_KNT_VERSION + 1;
 	testWrite(path.text, file.bytes, file.size);
-	refuseFile(path.text, KN_UNSUPPORTED, "version 2");
+	refuseFile(path.text, KN_UNSUPPORTED, "version 3");
 	free(file.bytes);
 	remove(path.text);
 }
@@ -620,6 +736,8 @@ int main(void) {
 		cmocka_unit_test(endMarkCountsTheFrames),
 		cmocka_unit_test(senselessCastsAreRefused),
 		cmocka_unit_test(unusedBytesAreRefused),
+		cmocka_unit_test(senselessMeshesAreRefused),
+		cmocka_unit_test(firstVersionIsStillRead),
 		cmocka_unit_test(senselessNumbersCutTheFrames),
 		cmocka_unit_test(claimedSizesAreNotAllocated),
 		cmocka_unit_test(randomPayloadsDoNoHarm),

@@ -1,98 +1,6 @@
 // The catalogue against its sheet: counts, sizes, masses and places recomputed here from the sheet's numbers; every scene
 // small and simulated for a few steps; the live twins; parameters and their ranges.
-#include "catalogue.h"
-#include "support/kn_test.h"
-
-// --- helpers ---------------------------------------------------------------------------------------------------
-
-typedef struct Built {
-	knSceneArgs args;
-	knScene* scene;
-	knModel* model;
-	knWorld* world;
-} Built;
-
-// `sets` is a list of name, value, ..., NULL.
-static Built build(const char* name, const char* const* sets) {
-	Built built;
-	knError error = { 0 };
-	const knSceneEntry* entry = knCatalogue_Find(name, &error);
-	assert_non_null(entry);
-	built.args = knSceneArgs_Default(entry);
-	for (int i = 0; sets != NULL && sets[i] != NULL; i += 2) {
-		assert_ok(knSceneArgs_Set(&built.args, sets[i], sets[i + 1], &error));
-	}
-	built.scene = knSceneArgs_Build(&built.args, &error);
-	if (built.scene == NULL) {
-		fail_msg("%s: %s", name, error.message);
-	}
-	built.model = knModel_Create(built.scene, &error);
-	if (built.model == NULL) {
-		fail_msg("%s: %s", name, error.message);
-	}
-	knWorldDef def = knWorldDef_Default();
-	built.world = knWorld_Create(built.model, &def, &error);
-	if (built.world == NULL) {
-		fail_msg("%s: %s", name, error.message);
-	}
-	return built;
-}
-
-#define BUILD(name, ...) build((name), (const char* const[]){ __VA_ARGS__, NULL })
-
-static void destroy(Built* built) {
-	knWorld_Destroy(built->world);
-	knModel_Release(built->model);
-	knScene_Destroy(built->scene);
-}
-
-static double penetrationOf(Built* built) {
-	knPenetration penetration;
-	knError error = { 0 };
-	assert_ok(knWorld_MeasurePenetration(built->world, &penetration, &error));
-	return penetration.max;
-}
-
-static knVec3 centerOf(const Built* built, const char* body) {
-	knBodyId id = knScene_FindBody(built->scene, body);
-	assert_false(KN_ID_IS_NULL(id));
-	return knWorld_BodyCenter(built->world, id);
-}
-
-static double massOf(const Built* built, const char* body) {
-	return knModel_BodyMass(built->model, knScene_FindBody(built->scene, body)).mass;
-}
-
-static void stepBuilt(Built* built, int steps, knSceneChecks* checks) {
-	const knSceneEntry* entry = built->args.entry;
-	knError error = { 0 };
-	double dt = knScene_GetDef(built->scene)->dt;
-	if (entry->observe != NULL && checks != NULL) {
-		entry->observe(built->world, &built->args, checks);
-	}
-	for (int i = 0; i < steps; ++i) {
-		if (entry->script != NULL) {
-			entry->script(built->world, &built->args);
-		}
-		knStatus status = knWorld_Step(built->world, dt, &error);
-		if (status != KN_OK) {
-			fail_msg("%s, step %d: %s", entry->name, i, error.message);
-		}
-		if (entry->observe != NULL && checks != NULL) {
-			entry->observe(built->world, &built->args, checks);
-		}
-	}
-}
-
-static double checkOf(const knSceneChecks* checks, const char* name) {
-	for (int i = 0; i < checks->count; ++i) {
-		if (strcmp(checks->names[i], name) == 0) {
-			return checks->values[i];
-		}
-	}
-	fail_msg("no check '%s'", name);
-	return 0.0;
-}
+#include "scene_test.h"
 
 // --- the sheet's figures -----------------------------------------------------------------------------------------
 
@@ -102,9 +10,36 @@ static void test_counts(void** state) {
 		const char* scene;
 		int bodies, joints;
 	} expected[] = {
-		{ "box-stack", 25, 0 }, { "wall", 205, 0 },   { "tower", 800, 0 },       { "ball-grid", 125, 0 },
-		{ "pyramid", 210, 0 },  { "pendulum", 1, 1 }, { "heavy-chain", 50, 50 }, { "mass-ratio", 21, 21 },
-		{ "slope", 1, 0 },      { "cradle", 5, 5 },
+		{ "box-stack", 25, 0 },
+		{ "wall", 205, 0 },
+		{ "tower", 800, 0 },
+		{ "ball-grid", 125, 0 },
+		{ "pyramid", 210, 0 },
+		{ "pendulum", 1, 1 },
+		{ "heavy-chain", 50, 50 },
+		{ "mass-ratio", 21, 21 },
+		{ "slope", 1, 0 },
+		{ "cradle", 5, 5 },
+		{ "falling-roof", 660, 0 },
+		{ "roof-tower", 800, 0 },
+		{ "silo", 3000, 0 },
+		{ "plate", 4, 0 },
+		{ "see-saw", 3, 0 },
+		{ "cantilever", 2, 0 },
+		{ "unequal-pillars", 9, 0 },
+		{ "struck-stack", 5, 0 },
+		{ "sled", 2, 0 },
+		{ "card-house", 15, 0 },
+		{ "magnets", 211, 210 },
+		{ "net", 745, 960 },
+		{ "rings", 2160, 2160 },
+		{ "ragdolls", 420, 400 },
+		{ "bridge", 103 + 162, 168 + 81 },
+		{ "push-through", 3, 1 },
+		{ "four-bar", 3, 4 },
+		{ "bricard", 5, 6 },
+		{ "free-ring", 34, 34 },
+		{ "short-loop", 2, 3 },
 	};
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); ++i) {
 		Built built = build(expected[i].scene, NULL);
@@ -120,21 +55,34 @@ static void test_counts(void** state) {
 	destroy(&large);
 }
 
+static bool isOneOf(const char* name, const char* const* names) {
+	for (; *names != NULL; ++names) {
+		if (strcmp(name, *names) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+// Where the sheet itself says otherwise.
+static const char* const ownFriction[] = { "cradle", "sled", "letters", NULL };
+static const char* const weightless[] = { "push-through", "free-ring", NULL };
+
 static void test_defaults(void** state) {
 	(void)state;
 	for (int i = 0; i < knCatalogue_Count(); ++i) {
 		const knSceneEntry* entry = knCatalogue_At(i);
 		Built built = BUILD(entry->name, "small", "1");
 		const knSceneDef* def = knScene_GetDef(built.scene);
-		assert_near3(def->gravity, knV3(0.0, 0.0, -9.81), 0.0);
-		assert_near(def->dt, 0.01, 0.0);
+		assert_near3(def->gravity, isOneOf(entry->name, weightless) ? knZero3() : knV3(0.0, 0.0, -9.81), 0.0);
+		assert_near(def->dt, entry->dt, 0.0);
 		assert_int_equal(def->settings.sleep, 0);
 		assert_string_equal(def->name, entry->name);
 		for (int j = 0; j < knScene_BodySlots(built.scene); ++j) {
 			const knBodyDef* body = knScene_GetBody(built.scene, knScene_BodyAt(built.scene, j));
 			assert_near(body->linearDamping + body->angularDamping, 0.0, 0.0);
 		}
-		for (int j = 0; j < knScene_ShapeSlots(built.scene) && strcmp(entry->name, "cradle") != 0; ++j) {
+		for (int j = 0; j < knScene_ShapeSlots(built.scene) && !isOneOf(entry->name, ownFriction); ++j) {
 			const knShapeDef* shape = knScene_GetShape(built.scene, knScene_ShapeAt(built.scene, j));
 			assert_near(shape->friction, 0.6, 0.0);
 			assert_near(shape->restitution, 0.0, 0.0);
@@ -152,10 +100,12 @@ static void test_starts_closed_and_clear(void** state) {
 		const char* name = knCatalogue_At(i)->name;
 		Built built = build(name, NULL);
 		knMeasures measures = knWorld_Measure(built.world);
-		assert_true(measures.jointError < 1e-9);
-		assert_true(measures.jointAngleError < 1e-9);
-		if (strcmp(name, "ball-grid") != 0) {
-			assert_true(penetrationOf(&built) < 1e-9);
+		if (strcmp(name, "short-loop") != 0 &&
+			!(measures.jointError < 1e-9 && measures.jointAngleError < 1e-9)) {
+			fail_msg("%s starts open: %g m, %g rad", name, measures.jointError, measures.jointAngleError);
+		}
+		if (strcmp(name, "ball-grid") != 0 && !(penetrationOf(&built) < 1e-9)) {
+			fail_msg("%s starts %g m deep", name, penetrationOf(&built));
 		}
 		destroy(&built);
 	}
@@ -359,8 +309,10 @@ static void test_every_small_scene_steps(void** state) {
 
 static void test_small_is_smaller(void** state) {
 	(void)state;
-	static const char* const names[] = { "box-stack", "wall",        "tower",      "ball-grid",
-										 "pyramid",   "heavy-chain", "mass-ratio", "dominoes" };
+	static const char* const names[] = { "box-stack",   "wall",         "tower",     "ball-grid", "pyramid",
+										 "heavy-chain", "mass-ratio",   "dominoes",  "silo",      "net",
+										 "bridge",      "rings",        "ragdolls",  "free-ring", "magnets",
+										 "card-house",  "falling-roof", "roof-tower" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
 		Built whole = build(names[i], NULL), small = BUILD(names[i], "small", "1");
 		assert_true(knModel_BodyCount(small.model) < knModel_BodyCount(whole.model));
@@ -433,8 +385,9 @@ static void test_twin2_bodies_fall_free(void** state) {
 static void test_twin3_starts_a_millimetre_high(void** state) {
 	(void)state;
 	static const char* const tops[][2] = {
-		{ "box-stack", "box4" },  { "wall", "brick3_04" },      { "tower", "brick3_00" },
-		{ "pyramid", "box4_00" }, { "ball-grid", "ball1_1_2" },
+		{ "box-stack", "box4" },           { "wall", "brick3_04" },        { "tower", "brick3_00" },
+		{ "pyramid", "box4_00" },          { "ball-grid", "ball1_1_2" },   { "plate", "block" },
+		{ "cantilever", "counterweight" }, { "unequal-pillars", "plank" }, { "card-house", "card1_0a" },
 	};
 	for (size_t i = 0; i < sizeof(tops) / sizeof(tops[0]); ++i) {
 		Built plain = BUILD(tops[i][0], "small", "1"), twin = BUILD(tops[i][0], "small", "1", "twin", "3");
@@ -466,7 +419,10 @@ static void test_twin4_shifts_the_top_third_beyond_balance(void** state) {
 	assert_true(knWorld_Measure(twin.world).displacement > 0.3); // it topples
 	destroy(&plain);
 	destroy(&twin);
-	static const char* const others[] = { "wall", "tower", "pyramid" };
+	static const char* const others[] = { "wall",       "tower",        "pyramid",
+										  "plate",      "cantilever",   "unequal-pillars",
+										  "card-house", "sparse-stack", "dense-stack",
+										  "arch" };
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); ++i) {
 		Built other = BUILD(others[i], "twin", "4");
 		assert_true(penetrationOf(&other) < 1e-9);
@@ -479,9 +435,11 @@ static void test_twin4_shifts_the_top_third_beyond_balance(void** state) {
 
 static void test_twin5_ground_accelerates(void** state) {
 	(void)state;
-	static const char* const names[] = { "box-stack", "wall", "tower", "pyramid", "ball-grid" };
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
-		Built twin = BUILD(names[i], "small", "1", "twin", "5");
+	for (int i = 0; i < knCatalogue_Count(); ++i) {
+		if (!knCatalogue_At(i)->twins) {
+			continue;
+		}
+		Built twin = BUILD(knCatalogue_At(i)->name, "small", "1", "twin", "5");
 		knVec3 before = centerOf(&twin, "ground");
 		stepBuilt(&twin, 50, NULL);
 		// semi-implicit: a t (t + dt) / 2
@@ -566,9 +524,40 @@ static void test_bad_parameters(void** state) {
 	assert_int_equal(knSceneArgs_Set(&args, "bricks", "5", &error), KN_BAD_ARGUMENT);
 	assert_false(knSceneArgs_Has(&args, "bricks"));
 	assert_true(knSceneArgs_Has(&args, "twin"));
+	memset(&error, 0, sizeof(error));
 	args = knSceneArgs_Default(knCatalogue_Find("slope", NULL));
 	assert_false(knSceneArgs_Has(&args, "twin"));
 	assert_int_equal(knSceneArgs_Set(&args, "twin", "2", &error), KN_BAD_ARGUMENT);
+}
+
+// A choice is set by its word or by its number, and refused by naming the words.
+static void test_choices(void** state) {
+	(void)state;
+	knSceneArgs args = knSceneArgs_Default(knCatalogue_Find("bridge", NULL));
+	knError error = { 0 };
+	char word[32];
+	assert_near(knSceneArgs_Get(&args, "load"), 0.0, 0.0);
+	assert_ok(knSceneArgs_Set(&args, "load", "rings", &error));
+	assert_near(knSceneArgs_Get(&args, "load"), 1.0, 0.0);
+	assert_ok(knSceneArgs_Set(&args, "load", "0", &error));
+	assert_string_equal(knSceneParam_Word(&args.entry->params[0], 0.0, word, sizeof(word)), "blocks");
+	static const char* const bad[] = { "ring", "blocks rings", "2", "-1", "0.5", "" };
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
+		assert_int_equal(knSceneArgs_Set(&args, "load", bad[i], &error), KN_BAD_DATA);
+		assert_non_null(strstr(error.message, "blocks rings"));
+	}
+	assert_near(knSceneArgs_Get(&args, "load"), 0.0, 0.0);
+	for (int i = 0; i < knCatalogue_Count(); ++i) {
+		const knSceneEntry* entry = knCatalogue_At(i);
+		for (int j = 0; j < KN_SCENE_MAX_PARAMS && entry->params[j].name != NULL; ++j) {
+			const knSceneParam* param = &entry->params[j];
+			assert_true(param->lower <= param->value && param->value <= param->upper);
+			// as many words as values
+			assert_true(param->choices == NULL ||
+						knSceneParam_Word(param, param->upper, word, sizeof(word)) != NULL);
+			assert_null(knSceneParam_Word(param, param->upper + 1.0, word, sizeof(word)));
+		}
+	}
 }
 
 static void test_unknown_scene_is_suggested(void** state) {
@@ -610,6 +599,7 @@ int main(void) {
 		cmocka_unit_test(test_slope_holds_and_slides),
 		cmocka_unit_test(test_dominoes_fall),
 		cmocka_unit_test(test_bad_parameters),
+		cmocka_unit_test(test_choices),
 		cmocka_unit_test(test_unknown_scene_is_suggested),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

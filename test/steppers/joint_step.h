@@ -22,10 +22,9 @@ typedef struct JointWorld {
 // The scene is gone afterwards.
 static inline JointWorld newJointWorld(knScene* scene) {
 	knError error = { 0 };
-	JointWorld w = { .allocator = knAllocator_Default(),
-					 .settings = knSettings_Default(),
-					 .preSweeps = 9,
-					 .postSweeps = 5 };
+	JointWorld w = {
+		.allocator = knAllocator_Default(), .settings = knSettings_Default(), .preSweeps = 9, .postSweeps = 5
+	};
 	w.model = knModel_Create(scene, &error);
 	if (w.model == NULL) {
 		failWith(&error);

@@ -1,172 +1,150 @@
-// The velocity stepper: velocity-based complementarity in maximal coordinates (Erleben 2007), phases 1 to 5
-// numbered as in his time step. stepVelocity at the end is the method on one page.
+// The velocity stepper: velocity-based complementarity in maximal coordinates with shock propagation (Erleben
+// 2007). Two schemes, each a page at the end of this file, share all their phases:
 //
 //   u' = u + W (J^T lambda + h f),   w = J u' + bias,   lo <= lambda <= hi complementary to w
 //
-// Joints are bilateral rows, contacts unilateral ones with a friction pyramid. The rows of the whole world are
-// solved together by a fixed number of projected Gauss-Seidel sweeps, warm-started from the step before.
+// stepPaper is the published one. It divides the time of a step between a global solve (the share a) and a
+// layered one, so an interface carries the share a of the weight above it. stepDefault gives the global solve all
+// of the time, so that every interface carries its load, and lets the layers take out what few sweeps leave over.
 
 #include "steppers/stepper_ops.h"
 
-#include "dynamics/collision_input.h"
-#include "solve/pgs.h"
-#include "steppers/velocity/velocity_memory.h"
+#include "steppers/velocity/velocity_step.h"
 
-#define DEFAULT_SWEEPS 30
+#define DEFAULT_SWEEPS 10
+#define DEFAULT_SMALL_SWEEPS 20
+#define DEFAULT_TINY_SWEEPS 40
+#define DEFAULT_JOINT_SWEEPS 30
+#define DEFAULT_LAYER_SWEEPS 20
+#define DEFAULT_TALL_SWEEPS 50
+#define DEFAULT_CORRECTION_SWEEPS 5
+#define PAPER_SWEEPS 10
+#define PAPER_LAYER_SWEEPS 10
+#define PAPER_WEIGHTING 0.01
 
-// What the phases hand on; nothing outlives the step.
-typedef struct Step {
-	knStepContext* context;
-	knBlocks blocks;
-	knRowInput input;
-	knContactRows contacts;
-	knJointRows joints;
-	knRows rows; // joints first, then contacts, so that contacts have the last word in a sweep
-} Step;
-
-static knStatus outOfMemory(const Step* step) {
-	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
+// The stepper's own choice unless the user has one.
+static int chosen(int setting, int own) {
+	return setting >= 0 ? setting : own;
 }
 
-// Forces act on all bodies; their velocities after it tell how far to look for contacts.
-static knStatus applyForces(Step* step, double h) {
-	knStepContext* context = step->context;
-	if (!knBlocks_Begin(&step->blocks, context->model, context->state, h, &context->tasks, context->arena)) {
-		return outOfMemory(step);
-	}
-	knJointRows_ApplyForces(context->model, &step->blocks, context->state);
-	double last = knVelocityMemory_Get(context->state)->dt;
-	step->input = (knRowInput){ .model = context->model,
-								.state = context->state,
-								.blocks = &step->blocks,
-								.tasks = context->tasks,
-								.impulseScale = last > 0.0 ? h / last : 0.0,
-								.rolling = context->settings->rolling };
-	return KN_OK;
+static double chosenNumber(double setting, double own) {
+	return setting >= 0.0 ? setting : own;
 }
 
-static knStatus findContacts(Step* step) {
-	knStepContext* context = step->context;
-	double start = knStepContext_Now(context);
-	double* margins = knCollisionInput_Margins(context->model, &step->blocks, context->arena);
-	knCollideInput input;
-	if (margins == NULL || !knCollisionInput_Make(&input, context->model, context->state, margins,
-												  &context->tasks, context->arena)) {
-		return outOfMemory(step);
+static knVelocityOptions resolveOptions(const knStepContext* context) {
+	const knSettings* settings = context->settings;
+	bool paper = settings->scheme == KN_SCHEME_PAPER;
+	int friction = chosen(settings->frictionModel, paper ? KN_FRICTION_ALIGNED : KN_FRICTION_CONE);
+	knVelocityOptions options = {
+		.sweeps = { DEFAULT_SWEEPS, DEFAULT_SMALL_SWEEPS, DEFAULT_TINY_SWEEPS, DEFAULT_JOINT_SWEEPS },
+		.layerSweeps = chosen(settings->layerSweeps, paper ? PAPER_LAYER_SWEEPS : DEFAULT_LAYER_SWEEPS),
+		.tallLayerSweeps = chosen(settings->layerSweeps, DEFAULT_TALL_SWEEPS),
+		.correctionSweeps = chosen(settings->correctionSweeps, DEFAULT_CORRECTION_SWEEPS),
+		.shock = settings->shock != 0,
+		.queries = chosen(settings->queries, paper ? 2 : 1),
+		.weighting = chosenNumber(settings->weighting, PAPER_WEIGHTING),
+		.friction = friction == KN_FRICTION_CONE ? KN_SWEEP_CONE : KN_SWEEP_BOX,
+		.alignTangents = friction == KN_FRICTION_ALIGNED,
+		.warmStart = chosen(settings->warmStart, !paper) != 0,
+		.directJoints = !paper && settings->articulation == KN_ARTICULATION_DIRECT,
+		.solver = { .gamma = chosenNumber(settings->mixing, 0.0),
+					.omega = chosenNumber(settings->relaxation, 1.0),
+					.jacobi = settings->solver == KN_RELAXATION_JACOBI,
+					.unscaled = settings->scaling == 0,
+					.tasks = &context->tasks },
+	};
+	for (int stage = 0; stage < KN_STAGE_COUNT && (paper || settings->sweeps >= 0); ++stage) {
+		options.sweeps[stage] = chosen(settings->sweeps, PAPER_SWEEPS);
 	}
-	knContactSet set;
-	knStatus status = knCollide(context->collider, &input, &set, context->error);
-	context->report->queries += 1;
-	context->report->collideTime += knStepContext_Now(context) - start;
-	if (status == KN_BAD_DATA) {
-		// poses and margins were finite, so a body is where the collider's boxes are no longer
-		return knError_Set(context->error, KN_DIVERGED, "world", "a body is too far away to be collided");
-	}
-	if (status != KN_OK) {
-		return status;
-	}
-	bool listed =
-		knContactRows_List(&step->contacts, &step->input, &set, knVelocityMemory_Contacts(context->state),
-						   knVelocityMemory_Get(context->state)->contactCount, context->arena);
-	return listed ? KN_OK : outOfMemory(step);
+	return options;
 }
 
-static knStatus buildRows(Step* step) {
-	knStepContext* context = step->context;
-	const knVelocityMemory* memory = knVelocityMemory_Get(context->state);
-	if (!knJointRows_Reserve(&step->joints, context->model, context->state, context->arena)) {
-		return outOfMemory(step);
+// Runs the next phase unless one has failed.
+#define THEN(status, phase)                                                                                  \
+	do {                                                                                                     \
+		if ((status) == KN_OK) {                                                                             \
+			(status) = (phase);                                                                              \
+		}                                                                                                    \
+	} while (0)
+
+static knStatus stepDefault(knVelocityStep* step) {
+	// 1 contacts at t, and those to come (the forces decide how far to look)
+	knStatus status = knVelocity_ApplyForces(step, step->h);
+	THEN(status, knVelocity_FindContacts(step, true));
+
+	// 2 dynamics(h): rows of the whole world, all masses true, from the impulses of the step before
+	THEN(status, knVelocity_BuildRows(step));
+	THEN(status, knVelocity_SolveGlobal(step));
+	THEN(status, knVelocity_Collect(step));
+
+	// 3 layers from the ground up, what is below frozen: sweeps that continue those impulses, without time
+	if (step->options.shock) {
+		THEN(status, knVelocity_BuildLayers(step));
+		THEN(status, knVelocity_ContinueLayers(step));
 	}
-	knRows* rows = &step->rows;
-	rows->capacity = step->joints.capacity + step->contacts.rowCount;
-	rows->blockCount = context->model->bodyCount;
-	rows->items = KN_SCRATCH(context->arena, knRow, rows->capacity);
-	if (rows->items == NULL) {
-		return outOfMemory(step);
+
+	// 4 move all bodies by h; correction() layer by layer
+	THEN(status, knVelocity_Move(step));
+	if (step->options.shock) {
+		THEN(status, knVelocity_CorrectLayers(step));
 	}
-	knJointRows_Fill(&step->joints, &step->input, knVelocityMemory_Joints(context->state), memory->jointCount,
-					 rows);
-	knContactRows_Fill(&step->contacts, &step->input, knVelocityMemory_Contacts(context->state), rows->count,
-					   rows);
-	rows->count += step->contacts.rowCount;
-	return KN_OK;
+
+	// 5 correction() of the whole world; the old contacts serve, their depths are measured anew
+	if (step->options.queries > 1) {
+		THEN(status, knVelocity_FindAgain(step));
+	}
+	THEN(status, knVelocity_CorrectGlobal(step));
+	return status;
 }
 
-static void solveRows(Step* step) {
-	knStepContext* context = step->context;
-	int sweeps = context->settings->sweeps >= 0 ? context->settings->sweeps : DEFAULT_SWEEPS;
-	knPgsResult result = knPgs_Solve(&step->rows, sweeps, step->blocks.u);
-	context->report->iterations += result.sweeps;
-	context->report->theta = result.theta;
-	context->report->rows = step->rows.count;
-	context->report->contacts = step->contacts.solidCount;
-}
+static knStatus stepPaper(knVelocityStep* step) {
+	double a = step->options.shock ? step->options.weighting : 1.0;
 
-// Reactions, impulses and work are read off the solved rows and remembered for the next step.
-static knStatus collectImpulses(Step* step) {
-	knStepContext* context = step->context;
-	knState* state = context->state;
-	int jointMemories = knJointRows_MemoryCount(&step->joints);
-	if (!knVelocityMemory_Resize(state, context->model, step->blocks.h, step->contacts.solidCount,
-								 jointMemories, context->allocator)) {
-		return outOfMemory(step);
+	// 1 contacts at t
+	knStatus status = knVelocity_ApplyForces(step, a * step->h);
+	THEN(status, knVelocity_FindContacts(step, false));
+
+	// 2 dynamics(a h) on every group
+	THEN(status, knVelocity_BuildRows(step));
+	THEN(status, knVelocity_SolveGlobal(step));
+	THEN(status, knVelocity_Collect(step));
+	THEN(status, knVelocity_Move(step));
+
+	// 3 layers from the ground up, the bottom fixed: dynamics((1 - a) h), then correction()
+	if (step->options.shock) {
+		THEN(status, knVelocity_BuildLayers(step));
+		THEN(status, knVelocity_ApplyForces(step, (1.0 - a) * step->h));
+		THEN(status, knVelocity_SolveLayers(step));
+		THEN(status, knVelocity_Move(step));
+		THEN(status, knVelocity_CorrectLayers(step));
 	}
-	knContactRows_Collect(&step->contacts, &step->input, &step->rows, step->joints.count,
-						  knVelocityMemory_Contacts(state));
-	double work = knJointRows_Collect(&step->joints, context->model, &step->blocks, &step->rows, state,
-									  knVelocityMemory_Joints(state));
-	work += knBlocks_DriveWork(&step->blocks, state);
-	work += knBlocks_KinematicWork(&step->blocks, context->model, &step->rows);
-	context->report->work = work;
-	context->contacts = step->contacts.contacts;
-	context->contactCount = step->contacts.count;
-	return KN_OK;
+
+	// 4 contacts at t + h
+	if (step->options.queries > 1) {
+		THEN(status, knVelocity_FindAgain(step));
+	}
+
+	// 5 correction() on every group
+	THEN(status, knVelocity_CorrectGlobal(step));
+	return status;
 }
 
 static knStatus stepVelocity(knStepContext* context, double h) {
-	Step step = { .context = context };
-
-	// 1 contacts at t (and the forces, which decide how far to look)
-	knStatus status = applyForces(&step, h);
-	if (status == KN_OK) {
-		status = findContacts(&step);
-	}
-
-	// 2 dynamics(h): rows of the whole world, all masses true
+	knVelocityStep step = { .context = context, .options = resolveOptions(context), .h = h };
 	double start = knStepContext_Now(context);
+	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
+	knStatus status = paper ? stepPaper(&step) : stepDefault(&step);
 	if (status == KN_OK) {
-		status = buildRows(&step);
-	}
-	if (status == KN_OK) {
-		solveRows(&step);
-	}
-
-	// 3 shock propagation goes here: stack layers bottom-up, lower bodies frozen, sweeps that continue lambda
-	if (status == KN_OK) {
-		status = collectImpulses(&step);
-	}
-
-	// 4 move all bodies by h; correction() layer by layer goes here
-	if (status == KN_OK) {
-		knBlocks_End(&step.blocks, context->model, &context->tasks, context->state);
 		knState_UpdateCoordinates(context->state, context->model);
 	}
-
-	// 5 contacts at t + h and the correction() of the whole world go here
-	context->report->solveTime += knStepContext_Now(context) - start;
+	context->report->solveTime += knStepContext_Now(context) - start - context->report->collideTime;
 	return status;
 }
 
 static knStatus checkVelocity(const knModel* model, const knSettings* settings, knError* error) {
 	(void)model;
-	if (settings->scheme == KN_SCHEME_PAPER) {
-		return knError_Set(error, KN_UNSUPPORTED, "scheme=paper",
-						   "the velocity stepper does not have the published scheme yet; use scheme=default");
-	}
-	if (settings->shock > 0) {
-		return knError_Set(error, KN_UNSUPPORTED, "shock=1",
-						   "the velocity stepper does not have shock propagation yet; use shock=0");
-	}
+	(void)settings;
+	(void)error;
 	return KN_OK;
 }
 
@@ -178,7 +156,9 @@ static size_t privateSize(const knModel* model, const knSettings* settings) {
 
 const knStepperOps knVelocityStepper = {
 	.name = "velocity",
-	.help = "maximal coordinates; joints and contacts as one complementarity problem, projected Gauss-Seidel",
+	.help =
+		"maximal coordinates; joints and contacts as one complementarity problem, projected Gauss-Seidel, "
+		"shock propagation",
 	.check = checkVelocity,
 	.privateSize = privateSize,
 	.step = stepVelocity,

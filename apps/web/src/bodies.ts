@@ -1,0 +1,216 @@
+// Draws the bodies: every shape is an instance of a few unit geometries (a capsule is a tube and two balls), so that
+// thousands of bodies are a handful of draw calls. Curved shapes carry a faint pattern that shows how they turn, boxes
+// a thin edge.
+import * as THREE from "three";
+import { toCreasedNormals } from "three/examples/jsm/utils/BufferGeometryUtils.js";
+import type { Poses } from "./poses";
+import type { Actor, Geometry, Recording, Shape } from "./recording";
+
+const PALETTE = [0x4c86c6, 0xe2803a, 0x5aa469, 0xc9566b, 0x8a72be, 0x3fa3a3, 0xd9a63c, 0x8d6e5c];
+const STILL = 0x9aa3ad;
+
+type Pattern = "edges" | "octants" | "quarters" | "none";
+
+interface Part {
+	actor: number;
+	position: THREE.Vector3; // in the body's frame
+	rotation: THREE.Quaternion;
+	scale: THREE.Vector3;
+	color: THREE.Color;
+	plain: boolean; // not of a mesh
+}
+
+interface Group {
+	mesh: THREE.InstancedMesh;
+	parts: Part[];
+}
+
+// --- unit geometries and materials -------------------------------------------------------------------------------
+
+// `detail`: fewer triangles where there are many.
+function unitGeometry(name: string, detail: number): THREE.BufferGeometry {
+	switch (name) {
+		case "box":
+			return new THREE.BoxGeometry(2, 2, 2);
+		case "ball":
+			return new THREE.SphereGeometry(1, 8 * detail, 6 * detail).rotateX(Math.PI / 2);
+		case "tube":
+			return new THREE.CylinderGeometry(1, 1, 2, 8 * detail, 1, true).rotateX(Math.PI / 2);
+		default:
+			return new THREE.CylinderGeometry(1, 1, 2, 10 * detail).rotateX(Math.PI / 2);
+	}
+}
+
+function meshGeometry(geometry: Geometry): THREE.BufferGeometry {
+	const buffer = new THREE.BufferGeometry();
+	buffer.setAttribute("position", new THREE.BufferAttribute(geometry.positions!, 3));
+	buffer.setIndex(new THREE.BufferAttribute(geometry.triangles!, 1));
+	return toCreasedNormals(buffer, Math.PI / 5);
+}
+
+const SHADE: Record<Pattern, string> = {
+	edges: `vec3 e3 = abs(vHere); vec3 w3 = fwidth(vHere);
+		vec3 d3 = (1.0 - e3) / max(w3, vec3(1e-6));
+		float a1 = e3.x > 0.999 ? 1e6 : d3.x, a2 = e3.y > 0.999 ? 1e6 : d3.y, a3 = e3.z > 0.999 ? 1e6 : d3.z;
+		float edge = min(a1, min(a2, a3));
+		float fade = clamp(0.35 / max(w3.x + w3.y + w3.z, 1e-6) * 0.2, 0.0, 1.0);
+		diffuseColor.rgb *= 1.0 - 0.38 * fade * (1.0 - smoothstep(0.4, 1.6, edge));`,
+	octants: `float side = vHere.x * vHere.y * vHere.z;
+		diffuseColor.rgb *= mix(0.74, 1.0, smoothstep(-0.5, 0.5, side / max(fwidth(side), 1e-6)));`,
+	quarters: `float side = vHere.x * vHere.y;
+		diffuseColor.rgb *= mix(0.78, 1.0, smoothstep(-0.5, 0.5, side / max(fwidth(side), 1e-6)));`,
+	none: "",
+};
+
+function material(pattern: Pattern): THREE.Material {
+	const made = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.0 });
+	if (pattern === "none") {
+		made.side = THREE.DoubleSide;
+		return made;
+	}
+	made.onBeforeCompile = (shader) => {
+		shader.vertexShader = shader.vertexShader
+			.replace("#include <common>", "#include <common>\nvarying vec3 vHere;")
+			.replace("#include <begin_vertex>", "#include <begin_vertex>\nvHere = position;");
+		shader.fragmentShader = shader.fragmentShader
+			.replace("#include <common>", "#include <common>\nvarying vec3 vHere;")
+			.replace("#include <color_fragment>", `#include <color_fragment>\n{ ${SHADE[pattern]} }`);
+	};
+	made.customProgramCacheKey = () => pattern;
+	return made;
+}
+
+// --- from shapes to parts ----------------------------------------------------------------------------------------
+
+function colorOf(actor: Actor, index: number, shape: Shape): THREE.Color {
+	const moves = actor.kind === "dynamic" || actor.kind === "kinematic";
+	const chosen = shape.color || actor.color || (moves ? PALETTE[index % PALETTE.length] : STILL);
+	return new THREE.Color(chosen);
+}
+
+export class Bodies {
+	readonly root = new THREE.Group();
+	readonly groups: Group[] = [];
+	private readonly color = new THREE.Color();
+	private marked = -1;
+
+	constructor(private readonly recording: Recording) {
+		const lists = new Map<string, Part[]>();
+		recording.actors.forEach((actor, index) => {
+			for (let s = actor.firstShape; s < actor.firstShape + actor.shapeCount; ++s) {
+				this.addShape(lists, index, recording.shapes[s]);
+			}
+		});
+		for (const [name, parts] of lists) {
+			this.addGroup(name, parts);
+		}
+	}
+
+	private addShape(lists: Map<string, Part[]>, actor: number, shape: Shape): void {
+		const geometry = this.recording.geometries[shape.geometry];
+		const color = colorOf(this.recording.actors[actor], actor, shape);
+		const position = new THREE.Vector3(...shape.position), rotation = new THREE.Quaternion(...shape.rotation);
+		const add = (list: string, along: number, x: number, y: number, z: number) => {
+			const place = new THREE.Vector3(0, 0, along).applyQuaternion(rotation).add(position);
+			const part = { actor, position: place, rotation, scale: new THREE.Vector3(x, y, z), color,
+				plain: geometry.kind !== "mesh" };
+			lists.set(list, lists.get(list) ?? []);
+			lists.get(list)!.push(part);
+		};
+		const [x, y, z] = geometry.size;
+		switch (geometry.kind) {
+			case "sphere":
+				return add("ball", 0, x, x, x);
+			case "ellipsoid":
+				return add("ball", 0, x, y, z);
+			case "box":
+				return add("box", 0, x, y, z);
+			case "cylinder":
+				return add("can", 0, x, x, y);
+			case "capsule":
+				add("tube", 0, x, x, y);
+				add("ball", y, x, x, x);
+				return add("ball", -y, x, x, x);
+			case "mesh":
+				return add(`mesh ${shape.geometry}`, 0, 1, 1, 1);
+			case "plane":
+				return; // ground.ts
+		}
+	}
+
+	private addGroup(name: string, parts: Part[]): void {
+		const patterns: Record<string, Pattern> = { box: "edges", ball: "octants", tube: "quarters", can: "quarters" };
+		const detail = parts.length > 1500 ? 2 : parts.length > 300 ? 3 : 5;
+		const geometry = name.startsWith("mesh ") ? meshGeometry(this.recording.geometries[+name.slice(5)])
+			: unitGeometry(name, detail);
+		const mesh = new THREE.InstancedMesh(geometry, material(patterns[name] ?? "none"), parts.length);
+		mesh.castShadow = true;
+		mesh.receiveShadow = true;
+		mesh.frustumCulled = false;
+		mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
+		parts.forEach((part, i) => mesh.setColorAt(i, part.color));
+		this.groups.push({ mesh, parts });
+		this.root.add(mesh);
+	}
+
+	// `pixel`: a pixel's size at a metre from the eye. What is thinner than two pixels is drawn that thick, or a long
+	// chain would fall apart into dots.
+	update(poses: Poses, eye: THREE.Vector3, pixel: number): void {
+		const body = new THREE.Quaternion(), rotation = new THREE.Quaternion();
+		const position = new THREE.Vector3(), scale = new THREE.Vector3();
+		const matrix = new THREE.Matrix4();
+		for (const { mesh, parts } of this.groups) {
+			parts.forEach((part, i) => {
+				body.fromArray(poses.rotation, 4 * part.actor);
+				position.copy(part.position).applyQuaternion(body);
+				position.x += poses.position[3 * part.actor];
+				position.y += poses.position[3 * part.actor + 1];
+				position.z += poses.position[3 * part.actor + 2];
+				rotation.multiplyQuaternions(body, part.rotation);
+				scale.copy(part.scale).multiplyScalar(poses.present[part.actor]);
+				if (part.plain) {
+					const thin = pixel * eye.distanceTo(position) * poses.present[part.actor];
+					scale.set(Math.max(thin, scale.x), Math.max(thin, scale.y), Math.max(thin, scale.z));
+				}
+				matrix.compose(position, rotation, scale);
+				matrix.toArray(mesh.instanceMatrix.array as Float32Array, 16 * i);
+			});
+			mesh.instanceMatrix.needsUpdate = true;
+			mesh.boundingSphere = null;
+		}
+	}
+
+	// The body under a ray; 0 (the world) where there is none.
+	pick(raycaster: THREE.Raycaster): number {
+		let nearest = Infinity, actor = 0;
+		for (const { mesh, parts } of this.groups) {
+			for (const hit of raycaster.intersectObject(mesh, false)) {
+				if (hit.instanceId !== undefined && hit.distance < nearest) {
+					nearest = hit.distance;
+					actor = parts[hit.instanceId].actor;
+				}
+			}
+		}
+		return actor;
+	}
+
+	// Lightens one body, and the one before back.
+	mark(actor: number): void {
+		if (actor === this.marked) {
+			return;
+		}
+		for (const { mesh, parts } of this.groups) {
+			parts.forEach((part, i) => {
+				if (part.actor === actor || part.actor === this.marked) {
+					this.color.copy(part.color);
+					if (part.actor === actor) {
+						this.color.lerp(new THREE.Color(0xffffff), 0.45);
+					}
+					mesh.setColorAt(i, this.color);
+					mesh.instanceColor!.needsUpdate = true;
+				}
+			});
+		}
+		this.marked = actor;
+	}
+}

@@ -1,0 +1,123 @@
+// Planes: large sheets with a grid, which fade out far from the action. Where the scene has no level plane, a fainter
+// sheet below everything gives the eye a floor to measure against.
+import * as THREE from "three";
+import type { Poses } from "./poses";
+import type { Recording } from "./recording";
+
+interface Sheet {
+	mesh: THREE.Mesh;
+	actor: number;
+	position: THREE.Vector3;
+	rotation: THREE.Quaternion;
+}
+
+// The largest of 1, 10, 100... (or a tenth, ...) metres that gives some ten lines across the action.
+function gridStep(extent: number): number {
+	return Math.pow(10, Math.round(Math.log10(Math.max(extent, 1e-6) / 8)));
+}
+
+function sheetMaterial(step: number, fade: number, strength: number): THREE.MeshLambertMaterial {
+	const material = new THREE.MeshLambertMaterial({
+		transparent: true,
+		side: THREE.DoubleSide,
+		polygonOffset: true,
+		polygonOffsetFactor: 1,
+		polygonOffsetUnits: 1,
+	});
+	material.userData.uniforms = {
+		uStep: { value: step },
+		uFade: { value: fade },
+		uStrength: { value: strength },
+		uLine: { value: new THREE.Color() },
+		uMiddle: { value: new THREE.Vector3() },
+	};
+	material.onBeforeCompile = (shader) => {
+		Object.assign(shader.uniforms, material.userData.uniforms);
+		shader.vertexShader = shader.vertexShader
+			.replace("#include <common>", "#include <common>\nvarying vec3 vOnSheet; varying vec3 vInWorld;")
+			.replace("#include <begin_vertex>",
+				"#include <begin_vertex>\nvOnSheet = position; vInWorld = (modelMatrix * vec4(position, 1.0)).xyz;");
+		shader.fragmentShader = shader.fragmentShader
+			.replace("#include <common>", `#include <common>
+				varying vec3 vOnSheet; varying vec3 vInWorld;
+				uniform float uStep; uniform float uFade; uniform float uStrength; uniform vec3 uLine; uniform vec3 uMiddle;
+				float gridLine(vec2 p, float step) {
+					vec2 q = p / step;
+					vec2 w = max(fwidth(q), vec2(1e-6));
+					vec2 d = abs(fract(q - 0.5) - 0.5) / w;
+					vec2 on = (1.0 - smoothstep(0.25, 1.0, d)) * (1.0 - smoothstep(0.04, 0.25, w));
+					return max(on.x, on.y);
+				}`)
+			.replace("#include <color_fragment>", `#include <color_fragment>
+				{
+					float fine = gridLine(vOnSheet.xy, uStep), coarse = gridLine(vOnSheet.xy, 10.0 * uStep);
+					diffuseColor.rgb = mix(diffuseColor.rgb, uLine, max(0.22 * fine, 0.42 * coarse));
+					float away = distance(vInWorld, uMiddle) / uFade;
+					diffuseColor.a *= uStrength * (1.0 - smoothstep(0.25, 1.0, away));
+				}`);
+	};
+	return material;
+}
+
+export class Ground {
+	readonly root = new THREE.Group();
+	private readonly sheets: Sheet[] = [];
+	private readonly materials: THREE.MeshLambertMaterial[] = [];
+
+	constructor(recording: Recording, box: THREE.Box3) {
+		const extent = box.getSize(new THREE.Vector3()).length();
+		const middle = box.getCenter(new THREE.Vector3());
+		let level = false;
+		recording.actors.forEach((actor, index) => {
+			for (let s = actor.firstShape; s < actor.firstShape + actor.shapeCount; ++s) {
+				const shape = recording.shapes[s];
+				if (recording.geometries[shape.geometry].kind !== "plane") {
+					continue;
+				}
+				const rotation = new THREE.Quaternion(...shape.rotation);
+				const normal = new THREE.Vector3(0, 0, 1).applyQuaternion(rotation);
+				level = level || normal.z > 0.999;
+				// walls and ramps are shown no larger than needed, or they would hide the scene
+				const reach = normal.z > 0.999 ? 9 * extent : 1.2 * extent;
+				this.add(index, new THREE.Vector3(...shape.position), rotation, reach, 1, extent, middle);
+			}
+		});
+		if (!level) {
+			const below = new THREE.Vector3(0, 0, box.min.z - 0.02 * extent);
+			this.add(0, below, new THREE.Quaternion(), 6 * extent, 0.55, extent, middle);
+		}
+	}
+
+	private add(actor: number, position: THREE.Vector3, rotation: THREE.Quaternion, fade: number, strength: number,
+		extent: number, middle: THREE.Vector3): void {
+		const material = sheetMaterial(gridStep(extent), fade, strength);
+		// centred on the foot of the scene's middle, moved by whole grid steps so that lines stay on round numbers
+		const foot = middle.clone().sub(position).applyQuaternion(rotation.clone().invert());
+		const geometry = new THREE.CircleGeometry(1.05 * fade, 64).translate(foot.x, foot.y, 0);
+		const mesh = new THREE.Mesh(geometry, material);
+		mesh.receiveShadow = true;
+		mesh.renderOrder = -1;
+		material.userData.uniforms.uMiddle.value.copy(new THREE.Vector3(foot.x, foot.y, 0).applyQuaternion(rotation).add(position));
+		this.materials.push(material);
+		this.sheets.push({ mesh, actor, position, rotation });
+		this.root.add(mesh);
+	}
+
+	setColors(sheet: number, line: number): void {
+		for (const material of this.materials) {
+			material.color.setHex(sheet);
+			material.userData.uniforms.uLine.value.setHex(line);
+		}
+	}
+
+	update(poses: Poses): void {
+		const body = new THREE.Quaternion();
+		for (const sheet of this.sheets) {
+			body.fromArray(poses.rotation, 4 * sheet.actor);
+			sheet.mesh.position.copy(sheet.position).applyQuaternion(body)
+				.add(new THREE.Vector3().fromArray(poses.position, 3 * sheet.actor));
+			sheet.mesh.quaternion.multiplyQuaternions(body, sheet.rotation);
+			sheet.mesh.visible = poses.present[sheet.actor] === 1;
+		}
+	}
+}

@@ -1,0 +1,72 @@
+// Groups by union-find. A set is named by its lowest body, so the names depend on who is connected, not on the
+// order in which that was found out.
+
+#include "dynamics/islands.h"
+
+static int32_t findRoot(int32_t* parent, int32_t i) {
+	while (parent[i] != i) {
+		parent[i] = parent[parent[i]];
+		i = parent[i];
+	}
+	return i;
+}
+
+static void unite(int32_t* parent, int32_t a, int32_t b) {
+	a = findRoot(parent, a);
+	b = findRoot(parent, b);
+	if (a < b) {
+		parent[b] = a;
+	} else {
+		parent[a] = b;
+	}
+}
+
+static void flatten(int32_t* parent, const double* invMass, int count) {
+	for (int i = 0; i < count; ++i) {
+		// roots are lower than what they name, so parent[i] is final already
+		parent[i] = parent[parent[i]];
+	}
+	for (int i = 0; i < count; ++i) {
+		parent[i] = invMass[i] > 0.0 ? parent[i] : -1;
+	}
+}
+
+bool knIslands_Build(knIslands* islands, int bodyCount, const double* invMass, const knSweepChunk* chunks,
+					 int chunkCount, const knJointEdge* joints, int jointCount, knArena* arena) {
+	int32_t* group = islands->group = KN_SCRATCH(arena, int32_t, bodyCount);
+	int32_t* assembly = islands->assembly = KN_SCRATCH(arena, int32_t, bodyCount);
+	islands->anchored = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount);
+	islands->jointed = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount);
+	islands->linked = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int i = 0; i < bodyCount; ++i) {
+		group[i] = assembly[i] = i;
+	}
+	for (int i = 0; i < jointCount; ++i) {
+		if (invMass[joints[i].a] > 0.0 && invMass[joints[i].b] > 0.0) {
+			unite(assembly, joints[i].a, joints[i].b);
+			unite(group, joints[i].a, joints[i].b);
+		}
+	}
+	for (int i = 0; i < chunkCount; ++i) {
+		if (invMass[chunks[i].a] > 0.0 && invMass[chunks[i].b] > 0.0) {
+			unite(group, chunks[i].a, chunks[i].b);
+		}
+	}
+	flatten(group, invMass, bodyCount);
+	flatten(assembly, invMass, bodyCount);
+
+	for (int i = 0; i < jointCount; ++i) {
+		int32_t a = group[joints[i].a], b = group[joints[i].b];
+		islands->jointed[a >= 0 ? a : b] = islands->linked[a >= 0 ? a : b] = 1;
+		islands->anchored[a >= 0 ? a : b] |= a < 0 || b < 0;
+	}
+	for (int i = 0; i < chunkCount; ++i) {
+		int32_t a = group[chunks[i].a], b = group[chunks[i].b];
+		islands->linked[a >= 0 ? a : b] = 1;
+		islands->anchored[a >= 0 ? a : b] |= a < 0 || b < 0;
+	}
+	return true;
+}

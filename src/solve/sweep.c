@@ -1,0 +1,180 @@
+// Running the kernels: stage by stage, colour by colour, the packs of a colour in parallel.
+
+#include "solve/sweep.h"
+
+#include <string.h>
+
+#include "core/tasks.h"
+#include "solve/pgs.h"
+
+#define PACK_GRAIN 64
+#define STALL_SPAN 5 // sweeps over which progress is judged
+
+typedef struct Run {
+	const knSweepSet* set;
+	const knSweepKernel* kernel;
+	const knPackOptions* options;
+	const knTwist* from;
+	knTwist* to;
+	double* theta;
+	int first; // pack
+} Run;
+
+// --- one pass over a stage -------------------------------------------------------------------------------
+
+static void velocityRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Run* run = argument;
+	run->kernel->velocities(run->set, run->first + begin, run->first + end, run->options, run->from, run->to);
+}
+
+static void correctRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Run* run = argument;
+	run->kernel->correct(run->set, run->first + begin, run->first + end, run->to);
+}
+
+static void meritRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Run* run = argument;
+	run->kernel->merit(run->set, run->first + begin, run->first + end, run->options, run->from, run->theta);
+}
+
+static void forColours(Run* run, int stage, const knTasks* tasks, knTaskFn* fn) {
+	const knSweepStage* s = &run->set->stages[stage];
+	for (int c = s->firstColour; c < s->firstColour + s->colourCount; ++c) {
+		const knSweepColour* colour = &run->set->colours[c];
+		run->first = colour->first;
+		knTasks_For(colour->serial ? NULL : tasks, colour->count, PACK_GRAIN, fn, run);
+	}
+}
+
+static void solveDirect(const knSweepRows* joints, int stage, knTwist* u) {
+	if (joints->direct != NULL && joints->directStage == stage) {
+		knDirectRows_Solve(joints->direct, u);
+	}
+}
+
+// Nothing but rows that are solved at once: one sweep is all.
+static bool isDirectAlone(const knSweepSet* set, const knSweepRows* joints, int stage) {
+	return joints->direct != NULL && joints->directStage == stage && set->stages[stage].colourCount == 0 &&
+		   joints->first[stage] == joints->first[stage + 1];
+}
+
+static void visitRows(const knSweepRows* joints, int stage, knTwist* u) {
+	solveDirect(joints, stage, u);
+	if (joints->rows != NULL) {
+		int first = joints->first[stage];
+		knPgs_Visit(joints->rows, joints->order + first, joints->first[stage + 1] - first, u);
+	}
+}
+
+// --- warm start ------------------------------------------------------------------------------------------
+
+static void applyRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Run* run = argument;
+	run->kernel->apply(run->set, run->first + begin, run->first + end, run->to);
+}
+
+void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u) {
+	Run run = { .set = set, .kernel = knSweepKernel_Best(), .to = u };
+	for (int s = 0; s < set->stageCount; ++s) {
+		forColours(&run, s, tasks, applyRange);
+	}
+}
+
+// --- velocities ------------------------------------------------------------------------------------------
+
+double knSweep_Merit(const knSweepSet* set, int stage, bool unscaled, const knTasks* tasks,
+					 const knTwist* u) {
+	knPackOptions options = { .friction = set->friction, .unscaled = unscaled };
+	Run run = {
+		.set = set, .kernel = knSweepKernel_Best(), .options = &options, .from = u, .theta = set->theta
+	};
+	forColours(&run, stage, tasks, meritRange);
+	const knSweepStage* s = &set->stages[stage];
+	double sum = 0.0;
+	for (int c = s->firstColour; c < s->firstColour + s->colourCount; ++c) {
+		for (int p = set->colours[c].first; p < set->colours[c].first + set->colours[c].count; ++p) {
+			sum += set->theta[p];
+		}
+	}
+	sum *= 0.5;
+	if (set->joints.rows != NULL) {
+		const int32_t* first = &set->joints.first[stage];
+		sum +=
+			knPgs_MeritOf(set->joints.rows, set->joints.order + first[0], first[1] - first[0], unscaled, u);
+	}
+	return sum;
+}
+
+// Constraint force mixing falls linearly to zero: the last sweeps solve the undamped problem.
+static double mixingOf(const knSweepOptions* options, int sweep) {
+	return options->sweeps > 1 ? options->gamma * (1.0 - (double)sweep / (options->sweeps - 1)) : 0.0;
+}
+
+static bool wantsMerit(const knSweepOptions* options) {
+	return options->fn != NULL || options->stopTheta > 0.0 || options->stopStall > 0.0;
+}
+
+// Tells the listener and decides whether to stop. `last` holds the merits of the sweeps before.
+static bool judge(const knSweepSet* set, int stage, const knSweepOptions* options, int sweep,
+				  const knTwist* u, double last[STALL_SPAN]) {
+	double theta = knSweep_Merit(set, stage, options->unscaled, options->tasks, u);
+	if (options->fn != NULL) {
+		options->fn(sweep, theta, options->context);
+	}
+	bool stalled = options->stopStall > 0.0 && sweep >= STALL_SPAN &&
+				   theta > (1.0 - options->stopStall) * last[sweep % STALL_SPAN];
+	last[sweep % STALL_SPAN] = theta;
+	return theta < options->stopTheta || stalled;
+}
+
+int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options, knTwist* u) {
+	knPackOptions packs = { .friction = set->friction, .omega = options->omega };
+	packs.general = options->jacobi || options->gamma > 0.0 || options->omega != 1.0 ||
+					set->friction != KN_SWEEP_CONE || set->rolling != NULL;
+	const knTwist* from = u;
+	size_t bytes = sizeof(knTwist) * (size_t)options->blockCount;
+	if (options->jacobi) {
+		from = options->copy;
+	}
+	Run run = { .set = set, .kernel = knSweepKernel_Best(), .options = &packs, .from = from, .to = u };
+	double last[STALL_SPAN] = { 0.0 };
+	int done = 0, sweeps = isDirectAlone(set, &set->joints, stage) ? 1 : options->sweeps;
+	for (bool stop = false; done < sweeps && !stop; ++done) {
+		int sweep = done;
+		packs.gamma = mixingOf(options, sweep);
+		visitRows(&set->joints, stage, u);
+		if (options->jacobi) {
+			memcpy(options->copy, u, bytes);
+		}
+		forColours(&run, stage, options->tasks, velocityRange);
+		stop = wantsMerit(options) && judge(set, stage, options, sweep + 1, u, last);
+	}
+	// joints have the last word
+	solveDirect(&set->joints, stage, u);
+	return done;
+}
+
+// --- corrections -----------------------------------------------------------------------------------------
+
+void knSweep_Correct(knSweepSet* set, int stage, int sweeps, const knTasks* tasks, const knSweepRows* joints,
+					 knTwist* p) {
+	Run run = { .set = set, .kernel = knSweepKernel_Best(), .to = p };
+	for (int sweep = 0; sweep < sweeps; ++sweep) {
+		visitRows(joints, stage, p);
+		forColours(&run, stage, tasks, correctRange);
+	}
+	solveDirect(joints, stage, p);
+}
+
+const knSweepKernel* knSweepKernel_Best(void) {
+#if defined(KN_AVX_KERNEL)
+	if (__builtin_cpu_supports("avx")) {
+		return &knSweepKernelAvx;
+	}
+#endif
+	return &knSweepKernelWide;
+}

@@ -1,0 +1,339 @@
+// The kernels of sweep.h, written once on four lanes and compiled once for each kind of vectors (sweep_wide.c,
+// sweep_scalar.c). With u the velocities and D = J W J^T of a row:
+//
+//   normal     lambda_n <- max(0, lambda_n - w_n / D_n)               w = J u + bias
+//   friction   w_t grows by what the normal row just changed (A1, A2); then either
+//     cone     both tangents at once, lambda_t <- lambda_t - w_t / (max D_t + |A12|), scaled back to mu lambda_n
+//     box      one after the other, each clamped to +-mu lambda_n
+//   u          changes by W J^T (change of lambda) after each point
+//
+// The local cross terms make the three rows behave as if visited one by one.
+#pragma once
+
+#include "solve/sweep.h"
+
+// Four pairs of blocks while their points are visited.
+typedef struct Lanes {
+	const knPack* pack;
+	knWideTwist A, B; // velocities
+} Lanes;
+
+KN_WIDE knWide3 relativeVelocity(const Lanes* lanes, const knPackPoint* point) {
+	knWide3 rA = knWide3_Load(point->rA), rB = knWide3_Load(point->rB);
+	knWide3 vA = knWide3_Add(lanes->A.lin, knWide3_Cross(lanes->A.ang, rA));
+	knWide3 vB = knWide3_Add(lanes->B.lin, knWide3_Cross(lanes->B.ang, rB));
+	return knWide3_Sub(vB, vA);
+}
+
+KN_WIDE void applyImpulse(Lanes* lanes, const knPackPoint* point, knWide3 P) {
+	knWide3 rA = knWide3_Load(point->rA), rB = knWide3_Load(point->rB);
+	const knPack* pack = lanes->pack;
+	lanes->A.lin = knWide3_MulSub(lanes->A.lin, knWide_Load(pack->imA), P);
+	lanes->A.ang = knWide3_Sub(lanes->A.ang, knWide3_Symmetric(pack->IA, knWide3_Cross(rA, P)));
+	lanes->B.lin = knWide3_MulAdd(lanes->B.lin, knWide_Load(pack->imB), P);
+	lanes->B.ang = knWide3_Add(lanes->B.ang, knWide3_Symmetric(pack->IB, knWide3_Cross(rB, P)));
+}
+
+KN_WIDE void applyMoment(Lanes* lanes, knWide3 moment) {
+	lanes->A.ang = knWide3_Sub(lanes->A.ang, knWide3_Symmetric(lanes->pack->IA, moment));
+	lanes->B.ang = knWide3_Add(lanes->B.ang, knWide3_Symmetric(lanes->pack->IB, moment));
+}
+
+// Scales (x, y) back to length `limit` where it is longer.
+KN_WIDE void clampLength(knWide limit, knWide* x, knWide* y) {
+	knWide length2 = knWide_MulAdd(knWide_Mul(*x, *x), *y, *y);
+	knWide outside = knWide_Greater(length2, knWide_Mul(limit, limit));
+	if (knWide_Any(outside)) {
+		knWide one = knWide_Splat(1.0);
+		knWide length = knWide_Sqrt(knWide_Select(outside, length2, one));
+		knWide scale = knWide_Select(outside, knWide_Div(limit, length), one);
+		*x = knWide_Mul(*x, scale);
+		*y = knWide_Mul(*y, scale);
+	}
+}
+
+KN_WIDE knWide clampSides(knWide x, knWide limit) {
+	return knWide_Min(knWide_Max(x, knWide_Sub(knWide_Splat(0.0), limit)), limit);
+}
+
+// lambda - omega (w + gamma lambda) / (D + gamma) with 1/(D + gamma) = invD / (1 + gamma invD)
+KN_WIDE knWide relaxed(const knPackOptions* options, knWide lambda, knWide w, knWide invD) {
+	knWide gamma = knWide_Splat(options->gamma), one = knWide_Splat(1.0);
+	knWide inverse = knWide_Div(invD, knWide_MulAdd(one, gamma, invD));
+	knWide step = knWide_Mul(knWide_MulAdd(w, gamma, lambda), inverse);
+	return knWide_MulSub(lambda, knWide_Splat(options->omega), step);
+}
+
+// --- the plain sweep: Gauss-Seidel with a cone -----------------------------------------------------------
+
+KN_WIDE void visitPoint(Lanes* lanes, knPackPoint* point) {
+	knWide3 n = knWide3_Load(point->n), t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
+	knWide3 v = relativeVelocity(lanes, point);
+
+	// normal
+	knWide old = knWide_Load(point->lambda[0]);
+	knWide w = knWide_Add(knWide3_Dot(n, v), knWide_Load(point->bias));
+	knWide normal = knWide_Max(knWide_MulSub(old, w, knWide_Load(point->invD)), knWide_Splat(0.0));
+	knWide change = knWide_Sub(normal, old);
+	knWide_Store(point->lambda[0], normal);
+
+	// friction
+	knWide old1 = knWide_Load(point->lambda[1]), old2 = knWide_Load(point->lambda[2]);
+	knWide w1 = knWide_MulAdd(knWide3_Dot(t1, v), knWide_Load(point->A1), change);
+	knWide w2 = knWide_MulAdd(knWide3_Dot(t2, v), knWide_Load(point->A2), change);
+	knWide invD = knWide_Load(point->invD1);
+	knWide l1 = knWide_MulSub(old1, w1, invD), l2 = knWide_MulSub(old2, w2, invD);
+	clampLength(knWide_Mul(knWide_Load(point->mu), normal), &l1, &l2);
+	knWide_Store(point->lambda[1], l1);
+	knWide_Store(point->lambda[2], l2);
+
+	knWide3 P = knWide3_Scale(change, n);
+	P = knWide3_MulAdd(P, knWide_Sub(l1, old1), t1);
+	P = knWide3_MulAdd(P, knWide_Sub(l2, old2), t2);
+	applyImpulse(lanes, point, P);
+}
+
+// --- the general sweep: relaxation, damping, a box, rolling resistance ------------------------------------
+
+KN_WIDE knWide3 generalPoint(const Lanes* lanes, knPackPoint* point, const knPackOptions* options) {
+	knWide3 n = knWide3_Load(point->n), t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
+	knWide3 v = relativeVelocity(lanes, point);
+	knWide old = knWide_Load(point->lambda[0]);
+	knWide w = knWide_Add(knWide3_Dot(n, v), knWide_Load(point->bias));
+	knWide normal = knWide_Max(relaxed(options, old, w, knWide_Load(point->invD)), knWide_Splat(0.0));
+	knWide change = knWide_Sub(normal, old);
+	knWide_Store(point->lambda[0], normal);
+
+	knWide old1 = knWide_Load(point->lambda[1]), old2 = knWide_Load(point->lambda[2]);
+	knWide limit = knWide_Mul(knWide_Load(point->mu), normal);
+	knWide w1 = knWide_MulAdd(knWide3_Dot(t1, v), knWide_Load(point->A1), change);
+	knWide w2 = knWide_MulAdd(knWide3_Dot(t2, v), knWide_Load(point->A2), change);
+	knWide l1 = relaxed(options, old1, w1, knWide_Load(point->invD1)), l2;
+	if (options->friction == KN_SWEEP_CONE) {
+		l2 = relaxed(options, old2, w2, knWide_Load(point->invD2));
+		clampLength(limit, &l1, &l2);
+	} else {
+		l1 = clampSides(l1, limit);
+		w2 = knWide_MulAdd(w2, knWide_Load(point->A12), knWide_Sub(l1, old1));
+		l2 = clampSides(relaxed(options, old2, w2, knWide_Load(point->invD2)), limit);
+	}
+	knWide_Store(point->lambda[1], l1);
+	knWide_Store(point->lambda[2], l2);
+	knWide3 P = knWide3_Scale(change, n);
+	P = knWide3_MulAdd(P, knWide_Sub(l1, old1), t1);
+	return knWide3_MulAdd(P, knWide_Sub(l2, old2), t2);
+}
+
+// Moments about the tangents, at most arm lambda_n each.
+KN_WIDE knWide3 rollingPoint(const Lanes* lanes, const knPackPoint* point, knPackRolling* rolling,
+							 const knPackOptions* options) {
+	knWide3 t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
+	knWide3 spin = knWide3_Sub(lanes->B.ang, lanes->A.ang);
+	knWide limit = knWide_Mul(knWide_Load(rolling->arm), knWide_Load(point->lambda[0]));
+	knWide old1 = knWide_Load(rolling->lambda[0]), old2 = knWide_Load(rolling->lambda[1]);
+	knWide l1 = relaxed(options, old1, knWide3_Dot(t1, spin), knWide_Load(rolling->invD1));
+	knWide l2 = relaxed(options, old2, knWide3_Dot(t2, spin), knWide_Load(rolling->invD2));
+	clampLength(limit, &l1, &l2);
+	knWide_Store(rolling->lambda[0], l1);
+	knWide_Store(rolling->lambda[1], l2);
+	return knWide3_MulAdd(knWide3_Scale(knWide_Sub(l1, old1), t1), knWide_Sub(l2, old2), t2);
+}
+
+// Gauss-Seidel changes the lanes that it reads, Jacobi's method others: `lanes` stays as it was.
+KN_WIDE void visitGeneral(const knSweepSet* set, int k, const knPackOptions* options, const Lanes* lanes,
+						  Lanes* out) {
+	knPackPoint* point = &set->points[k];
+	applyImpulse(out, point, generalPoint(lanes, point, options));
+	if (set->rolling != NULL) {
+		applyMoment(out, rollingPoint(lanes, point, &set->rolling[k], options));
+	}
+}
+
+static void sweepVelocities(const knSweepSet* set, int begin, int end, const knPackOptions* options,
+							const knTwist* from, knTwist* to) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		Lanes lanes = { pack, knWideTwist_Gather(from, pack->a), knWideTwist_Gather(from, pack->b) };
+		if (!options->general) {
+			for (int k = pack->first; k < pack->first + pack->count; ++k) {
+				visitPoint(&lanes, &set->points[k]);
+			}
+		} else if (from == to) {
+			for (int k = pack->first; k < pack->first + pack->count; ++k) {
+				visitGeneral(set, k, options, &lanes, &lanes);
+			}
+		} else {
+			Lanes out = { pack, knWideTwist_Gather(to, pack->a), knWideTwist_Gather(to, pack->b) };
+			for (int k = pack->first; k < pack->first + pack->count; ++k) {
+				visitGeneral(set, k, options, &lanes, &out);
+			}
+			lanes = out;
+		}
+		knWideTwist_Scatter(to, pack->a, pack->freeA, lanes.A);
+		knWideTwist_Scatter(to, pack->b, pack->freeB, lanes.B);
+	}
+}
+
+// --- warm start ------------------------------------------------------------------------------------------
+
+static void applyImpulses(const knSweepSet* set, int begin, int end, knTwist* u) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		Lanes lanes = { pack, knWideTwist_Gather(u, pack->a), knWideTwist_Gather(u, pack->b) };
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			const knPackPoint* point = &set->points[k];
+			knWide3 t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
+			knWide3 P = knWide3_Scale(knWide_Load(point->lambda[0]), knWide3_Load(point->n));
+			P = knWide3_MulAdd(P, knWide_Load(point->lambda[1]), t1);
+			applyImpulse(&lanes, point, knWide3_MulAdd(P, knWide_Load(point->lambda[2]), t2));
+			if (set->rolling != NULL) {
+				const knPackRolling* rolling = &set->rolling[k];
+				knWide3 moment = knWide3_Scale(knWide_Load(rolling->lambda[0]), t1);
+				applyMoment(&lanes, knWide3_MulAdd(moment, knWide_Load(rolling->lambda[1]), t2));
+			}
+		}
+		knWideTwist_Scatter(u, pack->a, pack->freeA, lanes.A);
+		knWideTwist_Scatter(u, pack->b, pack->freeB, lanes.B);
+	}
+}
+
+// --- corrections -----------------------------------------------------------------------------------------
+
+static void sweepCorrections(const knSweepSet* set, int begin, int end, knTwist* p) {
+	for (int i = begin; i < end; ++i) {
+		const knPack* pack = &set->packs[i];
+		Lanes lanes = { pack, knWideTwist_Gather(p, pack->a), knWideTwist_Gather(p, pack->b) };
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			knPackPoint* point = &set->points[k];
+			knWide3 n = knWide3_Load(point->n);
+			knWide w = knWide3_Dot(n, relativeVelocity(&lanes, point));
+			w = knWide_Add(w, knWide_Load(point->depth));
+			knWide old = knWide_Load(point->push);
+			knWide push = knWide_Max(knWide_MulSub(old, w, knWide_Load(point->invD)), knWide_Splat(0.0));
+			knWide_Store(point->push, push);
+			applyImpulse(&lanes, point, knWide3_Scale(knWide_Sub(push, old), n));
+		}
+		knWideTwist_Scatter(p, pack->a, pack->freeA, lanes.A);
+		knWideTwist_Scatter(p, pack->b, pack->freeB, lanes.B);
+	}
+}
+
+// --- merit -----------------------------------------------------------------------------------------------
+
+// H^2 of a bounded row: lambda - clamp(lambda - w/D), times sqrt(D); or, in plain units, of lambda and w as they are.
+KN_WIDE knWide squaredResidual(knWide lambda, knWide w, knWide invD, knWide lo, knWide hi, bool unscaled) {
+	knWide zero = knWide_Splat(0.0), one = knWide_Splat(1.0);
+	knWide used = knWide_Greater(invD, zero);
+	knWide inverse = knWide_Select(used, invD, one);
+	knWide step = unscaled ? w : knWide_Mul(w, inverse);
+	knWide target = knWide_Min(knWide_Max(knWide_Sub(lambda, step), lo), hi);
+	knWide H = knWide_Sub(lambda, target);
+	knWide square = knWide_Mul(H, H);
+	square = unscaled ? square : knWide_Div(square, inverse);
+	return knWide_Select(used, square, zero);
+}
+
+// The friction rows of a cone have one residual of two components.
+KN_WIDE knWide coneResidual(knWide l1, knWide l2, knWide w1, knWide w2, knWide invD, knWide limit,
+							bool unscaled) {
+	knWide zero = knWide_Splat(0.0), one = knWide_Splat(1.0);
+	knWide used = knWide_Greater(invD, zero);
+	knWide inverse = knWide_Select(used, invD, one);
+	knWide step = unscaled ? one : inverse;
+	knWide x = knWide_MulSub(l1, w1, step), y = knWide_MulSub(l2, w2, step);
+	clampLength(limit, &x, &y);
+	x = knWide_Sub(l1, x);
+	y = knWide_Sub(l2, y);
+	knWide square = knWide_MulAdd(knWide_Mul(x, x), y, y);
+	square = unscaled ? square : knWide_Div(square, inverse);
+	return knWide_Select(used, square, zero);
+}
+
+KN_WIDE knWide pointMerit(const Lanes* lanes, const knPackPoint* point, const knPackOptions* options) {
+	knWide3 v = relativeVelocity(lanes, point);
+	knWide normal = knWide_Load(point->lambda[0]), l1 = knWide_Load(point->lambda[1]);
+	knWide l2 = knWide_Load(point->lambda[2]);
+	knWide w = knWide_Add(knWide3_Dot(knWide3_Load(point->n), v), knWide_Load(point->bias));
+	knWide w1 = knWide3_Dot(knWide3_Load(point->t1), v), w2 = knWide3_Dot(knWide3_Load(point->t2), v);
+	knWide zero = knWide_Splat(0.0), infinite = knWide_Splat((double)INFINITY);
+	knWide limit = knWide_Mul(knWide_Load(point->mu), normal), least = knWide_Sub(zero, limit);
+	knWide invD1 = knWide_Load(point->invD1), invD2 = knWide_Load(point->invD2);
+	bool unscaled = options->unscaled;
+	knWide sum = squaredResidual(normal, w, knWide_Load(point->invD), zero, infinite, unscaled);
+	if (options->friction == KN_SWEEP_CONE) {
+		return knWide_Add(sum, coneResidual(l1, l2, w1, w2, invD1, limit, unscaled));
+	}
+	sum = knWide_Add(sum, squaredResidual(l1, w1, invD1, least, limit, unscaled));
+	return knWide_Add(sum, squaredResidual(l2, w2, invD2, least, limit, unscaled));
+}
+
+static void measureMerit(const knSweepSet* set, int begin, int end, const knPackOptions* options,
+						 const knTwist* u, double* theta) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		Lanes lanes = { pack, knWideTwist_Gather(u, pack->a), knWideTwist_Gather(u, pack->b) };
+		knWide sum = knWide_Splat(0.0);
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			sum = knWide_Add(sum, pointMerit(&lanes, &set->points[k], options));
+		}
+		_Alignas(32) double lane[KN_LANES];
+		knWide_Store(lane, sum);
+		theta[p] = (lane[0] + lane[1]) + (lane[2] + lane[3]);
+	}
+}
+
+// --- diagonals -------------------------------------------------------------------------------------------
+
+// x^T W y for rows c and d at arms rA, rB.
+KN_WIDE knWide entry(const knPack* pack, knWide3 rA, knWide3 rB, knWide3 c, knWide3 d) {
+	knWide mass = knWide_Add(knWide_Load(pack->imA), knWide_Load(pack->imB));
+	knWide sum = knWide_Mul(mass, knWide3_Dot(c, d));
+	knWide3 a = knWide3_Cross(rA, c), b = knWide3_Cross(rB, c);
+	sum = knWide_Add(sum, knWide3_Dot(a, knWide3_Symmetric(pack->IA, knWide3_Cross(rA, d))));
+	return knWide_Add(sum, knWide3_Dot(b, knWide3_Symmetric(pack->IB, knWide3_Cross(rB, d))));
+}
+
+KN_WIDE knWide reciprocal(knWide D) {
+	knWide zero = knWide_Splat(0.0), one = knWide_Splat(1.0);
+	knWide used = knWide_Greater(D, zero);
+	return knWide_Select(used, knWide_Div(one, knWide_Select(used, D, one)), zero);
+}
+
+static void prepareRolling(const knSweepSet* set, const knPack* pack, int k) {
+	knPackRolling* rolling = &set->rolling[k];
+	knWide3 t1 = knWide3_Load(set->points[k].t1), t2 = knWide3_Load(set->points[k].t2);
+	knWide3 m1 = knWide3_Add(knWide3_Symmetric(pack->IA, t1), knWide3_Symmetric(pack->IB, t1));
+	knWide3 m2 = knWide3_Add(knWide3_Symmetric(pack->IA, t2), knWide3_Symmetric(pack->IB, t2));
+	knWide D1 = knWide3_Dot(t1, m1), D2 = knWide3_Dot(t2, m2), off = knWide3_Dot(t1, m2);
+	off = knWide_Max(off, knWide_Sub(knWide_Splat(0.0), off));
+	knWide inverse = reciprocal(knWide_Add(knWide_Max(D1, D2), off));
+	knWide_Store(rolling->invD1, inverse);
+	knWide_Store(rolling->invD2, inverse);
+}
+
+static void preparePacks(const knSweepSet* set, int begin, int end) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			knPackPoint* point = &set->points[k];
+			knWide3 n = knWide3_Load(point->n), t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
+			knWide3 rA = knWide3_Load(point->rA), rB = knWide3_Load(point->rB);
+			knWide D1 = entry(pack, rA, rB, t1, t1), D2 = entry(pack, rA, rB, t2, t2);
+			knWide A12 = entry(pack, rA, rB, t1, t2);
+			if (set->friction == KN_SWEEP_CONE) {
+				knWide off = knWide_Max(A12, knWide_Sub(knWide_Splat(0.0), A12));
+				D1 = D2 = knWide_Add(knWide_Max(D1, D2), off);
+				A12 = knWide_Splat(0.0);
+			}
+			knWide_Store(point->invD, reciprocal(entry(pack, rA, rB, n, n)));
+			knWide_Store(point->A1, entry(pack, rA, rB, t1, n));
+			knWide_Store(point->A2, entry(pack, rA, rB, t2, n));
+			knWide_Store(point->A12, A12);
+			knWide_Store(point->invD1, reciprocal(D1));
+			knWide_Store(point->invD2, reciprocal(D2));
+			if (set->rolling != NULL) {
+				prepareRolling(set, pack, k);
+			}
+		}
+	}
+}

@@ -1,0 +1,260 @@
+// Forces, contacts, rows and the global solve: phases 1 and 2 of both schemes.
+
+#include "dynamics/collision_input.h"
+#include "solve/pgs.h"
+#include "steppers/velocity/velocity_step.h"
+
+#define TINY_GROUP 32   // contact points
+#define SMALL_GROUP 128 // contact points
+
+knStatus knVelocity_OutOfMemory(const knVelocityStep* step) {
+	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
+}
+
+knStatus knVelocity_ApplyForces(knVelocityStep* step, double span) {
+	knStepContext* context = step->context;
+	knArena* arena = context->arena;
+	int count = context->model->bodyCount;
+	if (!knBlocks_Begin(&step->blocks, context->model, context->state, span, &context->tasks, arena)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	knJointRows_ApplyForces(context->model, &step->blocks, context->state);
+	const knVelocityMemory* memory = knVelocityMemory_Get(context->state);
+	double last = memory->dt;
+	if (step->options.directJoints &&
+		!knJointRows_Steady(context->model, context->state, knVelocityMemory_Joints(context->state),
+							memory->jointCount, last, &step->blocks, arena)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	step->input = (knRowInput){ .model = context->model,
+								.state = context->state,
+								.blocks = &step->blocks,
+								.tasks = context->tasks,
+								.impulseScale = last > 0.0 ? step->h / last : 0.0,
+								.rolling = context->settings->rolling,
+								.alignTangents = step->options.alignTangents };
+	if (step->p == NULL) {
+		step->start = KN_SCRATCH(arena, knFrame, count);
+		step->p = KN_SCRATCH(arena, knTwist, count);
+		step->saved = KN_SCRATCH(arena, knTwist, count);
+		step->turns = KN_SCRATCH(arena, knQuat, count);
+		step->solveSet = KN_SCRATCH(arena, int32_t, count);
+		step->options.solver.blockCount = count;
+		step->options.solver.copy = KN_SCRATCH(arena, knTwist, step->options.solver.jacobi ? count : 0);
+	}
+	return arena->failed ? knVelocity_OutOfMemory(step) : KN_OK;
+}
+
+knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
+	knStepContext* context = step->context;
+	knState* state = context->state;
+	double start = knStepContext_Now(context);
+	double* margins = knCollisionInput_Margins(context->model, &step->blocks, predict, context->arena);
+	knCollideInput input;
+	if (margins == NULL ||
+		!knCollisionInput_Make(&input, context->model, state, margins, &context->tasks, context->arena)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	knContactSet set;
+	knStatus status = knCollide(context->collider, &input, &set, context->error);
+	context->report->queries += 1;
+	context->report->collideTime += knStepContext_Now(context) - start;
+	if (status == KN_BAD_DATA) {
+		// poses and margins were finite, so a body is where the collider's boxes are no longer
+		return knError_Set(context->error, KN_DIVERGED, "world", "a body is too far away to be collided");
+	}
+	if (status != KN_OK) {
+		return status;
+	}
+	for (int b = 0; b < context->model->bodyCount; ++b) {
+		step->start[b] = state->pose[b];
+	}
+	bool listed = knContactRows_List(&step->contacts, &step->input, &set, knVelocityMemory_Contacts(state),
+									 knVelocityMemory_Get(state)->contactCount, context->arena);
+	return listed ? KN_OK : knVelocity_OutOfMemory(step);
+}
+
+// Room for joint rows and for their errors.
+static bool reserveJoints(knVelocityStep* step) {
+	knStepContext* context = step->context;
+	knArena* arena = context->arena;
+	if (!knJointRows_Reserve(&step->joints, context->model, context->state, arena) ||
+		!knJointRows_Reserve(&step->errorList, context->model, context->state, arena)) {
+		return false;
+	}
+	step->rows = (knRows){ .items = KN_SCRATCH(arena, knRow, step->joints.capacity),
+						   .capacity = step->joints.capacity,
+						   .blockCount = context->model->bodyCount };
+	step->errorRows = (knRows){ .items = KN_SCRATCH(arena, knRow, step->errorList.capacity),
+								.capacity = step->errorList.capacity,
+								.blockCount = context->model->bodyCount };
+	return !arena->failed;
+}
+
+// The solve in which a group takes part, by what holds it together and by its size.
+static knGlobalStage stageOfGroup(const knVelocityStep* step, const int32_t* points, int32_t group) {
+	if (step->islands.jointed[group]) {
+		return KN_STAGE_JOINTED;
+	}
+	if (points[group] <= TINY_GROUP) {
+		return KN_STAGE_TINY;
+	}
+	return points[group] <= SMALL_GROUP ? KN_STAGE_SMALL : KN_STAGE_LARGE;
+}
+
+static int32_t groupOfChunk(const knVelocityStep* step, const knSweepChunk* chunk) {
+	int32_t group = step->islands.group[chunk->a];
+	return group >= 0 ? group : step->islands.group[chunk->b];
+}
+
+// Which bodies belong together, and which of the global solves each group takes part in.
+static bool findGroups(knVelocityStep* step) {
+	const knModel* model = step->context->model;
+	knArena* arena = step->context->arena;
+	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, knState_JointCount(model));
+	int32_t* points = KN_SCRATCH_ZERO(arena, int32_t, model->bodyCount);
+	if (arena->failed) {
+		return false;
+	}
+	int edgeCount = knJointRows_ListEdges(model, step->context->state, edges);
+	if (!knIslands_Build(&step->islands, model->bodyCount, step->blocks.invMass, step->contacts.chunks,
+						 step->contacts.chunkCount, edges, edgeCount, arena)) {
+		return false;
+	}
+	for (int i = 0; i < step->contacts.chunkCount; ++i) {
+		points[groupOfChunk(step, &step->contacts.chunks[i])] += step->contacts.chunks[i].count;
+	}
+	for (int b = 0; b < model->bodyCount; ++b) {
+		int32_t group = step->islands.group[b];
+		step->solveSet[b] = group >= 0 ? (int32_t)stageOfGroup(step, points, group) : -1;
+	}
+	for (int i = 0; i < step->contacts.chunkCount; ++i) {
+		knSweepChunk* chunk = &step->contacts.chunks[i];
+		chunk->stage = step->solveSet[groupOfChunk(step, chunk)];
+	}
+	return true;
+}
+
+// Bodies that nothing holds up carry no load from step to step: whatever they carried when the last of their supports
+// went is not to be given back to them. Joints are another matter, they carry what turns with them.
+static void forgetFloatingLoads(knVelocityStep* step) {
+	for (int i = 0; i < step->contacts.chunkCount; ++i) {
+		const knSweepChunk* chunk = &step->contacts.chunks[i];
+		int32_t group = groupOfChunk(step, chunk);
+		if (step->islands.anchored[group] || step->islands.jointed[group]) {
+			continue;
+		}
+		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
+			knSweepPoint* point = &step->contacts.points[k];
+			point->lambda[0] = point->lambda[1] = point->lambda[2] = 0.0;
+		}
+	}
+}
+
+static bool buildGlobalSet(knVelocityStep* step) {
+	const knStepContext* context = step->context;
+	knSweepBlocks blocks = { .count = step->blocks.count,
+							 .invMass = step->blocks.invMass,
+							 .invInertia = step->blocks.invInertia };
+	knDirectRows* direct = NULL;
+	if (step->options.directJoints && step->rows.count > 0) {
+		direct = &step->direct;
+		if (!knDirectRows_Build(direct, &step->rows, context->arena)) {
+			return false;
+		}
+	}
+	return knSweepSet_Build(&step->global, step->contacts.chunks, step->contacts.chunkCount, KN_STAGE_COUNT,
+							step->contacts.points, &blocks, step->options.friction, &context->tasks,
+							context->arena) &&
+		   knSweepRows_Build(&step->global.joints, &step->rows, step->solveSet, KN_STAGE_COUNT, direct,
+							 KN_STAGE_JOINTED, context->arena);
+}
+
+knStatus knVelocity_BuildRows(knVelocityStep* step) {
+	knState* state = step->context->state;
+	const knVelocityMemory* memory = knVelocityMemory_Get(state);
+	bool warm = step->options.warmStart;
+	if (!reserveJoints(step)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	knJointRows_Fill(&step->joints, &step->input, knVelocityMemory_Joints(state),
+					 warm ? memory->jointCount : 0, &step->rows);
+	knContactRows_Fill(&step->contacts, &step->input, warm ? knVelocityMemory_Contacts(state) : NULL);
+	if (!findGroups(step)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	forgetFloatingLoads(step);
+	return buildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
+}
+
+// Hands the merits of one solve on to the user's function.
+typedef struct Listener {
+	const knStepContext* context;
+	int solve;
+} Listener;
+
+static void tellConvergence(int sweep, double theta, void* context) {
+	const Listener* listener = context;
+	listener->context->convergenceFn(listener->solve, sweep, theta, listener->context->convergenceContext);
+}
+
+knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
+	knStepContext* context = step->context;
+	knSweepOptions options = step->options.solver;
+	Listener listener = { .context = context };
+	options.stopTheta = context->settings->stopTheta;
+	options.stopStall = context->settings->stopStall;
+	options.fn = context->convergenceFn != NULL ? tellConvergence : NULL;
+	options.context = &listener;
+	knPgs_Begin(&step->rows, step->blocks.u);
+	knSweep_Apply(&step->global, &context->tasks, step->blocks.u);
+	int most = 0;
+	context->report->theta = 0.0;
+	for (int stage = 0; stage < KN_STAGE_COUNT; ++stage) {
+		bool jointed = stage == KN_STAGE_JOINTED && step->rows.count > 0;
+		if (step->global.stages[stage].colourCount == 0 && !jointed) {
+			continue;
+		}
+		options.sweeps = step->options.sweeps[stage];
+		int done = knSweep_Velocities(&step->global, stage, &options, step->blocks.u);
+		most = done > most ? done : most;
+		context->report->theta +=
+			knSweep_Merit(&step->global, stage, options.unscaled, &context->tasks, step->blocks.u);
+		listener.solve += 1;
+	}
+	knSweepSet_Store(&step->global, &context->tasks, step->contacts.points);
+	context->report->iterations += most;
+	context->report->rows = step->rows.count + step->contacts.rowCount;
+	context->report->contacts = step->contacts.pointCount;
+	return KN_OK;
+}
+
+knStatus knVelocity_FindAgain(knVelocityStep* step) {
+	// the contacts that carried impulses stay the step's contacts
+	knStatus status = knVelocity_FindContacts(step, false);
+	if (status != KN_OK) {
+		return status;
+	}
+	knContactRows_Fill(&step->contacts, &step->input, NULL);
+	return findGroups(step) && buildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
+}
+
+knStatus knVelocity_Collect(knVelocityStep* step) {
+	knStepContext* context = step->context;
+	knState* state = context->state;
+	int jointMemories = knJointRows_MemoryCount(&step->joints);
+	if (!knVelocityMemory_Resize(state, context->model, step->h, step->contacts.pointCount, jointMemories,
+								 context->allocator)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	knContactRows_Collect(&step->contacts, &step->input, knVelocityMemory_Contacts(state));
+	double work = knJointRows_Collect(&step->joints, context->model, &step->blocks, &step->rows, state,
+									  knVelocityMemory_Joints(state));
+	work += knBlocks_DriveWork(&step->blocks, state);
+	work += knBlocks_KinematicWork(&step->blocks, context->model, &step->rows);
+	work += knContactRows_KinematicWork(&step->contacts, context->model, step->blocks.u);
+	context->report->work += work;
+	context->contacts = step->contacts.contacts;
+	context->contactCount = step->contacts.count;
+	return KN_OK;
+}

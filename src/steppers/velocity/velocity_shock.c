@@ -1,0 +1,258 @@
+// Shock propagation: an algorithm applied layer by layer from the ground up, the bodies below being frozen. They
+// count as infinitely heavy and keep their velocities.
+//
+// The default scheme's algorithm has no time of its own: the global solve has taken the whole step, with all
+// masses true, and its impulses carry the load; but few sweeps leave small velocities, always to the same side,
+// and tall piles would creep. Sweeps over one layer after the other take them out: they continue the same
+// impulses, from lambda plus the change that this pass made in the step before, friction bounded by the whole.
+// The impulses of this pass are not reported and not carried on: they are those of infinitely heavy supports.
+//
+// A frozen body that moves would be a hammer. So an assembly keeps the result only if that leaves at most half of
+// its kinetic energy as seen from its supports; else it returns to the velocities of the global solve.
+
+#include "steppers/velocity/velocity_step.h"
+
+#define TALL_LAYERS 60     // piles of more layers get more sweeps
+#define ENERGY_SHARE 0.5   // kinetic energy that may be left
+#define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
+
+void knVelocity_Propagate(knVelocityStep* step, knLayerFn* algorithm) {
+	for (int layer = 0; layer < step->layers.count; ++layer) {
+		algorithm(step, layer);
+	}
+}
+
+// --- the set ---------------------------------------------------------------------------------------------
+
+knStatus knVelocity_BuildLayers(knVelocityStep* step) {
+	const knStepContext* context = step->context;
+	knArena* arena = context->arena;
+	knLayerInput input = { .bodyCount = step->blocks.count,
+						   .invMass = step->blocks.invMass,
+						   .poses = step->start,
+						   .gravity = context->state->header->gravity,
+						   .chunks = step->contacts.chunks,
+						   .chunkCount = step->contacts.chunkCount,
+						   .points = step->contacts.points,
+						   .islands = &step->islands };
+	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
+	bool built = paper ? knLayers_BuildBreadthFirst(&step->layers, &input, arena)
+					   : knLayers_BuildSupports(&step->layers, &input, arena);
+	step->globalLambda = (double(*)[3])KN_SCRATCH(arena, double, 3 * step->contacts.pointCount);
+	return built && step->globalLambda != NULL ? KN_OK : knVelocity_OutOfMemory(step);
+}
+
+static bool buildLayeredSet(knVelocityStep* step) {
+	const knStepContext* context = step->context;
+	// the layered set has stages of its own, so it needs its own chunks
+	int count = step->contacts.chunkCount;
+	knSweepChunk* chunks = KN_SCRATCH(context->arena, knSweepChunk, count);
+	for (int i = 0; chunks != NULL && i < count; ++i) {
+		chunks[i] = step->contacts.chunks[i];
+		chunks[i].stage = knLayers_Between(&step->layers, chunks[i].a, chunks[i].b);
+	}
+	knSweepBlocks blocks = { .count = step->blocks.count,
+							 .invMass = step->blocks.invMass,
+							 .invInertia = step->blocks.invInertia,
+							 .freeStage = step->layers.stage };
+	return chunks != NULL &&
+		   knSweepSet_Build(&step->layered, chunks, count, step->layers.count, step->contacts.points, &blocks,
+							step->options.friction, &context->tasks, context->arena) &&
+		   knSweepRows_Build(&step->layered.joints, &step->rows, step->layers.stage, step->layers.count, NULL,
+							 0, context->arena);
+}
+
+// --- the default scheme's algorithm ----------------------------------------------------------------------
+
+static void clampFriction(const knSweepPoint* point, double lambda[3]) {
+	double limit = point->mu * lambda[0];
+	double length = sqrt(lambda[1] * lambda[1] + lambda[2] * lambda[2]);
+	double scale = length > limit ? limit / length : 1.0;
+	lambda[1] *= scale;
+	lambda[2] *= scale;
+}
+
+// Where a point's sweeps start: the impulse of the global solve plus the last step's change of this pass.
+static void startLambda(const knSweepPoint* point, const knContactAnchor* anchor, double lambda[3]) {
+	lambda[0] = knMax(point->lambda[0] + anchor->changeNormal, 0.0);
+	lambda[1] = point->lambda[1] + knDot(anchor->changeFriction, point->t1);
+	lambda[2] = point->lambda[2] + knDot(anchor->changeFriction, point->t2);
+	clampFriction(point, lambda);
+}
+
+// Applies what the start adds to the impulses of the global solve, which u holds already.
+static bool beginLayers(knVelocityStep* step) {
+	knContactRows* contacts = &step->contacts;
+	const knTasks* tasks = &step->context->tasks;
+	double(*start)[3] = (double(*)[3])KN_SCRATCH(step->context->arena, double, 3 * contacts->pointCount);
+	if (start == NULL) {
+		return false;
+	}
+	for (int k = 0; k < contacts->pointCount; ++k) {
+		startLambda(&contacts->points[k], &contacts->anchors[k], start[k]);
+		for (int i = 0; i < 3; ++i) {
+			step->globalLambda[k][i] = contacts->points[k].lambda[i];
+			contacts->points[k].lambda[i] = start[k][i] - step->globalLambda[k][i];
+		}
+	}
+	if (!buildLayeredSet(step)) {
+		return false;
+	}
+	knSweep_Apply(&step->layered, tasks, step->blocks.u);
+	for (int k = 0; k < contacts->pointCount; ++k) {
+		for (int i = 0; i < 3; ++i) {
+			contacts->points[k].lambda[i] = start[k][i];
+		}
+	}
+	knSweepSet_Load(&step->layered, tasks, contacts->points);
+	return true;
+}
+
+// Remembers what the pass changed; the points get back the impulses of the global solve.
+static void endLayers(knVelocityStep* step) {
+	knContactRows* contacts = &step->contacts;
+	knContactMemory* memory = knVelocityMemory_Contacts(step->context->state);
+	knSweepSet_Store(&step->layered, &step->context->tasks, contacts->points);
+	for (int c = 0; c < contacts->chunkCount; ++c) {
+		const knSweepChunk* chunk = &step->layered.chunks[c];
+		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
+			knSweepPoint* point = &contacts->points[k];
+			const double* global = step->globalLambda[k];
+			if (chunk->stage >= 0) {
+				memory[k].changeNormal = point->lambda[0] - global[0];
+				memory[k].changeFriction = knMulAdd(knScale(point->lambda[1] - global[1], point->t1),
+													point->lambda[2] - global[2], point->t2);
+			}
+			for (int i = 0; i < 3; ++i) {
+				point->lambda[i] = global[i];
+			}
+		}
+	}
+}
+
+// --- the guard -------------------------------------------------------------------------------------------
+
+// Sums over an assembly, kept at its root body.
+typedef struct Assembly {
+	knTwist support; // sum of the velocities of the supports at the contact points
+	int supports;
+	double before, after; // J, kinetic energy as seen from the supports
+	double mass;
+} Assembly;
+
+static void addSupport(const knVelocityStep* step, Assembly* assemblies, int upper, int lower, knVec3 r) {
+	Assembly* assembly = &assemblies[step->islands.assembly[upper]];
+	knTwist u = step->blocks.u[lower];
+	assembly->support.lin = knAdd(assembly->support.lin, knAdd(u.lin, knCross(u.ang, r)));
+	assembly->support.ang = knAdd(assembly->support.ang, u.ang);
+	assembly->supports += 1;
+}
+
+static void sumSupports(const knVelocityStep* step, int layer, Assembly* assemblies) {
+	const knSweepSet* set = &step->layered;
+	const knSweepStage* stage = &set->stages[layer];
+	for (int c = stage->firstColour; c < stage->firstColour + stage->colourCount; ++c) {
+		for (int p = set->colours[c].first; p < set->colours[c].first + set->colours[c].count; ++p) {
+			for (int lane = 0; lane < KN_LANES && set->packs[p].chunk[lane] >= 0; ++lane) {
+				const knSweepChunk* chunk = &set->chunks[set->packs[p].chunk[lane]];
+				bool freeA = (set->packs[p].freeA >> lane & 1u) != 0;
+				bool freeB = (set->packs[p].freeB >> lane & 1u) != 0;
+				for (int k = chunk->first; k < chunk->first + chunk->count && freeA != freeB; ++k) {
+					const knSweepPoint* point = &step->contacts.points[k];
+					int upper = freeA ? chunk->a : chunk->b, lower = freeA ? chunk->b : chunk->a;
+					addSupport(step, assemblies, upper, lower, freeA ? point->rB : point->rA);
+				}
+			}
+		}
+	}
+}
+
+static double kineticEnergy(const knModel* model, int b, knQuat q, knTwist u) {
+	knVec3 w = knInvRotate(q, u.ang);
+	return 0.5 * (model->mass[b] * knLengthSquared(u.lin) + knDot(w, knMulMV(&model->inertiaLocal[b], w)));
+}
+
+static void guardLayer(knVelocityStep* step, int layer, Assembly* assemblies) {
+	const knModel* model = step->context->model;
+	const int32_t* bodies = step->layers.bodies;
+	int begin = step->layers.first[layer], end = step->layers.first[layer + 1];
+	for (int i = begin; i < end; ++i) {
+		assemblies[step->islands.assembly[bodies[i]]] = (Assembly){ 0 };
+	}
+	sumSupports(step, layer, assemblies);
+	for (int i = begin; i < end; ++i) {
+		int b = bodies[i];
+		Assembly* assembly = &assemblies[step->islands.assembly[b]];
+		knTwist frame = knZeroTwist();
+		if (assembly->supports > 0) {
+			frame = knScaleT(1.0 / assembly->supports, assembly->support);
+		}
+		knQuat q = step->start[b].q;
+		assembly->before += kineticEnergy(model, b, q, knSubT(step->saved[b], frame));
+		assembly->after += kineticEnergy(model, b, q, knSubT(step->blocks.u[b], frame));
+		assembly->mass += model->mass[b];
+	}
+	for (int i = begin; i < end; ++i) {
+		int b = bodies[i];
+		const Assembly* assembly = &assemblies[step->islands.assembly[b]];
+		step->held[b] = assembly->after <= ENERGY_SHARE * assembly->before + ENERGY_FLOOR * assembly->mass;
+		if (!step->held[b]) {
+			step->blocks.u[b] = step->saved[b];
+		}
+	}
+}
+
+static void sweepLayer(knVelocityStep* step, int layer) {
+	knSweepOptions options = step->options.solver;
+	options.sweeps =
+		step->layers.count > TALL_LAYERS ? step->options.tallLayerSweeps : step->options.layerSweeps;
+	knSweep_Velocities(&step->layered, layer, &options, step->blocks.u);
+	guardLayer(step, layer, step->assemblies);
+}
+
+knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
+	for (int b = 0; b < step->blocks.count; ++b) {
+		step->saved[b] = step->blocks.u[b];
+	}
+	step->assemblies = KN_SCRATCH(step->context->arena, Assembly, step->blocks.count);
+	step->held = KN_SCRATCH_ZERO(step->context->arena, uint8_t, step->blocks.count);
+	if (step->assemblies == NULL || step->held == NULL || !beginLayers(step)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	knVelocity_Propagate(step, sweepLayer);
+	endLayers(step);
+	step->context->report->iterations += step->options.layerSweeps;
+	return KN_OK;
+}
+
+// --- the published scheme's algorithm --------------------------------------------------------------------
+
+static void solveLayer(knVelocityStep* step, int layer) {
+	knSweepOptions options = step->options.solver;
+	options.sweeps = step->options.layerSweeps;
+	knSweep_Velocities(&step->layered, layer, &options, step->blocks.u);
+}
+
+knStatus knVelocity_SolveLayers(knVelocityStep* step) {
+	knContactRows* contacts = &step->contacts;
+	for (int k = 0; k < contacts->pointCount; ++k) {
+		for (int i = 0; i < 3; ++i) {
+			contacts->points[k].lambda[i] = 0.0;
+		}
+	}
+	if (!buildLayeredSet(step)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	knVelocity_Propagate(step, solveLayer);
+	knSweepSet_Store(&step->layered, &step->context->tasks, contacts->points);
+	for (int k = 0; k < contacts->pointCount; ++k) {
+		// a contact carried what both parts of the step gave it
+		const knSweepPoint* point = &contacts->points[k];
+		knVec3* impulse = &contacts->contacts[contacts->anchors[k].contact].impulse;
+		*impulse = knMulAdd(*impulse, point->lambda[0], point->n);
+		*impulse = knMulAdd(*impulse, point->lambda[1], point->t1);
+		*impulse = knMulAdd(*impulse, point->lambda[2], point->t2);
+	}
+	step->context->report->iterations += step->options.layerSweeps;
+	return KN_OK;
+}

@@ -1,0 +1,108 @@
+// What the phases of the velocity stepper hand on. Everything is made for one step and lives in its arena;
+// each field names who writes it. The two schemes (step_velocity.c) are lists of these phases.
+#pragma once
+
+#include "dynamics/contact_rows.h"
+#include "dynamics/islands.h"
+#include "dynamics/joint_rows.h"
+#include "dynamics/layers.h"
+#include "steppers/stepper_ops.h"
+#include "steppers/velocity/velocity_memory.h"
+
+// The global solves. Groups differ in the sweeps that they need and can afford: few contacts cost little.
+typedef enum knGlobalStage {
+	KN_STAGE_LARGE,
+	KN_STAGE_SMALL,
+	KN_STAGE_TINY,
+	KN_STAGE_JOINTED, // groups with joints, of any size
+	KN_STAGE_COUNT,
+} knGlobalStage;
+
+// The settings, resolved: numbers instead of "the stepper's own choice".
+typedef struct knVelocityOptions {
+	int sweeps[KN_STAGE_COUNT]; // of the global solves
+	int layerSweeps;            // sweeps a layer
+	int tallLayerSweeps;        // the same in piles of many layers
+	int correctionSweeps;       // of each correction
+	bool shock;
+	int queries;      // collision queries a step
+	double weighting; // published scheme: the share of the step that the global dynamics takes
+	knSweepFriction friction;
+	bool alignTangents;
+	bool warmStart;
+	bool directJoints;     // locked rows of joints are solved all at once in the global solve
+	knSweepOptions solver; // sweeps are set for each solve
+} knVelocityOptions;
+
+typedef struct knVelocityStep {
+	knStepContext* context;
+	knVelocityOptions options;
+	double h; // s, the whole step
+
+	// knVelocity_Begin
+	knBlocks blocks;
+	knRowInput input;
+	knFrame* start;    // poses at the time of the last query
+	knTwist* p;        // displacements of a correction
+	knTwist* saved;    // velocities to which a guard may return
+	knQuat* turns;     // scratch
+	int32_t* solveSet; // [bodyCount] the knGlobalStage of its group, -1: does not move. knVelocity_BuildRows
+
+	// knVelocity_FindContacts
+	knContactRows contacts;
+
+	// knVelocity_BuildRows
+	knJointRows joints;
+	knRows rows;
+	knJointRows errorList;
+	knRows errorRows;
+	knIslands islands;
+	knSweepSet global; // its stages are knGlobalStage
+	knDirectRows direct;
+
+	// knVelocity_BuildLayers
+	knLayers layers;
+	knSweepSet layered;
+	double (*globalLambda)[3]; // [pointCount] impulses of the global solve
+	void* assemblies;          // [bodyCount] of the guard. knVelocity_ContinueLayers
+	uint8_t* held;             // [bodyCount] 1: keeps the result of its layer; NULL: all do. The same
+	knSweepRows errors;        // joint rows of the correction at hand
+} knVelocityStep;
+
+// An algorithm that shock propagation applies layer by layer, the layers below being frozen.
+typedef void knLayerFn(knVelocityStep* step, int layer);
+
+// --- velocity_rows.c -------------------------------------------------------------------------------------
+
+// Forces over a span of time; u is ready for rows.
+knStatus knVelocity_ApplyForces(knVelocityStep* step, double span);
+// Asks the collider; `predict`: also for what may touch during the step.
+knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict);
+// Joint rows, contact points, groups and the set of the global solve.
+knStatus knVelocity_BuildRows(knVelocityStep* step);
+// Projected Gauss-Seidel over all groups, all masses true.
+knStatus knVelocity_SolveGlobal(knVelocityStep* step);
+// Contacts at the end of the step and their rows, for a last correction.
+knStatus knVelocity_FindAgain(knVelocityStep* step);
+// Impulses, reactions and memories are read off the points and rows.
+knStatus knVelocity_Collect(knVelocityStep* step);
+knStatus knVelocity_OutOfMemory(const knVelocityStep* step);
+
+// --- velocity_shock.c ------------------------------------------------------------------------------------
+
+// Shock propagation, a general procedure: any algorithm, layer by layer from the ground up.
+void knVelocity_Propagate(knVelocityStep* step, knLayerFn* algorithm);
+// Layers of the present contacts, and the set in which each body is free in one layer only.
+knStatus knVelocity_BuildLayers(knVelocityStep* step);
+// Velocities layer by layer: sweeps that continue the impulses of the global solve (default scheme).
+knStatus knVelocity_ContinueLayers(knVelocityStep* step);
+// Velocities layer by layer, from nothing (published scheme).
+knStatus knVelocity_SolveLayers(knVelocityStep* step);
+
+// --- velocity_correct.c ----------------------------------------------------------------------------------
+
+// Moves all bodies by the span that the forces were applied for.
+knStatus knVelocity_Move(knVelocityStep* step);
+// Projection error correction, layer by layer and of the whole world.
+knStatus knVelocity_CorrectLayers(knVelocityStep* step);
+knStatus knVelocity_CorrectGlobal(knVelocityStep* step);
