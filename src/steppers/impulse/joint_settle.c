@@ -14,10 +14,12 @@
 
 #define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
 #define CORRECTION_ROUNDS 3 // at most
-#define ARC_ENERGY 0.25     // of the kinetic energy
-#define REACH 100
-#define GOOD 1e-9   // of the first residual
-#define QUIET 1e-24 // (m/s)^2 a joint: not worth an iteration
+#define ARC_ENERGY 0.002    // of the kinetic energy
+#define REACH 40            // iterations of a round at most,
+#define SHORT_REACH 120     // and of small islands, which may be long chains with any ratio of masses
+#define SMALL 64            // joints
+#define GOOD 1e-5           // of the first residual
+#define QUIET 1e-24         // (m/s)^2 a joint: not worth an iteration
 
 // Impulses and rates along the rows of one joint.
 struct knSettleVector {
@@ -117,7 +119,8 @@ static void solveLinear(const Island* island) {
 	}
 	double rz = dot(island, r, z);
 	const double goal = GOOD * GOOD * rz;
-	for (int k = 0; k < REACH && rz > goal && dot(island, r, r) > QUIET * island->count; ++k) {
+	const int reach = island->count <= SMALL ? SHORT_REACH : REACH;
+	for (int k = 0; k < reach && rz > goal && dot(island, r, r) > QUIET * island->count; ++k) {
 		struct knSettleVector* q = z; // the product takes the place of z, which is made anew from r
 		multiply(island, p, q);
 		double pq = dot(island, p, q);
