@@ -3,10 +3,13 @@
 
 #include <string.h>
 
-extern const knBenchSuite knLcpBench, knCollideBench;
+extern const knBenchSuite knLcpBench;
+extern const knBenchSuite knVspBench;
+extern const knBenchSuite knCollideBench;
+extern const knBenchSuite knFieldBench;
 
 static const knBenchSuite* const suites[] = {
-	&knLcpBench, &knCollideBench,
+	&knLcpBench, &knVspBench, &knCollideBench, &knFieldBench,
 	NULL, // ends the table
 };
 

@@ -12,6 +12,8 @@ static const knGeomOps* const opsTable[KN_GEOM_KIND_COUNT] = {
 	[KN_GEOM_CYLINDER] = &knGeomOps_Cylinder,
 	[KN_GEOM_ELLIPSOID] = &knGeomOps_Ellipsoid,
 	[KN_GEOM_HULL] = &knGeomOps_Hull,
+	[KN_GEOM_MESH] = &knGeomOps_Mesh,
+	[KN_GEOM_HEIGHT_FIELD] = &knGeomOps_HeightField,
 };
 
 const knGeomOps* knGeomOps_Get(knGeomKind kind) {

@@ -15,8 +15,11 @@
 #define KN_GEOM_MAX_SIZE 1e9           // larger is taken for a mistake
 #define KN_GEOM_MAX_CHILDREN (1 << 20) // children of a compound: 20 bits of a contact's feature
 #define KN_GEOM_COVER 16               // boxes that stand for a compound when its bounds are taken
+#define KN_MESH_MAX_TRIANGLES (1 << 28)
+#define KN_MESH_MAX_PART (1 << 20) // triangles of a mesh in a compound: 20 bits of a contact's feature
 
 typedef struct knHull knHull;
+typedef struct knMesh knMesh;
 
 struct knGeom {
 	knGeomKind kind;
@@ -32,6 +35,7 @@ struct knGeom {
 	int cover[KN_GEOM_COVER]; // nodes of the tree that together hold every child
 
 	knHull* hull; // hulls only, written by knGeom_Hull
+	knMesh* mesh; // meshes and height fields only, written by knGeom_NewMesh
 };
 
 typedef struct knGeomOps {
@@ -48,12 +52,17 @@ typedef struct knGeomOps {
 } knGeomOps;
 
 extern const knGeomOps knGeomOps_Sphere, knGeomOps_Capsule, knGeomOps_Box, knGeomOps_Plane,
-	knGeomOps_Compound, knGeomOps_Cylinder, knGeomOps_Ellipsoid, knGeomOps_Hull;
+	knGeomOps_Compound, knGeomOps_Cylinder, knGeomOps_Ellipsoid, knGeomOps_Hull, knGeomOps_Mesh,
+	knGeomOps_HeightField;
 
 const knGeomOps* knGeomOps_Get(knGeomKind kind);
 
 // A zeroed record with one reference, or NULL and `error`.
 knGeom* knGeom_New(knGeomKind kind, knVec3 size, const knAllocator* allocator, knError* error);
+// A mesh or height field of these triangles, or NULL and `error`.
+knGeom* knGeom_NewMesh(knGeomKind kind, const knMeshDef* def, const knAllocator* allocator, knError* error);
+// A mesh that is not solid or a height field, or a compound that holds one.
+bool knGeom_IsSurface(const knGeom* geom);
 // KN_OK if `value` is a usable size; else an error that names the shape and the quantity.
 knStatus knGeom_CheckSize(knGeomKind kind, const char* quantity, double value, knError* error);
 // KN_OK if the frame is finite and its quaternion a unit one.
