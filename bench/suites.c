@@ -3,10 +3,15 @@
 
 #include <string.h>
 
-extern const knBenchSuite knLcpBench, knFieldBench;
+extern const knBenchSuite knLcpBench;
+extern const knBenchSuite knVspBench;
+extern const knBenchSuite knCollideBench;
+extern const knBenchSuite knFieldBench;
 
 static const knBenchSuite* const suites[] = {
 	&knLcpBench,
+	&knVspBench,
+	&knCollideBench,
 	&knFieldBench,
 	NULL, // ends the table
 };

@@ -11,6 +11,12 @@ extern const knSceneEntry knDominoesEntry, knSlopeEntry, knCradleEntry;
 extern const knSceneEntry knFallingRoofEntry, knRoofTowerEntry, knSiloEntry;
 extern const knSceneEntry knPlateEntry, knSeeSawEntry, knCantileverEntry, knUnequalPillarsEntry;
 extern const knSceneEntry knStruckStackEntry, knSledEntry, knCardHouseEntry;
+extern const knSceneEntry knLettersEntry, knRandomPileEntry, knSparseStackEntry, knDenseStackEntry,
+	knArchEntry;
+extern const knSceneEntry knTankEntry, knMagnetsEntry, knNetEntry, knBridgeEntry, knRingsEntry,
+	knRagdollsEntry;
+extern const knSceneEntry knPushThroughEntry, knFourBarEntry, knBricardEntry, knFreeRingEntry,
+	knShortLoopEntry;
 
 // Colours of the catalogue.
 #define KN_COLOR_GROUND 0x7b838c

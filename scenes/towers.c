@@ -86,10 +86,11 @@ static void shoot(knWorld* world, const knSceneArgs* args) {
 	if (!knScript_Appears(world, "ball", BALL_TIME)) {
 		return;
 	}
+	double height = 0.5 * BRICK_HEIGHT * knSceneArgs_Get(args, "layers");
 	double start = TOWER_RADIUS + 0.5 * BRICK_HEIGHT + BALL_RADIUS + 0.05;
 	knBodyDef def = knBodyDef_Default();
 	def.name = "ball";
-	def.frame.p = knV3(-start, 0.0, 0.5 * BRICK_HEIGHT * knSceneArgs_Get(args, "layers"));
+	def.frame.p = knV3(-start, 0.0, knMax(height, BALL_RADIUS));
 	def.velocity = knV3(BALL_SPEED, 0.0, 0.0);
 	def.color = KN_COLOR_STEEL;
 	knScript_AddBody(world, &def, knGeom_Sphere(BALL_RADIUS, NULL, NULL), BALL_DENSITY);

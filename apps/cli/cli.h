@@ -28,7 +28,8 @@ struct cliCommand {
 	int (*run)(const cliCommand* command, int argc, char** argv); // returns the exit status
 };
 
-extern const cliCommand cliScenesCommand, cliRunCommand, cliInfoCommand, cliConvertCommand, cliBenchCommand;
+extern const cliCommand cliScenesCommand, cliRunCommand, cliRenderCommand, cliInfoCommand, cliConvertCommand,
+	cliCompareCommand, cliBenchCommand, cliDynamicsCommand;
 
 // Prints "knuckle: ..." to stderr and returns `status`.
 int cliFail(int status, const char* format, ...) KN_PRINTF(2, 3);
@@ -38,5 +39,7 @@ int cliStatusOf(const knError* error);
 
 // True if `path` ends with `extension`, in any case.
 bool cliHasExtension(const char* path, const char* extension);
+// True if a program of this name is on the PATH.
+bool cliFindProgram(const char* name);
 // Seconds since some fixed moment (a knClockFn).
 double cliClock(void* context);

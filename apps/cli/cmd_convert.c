@@ -146,7 +146,7 @@ static int convertCommand(const cliCommand* command, int argc, char** argv) {
 const cliCommand cliConvertCommand = {
 	.name = "convert",
 	.operands = "IN OUT",
-	.summary = "convert a recording to .html, .csv or .knt, or a scene to MJCF",
+	.summary = "convert a recording to .html, .glb, .csv or .knt, or a scene to MJCF",
 	.options = options,
 	.notes = "examples:\n"
 			 "  knuckle convert run.knt run.html\n"

@@ -38,7 +38,7 @@ static const cliOption options[] = {
 	{ "--keyframe", "NAME", "start from this keyframe of an MJCF file" },
 	{ "--control", "FILE.csv", "motor commands over time (not in this version)" },
 	{ "--out", "FILE", "record to FILE.html (a page that plays it), .glb, .csv or .knt; may repeat" },
-	{ "--fps", "N", "record N steps per second of simulated time (default: 60 for .html, .glb, else all)" },
+	{ "--fps", "N", "record N steps per second of simulated time (default: 60 to .html and .glb, else all)" },
 	{ "--measure-every", "K", "measure every K steps (default: 1, penetration 10)" },
 	{ "--json", "FILE|-", "write the measures as JSON; - is standard output, and then nothing else is" },
 	{ NULL, NULL, NULL },
@@ -60,9 +60,14 @@ static bool isPage(const char* path) {
 	return cliHasExtension(path, ".html");
 }
 
+// What is watched has frames at the pace of a screen; what is analysed has every step.
+static bool isWatched(const char* path) {
+	return isPage(path) || cliHasExtension(path, ".glb");
+}
+
 static bool addOut(RunOptions* run, const char* path) {
-	if (!isPage(path) && !cliHasExtension(path, ".csv") && !cliHasExtension(path, ".knt") &&
-		!cliHasExtension(path, ".glb")) {
+	bool known = isWatched(path) || cliHasExtension(path, ".csv") || cliHasExtension(path, ".knt");
+	if (!known) {
 		cliFail(CLI_USAGE, "cannot write '%s': a recording ends in .html, .glb, .csv or .knt", path);
 		return false;
 	}
@@ -199,12 +204,10 @@ static bool canWriteAll(const RunOptions* run) {
 	return run->json == NULL || strcmp(run->json, "-") == 0 || cliCanWrite(run->json);
 }
 
-// What is watched has frames at the pace of a screen; what is analysed has every step.
 static bool openRecording(cliRecording* recording, const char* path, const RunOptions* run,
 						  const cliScene* scene, knWorld* world) {
 	knError error = { 0 };
-	bool watched = isPage(path) || cliHasExtension(path, ".glb");
-	recording->fps = run->fps <= 0.0 && watched ? CLI_WATCHED_FPS : run->fps;
+	recording->fps = run->fps > 0.0 || !isWatched(path) ? run->fps : CLI_WATCHED_FPS;
 	if (isPage(path)) {
 		recording->page = cliPage_Open(path, scene, world, &error);
 	} else {

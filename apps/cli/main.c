@@ -2,15 +2,18 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "core/text.h"
 #include "options.h"
 
-static const cliCommand* const commands[] = { &cliScenesCommand, &cliRunCommand, &cliInfoCommand,
-											  &cliConvertCommand, &cliBenchCommand };
+static const cliCommand* const commands[] = { &cliScenesCommand, &cliRunCommand,     &cliRenderCommand,
+											  &cliInfoCommand,   &cliConvertCommand, &cliCompareCommand,
+											  &cliBenchCommand,  &cliDynamicsCommand };
 
 #define COMMAND_COUNT ((int)(sizeof(commands) / sizeof(commands[0])))
 
@@ -44,6 +47,20 @@ bool cliHasExtension(const char* path, const char* extension) {
 		}
 	}
 	return true;
+}
+
+bool cliFindProgram(const char* name) {
+	const char* folders = getenv("PATH");
+	while (folders != NULL && *folders != '\0') {
+		char path[1024];
+		int length = (int)strcspn(folders, ":");
+		int used = snprintf(path, sizeof(path), "%.*s/%s", length, folders, name);
+		if (used < (int)sizeof(path) && access(path, X_OK) == 0) {
+			return true;
+		}
+		folders += length + (folders[length] == ':' ? 1 : 0);
+	}
+	return false;
 }
 
 double cliClock(void* context) {

@@ -63,18 +63,18 @@ void cliWorld_Close(cliWorld* world) {
 // --- the run -------------------------------------------------------------------------------------------------
 
 // With fps, the first step at or after each frame time; never between steps.
-static bool isFrame(const cliPlan* plan, double fps, int64_t step) {
+static bool isFrame(double dt, double fps, int64_t step) {
 	if (fps <= 0.0 || step == 0) {
 		return true;
 	}
-	double frames = plan->scene->dt * fps, tolerance = 1e-9;
+	double frames = dt * fps, tolerance = 1e-9;
 	return floor((double)step * frames + tolerance) > floor((double)(step - 1) * frames + tolerance);
 }
 
 static knStatus record(const cliPlan* plan, int64_t step, knError* error) {
 	for (int i = 0; i < plan->recordingCount; ++i) {
 		const cliRecording* recording = &plan->recordings[i];
-		if (!isFrame(plan, recording->fps, step)) {
+		if (!isFrame(plan->scene->dt, recording->fps, step)) {
 			continue;
 		}
 		knStatus status = recording->page != NULL ? cliPage_Write(recording->page, plan->world, error)
@@ -121,6 +121,9 @@ static knStatus look(const cliPlan* plan, int64_t step, cliMeasures* measures, k
 	}
 	if (plan->measure && scene->entry != NULL && scene->entry->observe != NULL) {
 		scene->entry->observe(plan->world, &scene->args, &measures->checks);
+	}
+	if (plan->watch != NULL) {
+		plan->watch(plan->world, step, plan->watchContext);
 	}
 	knStatus status = plot(plan, measures, measured, error);
 	return status == KN_OK ? record(plan, step, error) : status;

@@ -27,6 +27,8 @@ typedef struct knWorldDef {
 	void* clockContext;
 	knForceFn* forceFn; // NULL: none
 	void* forceContext;
+	knConvergenceFn* convergenceFn; // NULL: none
+	void* convergenceContext;
 } knWorldDef;
 
 KN_API knWorldDef knWorldDef_Default(void);
@@ -66,6 +68,11 @@ KN_API knFrame knWorld_JointFrame(const knWorld* world, knJointId joint);
 // Mean force and moment of the last step, on the child, at the child's joint origin, world axes.
 KN_API knTwist knWorld_JointReaction(const knWorld* world, knJointId joint);
 KN_API bool knWorld_JointEnabled(const knWorld* world, knJointId joint);
+// Null bodies for the world, and for a joint that there is not.
+KN_API void knWorld_JointBodies(const knWorld* world, knJointId joint, knBodyId* parent, knBodyId* child);
+// The joints made by knWorld_Attach that are there now: slots 0 <= slot < count, some of them empty (null id).
+KN_API int knWorld_AttachedSlots(const knWorld* world);
+KN_API knJointId knWorld_AttachedAt(const knWorld* world, int slot);
 
 // --- contacts and events ---------------------------------------------------------------------------------
 

@@ -12,10 +12,11 @@
 // Any n gives a valid separation, so the best of all candidates is kept, whatever made them.
 #include "collide/support.h"
 
-#define NEAR_CURVED 0.12 // sine up to which a kink is tried, for a start from an unfinished search
-#define NEAR_PLAIN 1e-3  // and for one that is right but for rounding
+#define ASIDE 1e-6     // radians to either side of a kink
+#define CONVERGED 1e-8 // radians: the error of s is of second order
+#define GAIN 1e-10     // sizes that a round must gain for another to follow
 #define MOST_KINKS 16
-#define MOST_ROUNDS 4
+#define MOST_ROUNDS 8
 
 // Kinks near a direction, in A's frame.
 typedef struct Kinks {
@@ -55,9 +56,16 @@ static void hullKinks(const knHull* hull, knVec3 n, double near, Kinks* k) {
 		if (knAbs(knDot(edge, n)) < near) {
 			addEdge(k, edge);
 		}
-		knVec3 normal = hull->faces[hull->leftFaces[m]].normal;
-		if (knLengthSquared(knCross(normal, n)) < near * near && knDot(normal, n) > 0.0) {
-			addNormal(k, normal);
+		const knHullFace* face = &hull->faces[hull->leftFaces[m]];
+		double sine2 = knLengthSquared(knCross(face->normal, n));
+		if (sine2 < near * near && knDot(face->normal, n) > 0.0) {
+			addNormal(k, face->normal);
+		}
+		// on a face's normal any of its corners may be the support, so that all its edges count
+		for (int i = 0; i < face->count && sine2 < 1e-8; ++i) {
+			knVec3 a = hull->vertices[hull->loops[face->first + i]];
+			knVec3 b = hull->vertices[hull->loops[face->first + (i + 1 < face->count ? i + 1 : 0)]];
+			addEdge(k, knNormalize(knSub(b, a)));
 		}
 	}
 }
@@ -126,23 +134,37 @@ static double slopeAt(const knCorePair* p, knVec3 u, knVec3 v, double x) {
 }
 
 // The best direction across edge e near best->n.
-static void tryBend(const knCorePair* p, knVec3 e, knAxis* best) {
+static void tryBend(const knCorePair* p, knVec3 e, double off, knAxis* best) {
 	knVec3 u = knNormalize(knMulAdd(best->n, -knDot(best->n, e), e)), v = knCross(e, u);
-	double x0 = 0.0, f0 = slopeAt(p, u, v, 0.0);
-	double step = f0 > 0.0 ? -0.01 : 0.01, x1 = step, f1 = slopeAt(p, u, v, x1);
+	if (slopeAt(p, u, v, -CONVERGED) < 0.0 && slopeAt(p, u, v, CONVERGED) > 0.0) {
+		offer(p, u, best);
+		return; // this is it
+	}
+	// from both sides, because the slope at the start may be that of either side of a kink
+	double x0 = -0.1 * off, f0 = slopeAt(p, u, v, x0), x1 = 0.1 * off, f1 = slopeAt(p, u, v, x1);
+	double step = f0 > 0.0 ? x0 : x1;
 	while (f0 * f1 > 0.0) {
 		step *= 2.0;
-		if (knAbs(x1 + step) > 1.0) {
+		double end = step < 0.0 ? x0 : x1, x = end + step;
+		if (knAbs(x) > 1.0) {
+			offer(p, knNormalize(knMulAdd(u, end, v)), best); // half way round; the next round goes on
 			return;
 		}
-		x0 = x1;
-		f0 = f1;
-		x1 += step;
-		f1 = slopeAt(p, u, v, x1);
+		if (step < 0.0) {
+			x1 = x0;
+			f1 = f0;
+			x0 = x;
+			f0 = slopeAt(p, u, v, x);
+		} else {
+			x0 = x1;
+			f0 = f1;
+			x1 = x;
+			f1 = slopeAt(p, u, v, x);
+		}
 	}
 	// Illinois: halve the stale end's value, so that both ends move
 	int side = 0;
-	for (int round = 0; round < 60 && knAbs(x1 - x0) > 1e-13 && f0 != f1; ++round) {
+	for (int round = 0; round < 60 && knAbs(x1 - x0) > CONVERGED && f0 != f1; ++round) {
 		double x = (x0 * f1 - x1 * f0) / (f1 - f0), f = slopeAt(p, u, v, x);
 		if (f * f1 > 0.0) {
 			x1 = x;
@@ -161,6 +183,18 @@ static void tryBend(const knCorePair* p, knVec3 e, knAxis* best) {
 	}
 	offer(p, knNormalize(knMulAdd(u, x0, v)), best);
 	offer(p, knNormalize(knMulAdd(u, x1, v)), best);
+}
+
+// Near a cylinder's cap h is a cone about the cap's normal, where Newton's method gets nowhere. If the other
+// core's support lies beyond the rim, the best direction leans towards it.
+static void tryRim(const knCorePair* p, knVec3 normal, bool onB, double off, knAxis* best) {
+	knCorner corner = knCorePair_Support(p, best->n);
+	knVec3 q = onB ? knSub(corner.a, p->t) : corner.b;
+	knVec3 edge = knCross(normal, q);
+	double length = knLength(edge);
+	if (length > 1e-9 * p->size) {
+		tryBend(p, knScale(1.0 / length, edge), off, best);
+	}
 }
 
 // --- Newton ------------------------------------------------------------------------------------------------
@@ -188,7 +222,7 @@ static void addHessian(const knCore* core, knVec3 n, knVec3 t1, knVec3 t2, doubl
 	}
 }
 
-// Newton's step in the tangent plane at n, where w is C's support; downhill where the Hessian is not positive.
+// Newton's step in the tangent plane at n, where w is C's support.
 static knVec3 newtonStep(const knCorePair* p, knVec3 n, knVec3 w) {
 	knVec3 t1 = knAnyOrthogonal(n), t2 = knCross(n, t1);
 	double H[3] = { 0.0, 0.0, 0.0 }, h = -knDot(w, n);
@@ -196,42 +230,70 @@ static knVec3 newtonStep(const knCorePair* p, knVec3 n, knVec3 w) {
 	knVec3 nb = knTMulMV(&p->R, knNeg(n));
 	addHessian(&p->b, nb, knTMulMV(&p->R, t1), knTMulMV(&p->R, t2), H);
 	double m11 = H[0] - h, m12 = H[1], m22 = H[2] - h, g1 = -knDot(w, t1), g2 = -knDot(w, t2);
-	// shifted until positive definite
-	double middle = 0.5 * (m11 + m22), spread = sqrt(0.25 * (m11 - m22) * (m11 - m22) + m12 * m12);
-	double least = middle - spread, floor = 1e-3 * (knAbs(middle) + spread) + 1e-12 * p->size;
-	double shift = least < floor ? floor - least : 0.0;
-	// nearly positive: the plain step, because its root is the goal
-	shift = least > 1e-9 * (knAbs(middle) + spread) ? 0.0 : shift;
-	m11 += shift;
-	m22 += shift;
-	double determinant = m11 * m22 - m12 * m12;
-	double x = -(m22 * g1 - m12 * g2) / determinant, y = -(m11 * g2 - m12 * g1) / determinant;
+	// in its eigenvectors (c, s), (-s, c), with positive eigenvalues: downhill whatever the curvature
+	double middle = 0.5 * (m11 + m22), half = 0.5 * (m11 - m22), spread = sqrt(half * half + m12 * m12);
+	double c = half >= 0.0 ? half + spread : m12, s = half >= 0.0 ? m12 : spread - half;
+	double length = sqrt(c * c + s * s);
+	c = length > 0.0 ? c / length : 1.0;
+	s = length > 0.0 ? s / length : 0.0;
+	double least = 1e-9 * (knAbs(middle) + spread) + 1e-300;
+	double x1 = -(c * g1 + s * g2) / knMax(knAbs(middle + spread), least);
+	double x2 = -(c * g2 - s * g1) / knMax(knAbs(middle - spread), least);
+	double x = c * x1 - s * x2, y = s * x1 + c * x2;
 	knVec3 step = knMulAdd(knScale(x, t1), y, t2);
-	double length = knLength(step);
-	return length > 0.3 ? knScale(0.3 / length, step) : step;
+	double reach = knLength(step);
+	return reach > 0.3 ? knScale(0.3 / reach, step) : step;
 }
 
-static void tryNewton(const knCorePair* p, knAxis* best) {
-	for (int round = 0; round < 20; ++round) {
-		knVec3 step = newtonStep(p, best->n, knCorePair_Support(p, best->n).w);
-		bool better = false;
-		for (int half = 0; half < 12 && !better && knLengthSquared(step) > 1e-30; ++half) {
-			better = offer(p, knNormalize(knAdd(best->n, step)), best);
-			step = knScale(0.5, step);
+typedef enum StepResult { STEP_WORSE, STEP_BETTER, STEP_DONE } StepResult;
+
+// Steps from the best direction by Newton's method, as if C's support there were w. Done: there is nowhere to go.
+static StepResult stepFrom(const knCorePair* p, knVec3 w, knAxis* best) {
+	knVec3 step = newtonStep(p, best->n, w);
+	if (knLengthSquared(step) < CONVERGED * CONVERGED) {
+		return STEP_DONE;
+	}
+	for (int half = 0; half < 6; ++half) {
+		if (offer(p, knNormalize(knAdd(best->n, step)), best)) {
+			return STEP_BETTER;
 		}
-		if (!better) {
+		step = knScale(0.25, step);
+	}
+	return STEP_WORSE;
+}
+
+// The support on the side of kink `edge` where h falls, if there is such a side.
+static bool fallingSide(const knCorePair* p, knVec3 n, knVec3 edge, knVec3* w) {
+	*w = knCorePair_Support(p, knMulAdd(n, ASIDE, edge)).w;
+	if (knDot(*w, edge) > 0.0) {
+		return true;
+	}
+	*w = knCorePair_Support(p, knMulAdd(n, -ASIDE, edge)).w;
+	return knDot(*w, edge) < 0.0;
+}
+
+// On a kink the support may be that of the side where h rises; then the other is tried.
+static void tryNewton(const knCorePair* p, const Kinks* a, const Kinks* b, knAxis* best) {
+	for (int round = 0; round < 20; ++round) {
+		StepResult result = stepFrom(p, knCorePair_Support(p, best->n).w, best);
+		for (int k = 0; k < a->edgeCount + b->edgeCount && result == STEP_WORSE; ++k) {
+			knVec3 edge = k < a->edgeCount ? a->edges[k] : b->edges[k - a->edgeCount], w;
+			if (knAbs(knDot(edge, best->n)) < ASIDE && fallingSide(p, best->n, edge, &w)) {
+				result = stepFrom(p, w, best);
+			}
+		}
+		if (result != STEP_BETTER) {
 			return;
 		}
 	}
 }
 
-void knAxis_Polish(const knCorePair* p, knAxis* axis) {
+void knAxis_Polish(const knCorePair* p, double off, knAxis* axis) {
 	bool curved = p->a.curved || p->b.curved;
-	double near = curved ? NEAR_CURVED : NEAR_PLAIN;
 	for (int round = 0; round < MOST_ROUNDS; ++round) {
 		double before = axis->s;
-		Kinks a = kinksOf(&p->a, axis->n, near);
-		Kinks b = kinksOf(&p->b, knNeg(knTMulMV(&p->R, axis->n)), near);
+		Kinks a = kinksOf(&p->a, axis->n, off);
+		Kinks b = kinksOf(&p->b, knNeg(knTMulMV(&p->R, axis->n)), off);
 		for (int k = 0; k < b.edgeCount; ++k) {
 			b.edges[k] = knMulMV(&p->R, b.edges[k]);
 		}
@@ -243,13 +305,19 @@ void knAxis_Polish(const knCorePair* p, knAxis* axis) {
 			return;
 		}
 		for (int k = 0; k < a.edgeCount; ++k) {
-			tryBend(p, a.edges[k], axis);
+			tryBend(p, a.edges[k], off, axis);
 		}
 		for (int k = 0; k < b.edgeCount; ++k) {
-			tryBend(p, b.edges[k], axis);
+			tryBend(p, b.edges[k], off, axis);
 		}
-		tryNewton(p, axis);
-		if (axis->s <= before + 1e-11 * p->size) {
+		if (p->a.kind == KN_GEOM_CYLINDER && a.normalCount > 0) {
+			tryRim(p, a.normals[0], false, off, axis);
+		}
+		if (p->b.kind == KN_GEOM_CYLINDER && b.normalCount > 0) {
+			tryRim(p, b.normals[0], true, off, axis);
+		}
+		tryNewton(p, &a, &b, axis);
+		if (axis->s <= before + GAIN * p->size) {
 			return;
 		}
 	}

@@ -25,13 +25,13 @@ static knVec3 boxCorner(knVec3 half, int bits) {
 	return knV3(bits & 1 ? half.x : -half.x, bits & 2 ? half.y : -half.y, bits & 4 ? half.z : -half.z);
 }
 
-static void boxFeature(knVec3 half, knVec3 d, knCoreFeature* f) {
+static void boxFeature(knVec3 half, knVec3 d, knFeatureLimit limit, knCoreFeature* f) {
 	knVec3 size = knAbs3(d);
 	int bits = (d.x > 0.0) + 2 * (d.y > 0.0) + 4 * (d.z > 0.0);
 	int most = size.y > size.x ? 1 : 0, least = size.y < size.x ? 1 : 0;
 	most = size.z > knComponent(size, most) ? 2 : most;
 	least = size.z < knComponent(size, least) ? 2 : least;
-	if (knComponent(size, most) > NEAR_FACE) {
+	if (limit == KN_FEATURE_FACE && knComponent(size, most) > NEAR_FACE) {
 		int u = 1 << (most + 1) % 3, v = 1 << (most + 2) % 3, fixed = bits & (1 << most);
 		f->normal = knZero3();
 		knSetComponent(&f->normal, most, fixed ? 1.0 : -1.0);
@@ -59,7 +59,7 @@ static void hullFace(const knHull* hull, int index, knCoreFeature* f) {
 	}
 }
 
-static void hullFeature(const knHull* hull, knVec3 d, knCoreFeature* f) {
+static void hullFeature(const knHull* hull, knVec3 d, knFeatureLimit limit, knCoreFeature* f) {
 	int v = knHull_Support(hull, d), bestFace = -1, bestEdge = -1;
 	double cosine = NEAR_FACE, sine = NEAR_EDGE;
 	for (int k = hull->firstNeighbor[v]; k < hull->firstNeighbor[v + 1]; ++k) {
@@ -75,7 +75,7 @@ static void hullFeature(const knHull* hull, knVec3 d, knCoreFeature* f) {
 			bestEdge = hull->neighbors[k];
 		}
 	}
-	if (bestFace >= 0) {
+	if (limit == KN_FEATURE_FACE && bestFace >= 0) {
 		hullFace(hull, bestFace, f);
 		return;
 	}
@@ -99,13 +99,14 @@ static void cylinderCap(knVec3 size, double up, knCoreFeature* f) {
 	}
 }
 
-static void cylinderFeature(knVec3 size, knVec3 d, knCoreFeature* f) {
+static void cylinderFeature(knVec3 size, knVec3 d, knFeatureLimit limit, knCoreFeature* f) {
 	double rho = sqrt(d.x * d.x + d.y * d.y), up = d.z < 0.0 ? -1.0 : 1.0;
-	if (knAbs(d.z) > NEAR_FACE) {
+	if (limit == KN_FEATURE_FACE && knAbs(d.z) > NEAR_FACE) {
 		cylinderCap(size, up, f);
 		return;
 	}
-	knVec3 radial = knV3(size.x * d.x / rho, size.x * d.y / rho, 0.0);
+	double scale = rho > 0.0 ? size.x / rho : 0.0;
+	knVec3 radial = knV3(scale * d.x, scale * d.y, 0.0);
 	if (knAbs(d.z) < NEAR_EDGE) {
 		addPoint(f, knV3(radial.x, radial.y, -size.y), 0);
 		addPoint(f, knV3(radial.x, radial.y, size.y), 1);
@@ -114,18 +115,18 @@ static void cylinderFeature(knVec3 size, knVec3 d, knCoreFeature* f) {
 	}
 }
 
-knCoreFeature knCore_Feature(const knCore* core, knVec3 d) {
+knCoreFeature knCore_Feature(const knCore* core, knVec3 d, knFeatureLimit limit) {
 	knCoreFeature f;
 	f.count = 0;
 	switch (core->kind) {
 	case KN_GEOM_BOX:
-		boxFeature(core->size, d, &f);
+		boxFeature(core->size, d, limit, &f);
 		break;
 	case KN_GEOM_HULL:
-		hullFeature(core->hull, d, &f);
+		hullFeature(core->hull, d, limit, &f);
 		break;
 	case KN_GEOM_CYLINDER:
-		cylinderFeature(core->size, d, &f);
+		cylinderFeature(core->size, d, limit, &f);
 		break;
 	case KN_GEOM_CAPSULE:
 		if (knAbs(d.z) < NEAR_EDGE) {
@@ -142,8 +143,8 @@ knCoreFeature knCore_Feature(const knCore* core, knVec3 d) {
 	return f;
 }
 
-knCoreFeature knCorePair_FeatureB(const knCorePair* p, knVec3 d) {
-	knCoreFeature f = knCore_Feature(&p->b, knTMulMV(&p->R, d));
+knCoreFeature knCorePair_FeatureB(const knCorePair* p, knVec3 d, knFeatureLimit limit) {
+	knCoreFeature f = knCore_Feature(&p->b, knTMulMV(&p->R, d), limit);
 	for (int k = 0; k < f.count; ++k) {
 		f.points[k] = knAdd(p->t, knMulMV(&p->R, f.points[k]));
 	}

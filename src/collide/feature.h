@@ -20,10 +20,12 @@ typedef struct knOverlap {
 	knVec3 a[KN_OVERLAP_MOST], b[KN_OVERLAP_MOST];
 } knOverlap;
 
-// The largest feature whose own directions are within some degrees of the unit vector d, in the core's frame.
-knCoreFeature knCore_Feature(const knCore* core, knVec3 d);
+// The largest feature, up to an edge or a face, whose own directions are within some degrees of the unit vector
+// d, in the core's frame.
+typedef enum knFeatureLimit { KN_FEATURE_EDGE, KN_FEATURE_FACE } knFeatureLimit;
+knCoreFeature knCore_Feature(const knCore* core, knVec3 d, knFeatureLimit limit);
 // The same for B, in A's frame; d too.
-knCoreFeature knCorePair_FeatureB(const knCorePair* p, knVec3 d);
+knCoreFeature knCorePair_FeatureB(const knCorePair* p, knVec3 d, knFeatureLimit limit);
 // Where two features lie above each other along n (from A to B). Vertices overlap with nothing.
 void knOverlap_Find(const knCoreFeature* a, const knCoreFeature* b, knVec3 n, double size,
 					knOverlap* overlap);

@@ -2,14 +2,15 @@
 //
 // Box-box: the separating axis test over 15 directions, in the frame of box A (of the larger box, so that
 // swapping the two gives the mirrored result).
-//   penetrating   the axis of largest separation is the least translation; a face is preferred to an edge,
-//                 and the first box's face to the second's, unless clearly worse, so that resting contacts
-//                 keep their names
-//   separate      faces flat above each other, or a vertex above a face: a face contact, whose gap is the
-//                 distance; else the shortest line between the boxes (box_distance.c), because the gap along
-//                 an axis would be too small
+//   penetrating   the axis of largest separation is the least translation; of equal ones a face comes before
+//                 an edge and the first box's face before the second's
+//   separate      a face contact, if its gap is the distance; else the shortest line between the boxes
+//                 (box_distance.c), because the gap along an axis would be too small
 // A face contact clips the facing (*incident*) face of one box by the side planes of the other's
-// (*reference*) face.
+// (*reference*) face. Where two edges or a line decide, but faces lie nearly flat on each other, the clipped
+// corners are kept beside the exact point and measured along its normal: the depth is exact and the base
+// stays wide. Contacts are named after the nearest corner of the smaller box, so that a name outlives a change
+// of reference face and of what cuts what.
 //
 // Symbols: a, b half extents; R, t pose of B in A; s separation along an axis; m an edge cross; (u, v, w)
 // coordinates in the reference face and above it.
@@ -17,17 +18,15 @@
 #include "collide/manifold.h"
 #include "collide/segment.h"
 
-#define FACE_BIAS 1e-3    // sizes by which a nearly parallel rival axis must be better
-#define PLAIN_BIAS 1e-6   // sizes by which any other rival axis must be better
-#define NEAR_AXES 0.99    // cosine between nearly parallel axes
-#define NEAR_FACES 0.9999 // cosine between faces that lie flat on each other
-#define CLIP_SLACK 1e-6   // sizes: a vertex this far outside a side plane is not cut off
-#define TOUCHING 1e-9     // sizes: smaller gaps have no direction between closest points
-#define ROUNDING 1e-13    // and so for the larger box
-#define MAX_CLIPPED 20    // 8 corners; each cut could make 1.5 times as many if rounding made it cross back
+#define BIAS 2e-7              // sizes by which a rival axis must be better
+#define SAME_AXES (1.0 - 5e-8) // cosine between axes that make no difference: 3e-4 radians
+#define NEAR_AXES 0.99         // cosine between a normal and a face that lies nearly flat under it
+#define CLIP_SLACK 1e-6        // sizes: a vertex this far outside a side plane is not cut off
+#define TOUCHING 1e-9          // sizes: smaller gaps have no direction between closest points
+#define ROUNDING 1e-13         // and so for the larger box
+#define MAX_CLIPPED 20 // 8 corners; each cut could make 1.5 times as many if rounding made it cross back
 
-// Features: 2 bits for the type, below them what touches.
-enum { FEATURE_FACE_A = 0 << 20, FEATURE_FACE_B = 1 << 20, FEATURE_EDGES = 2 << 20, FEATURE_LINE = 3 << 20 };
+#define MIDDLE 1e-3 // half extents beyond the middle that still count as the upper side of a box
 
 typedef struct Axis {
 	double s;
@@ -83,7 +82,7 @@ static bool testFaces(const knBoxPair* p, Axis* best) {
 		if (s >= p->margin) {
 			return false;
 		}
-		if (s > best->s + PLAIN_BIAS * p->size) {
+		if (s > best->s + BIAS * p->size) {
 			best->s = s;
 			best->i = i;
 		}
@@ -93,24 +92,27 @@ static bool testFaces(const knBoxPair* p, Axis* best) {
 	return true;
 }
 
-// The edge cross with the largest separation; false if one separates by the margin.
-static bool testEdges(const knBoxPair* p, Axis* best) {
-	*best = (Axis){ .s = -INFINITY };
+// The edge cross with the largest separation above `floor`; false if one separates by the margin. Whether a cross
+// can be better is seen before it is made a unit vector, which shortens it: most never are.
+static bool testEdges(const knBoxPair* p, double floor, Axis* best) {
+	*best = (Axis){ .s = floor };
 	for (int i = 0; i < 3; ++i) {
-		int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+		int i1 = i < 2 ? i + 1 : 0, i2 = i > 0 ? i - 1 : 2;
 		for (int j = 0; j < 3; ++j) {
 			// m = e_i x R_j = -R[i2][j] e_i1 + R[i1][j] e_i2; its products with B's axes are entries of row i
 			double m1 = -p->R[i2][j], m2 = p->R[i1][j];
-			double squared = m1 * m1 + m2 * m2;
-			if (squared < 1e-12) {
-				continue; // parallel edges: the faces decide
-			}
-			int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+			int j1 = j < 2 ? j + 1 : 0, j2 = j > 0 ? j - 1 : 2;
 			double reach = knAbs(m1) * p->a[i1] + knAbs(m2) * p->a[i2] + knAbs(p->R[i][j2]) * p->b[j1] +
 						   knAbs(p->R[i][j1]) * p->b[j2];
-			double along = p->t[i1] * m1 + p->t[i2] * m2;
+			double along = p->t[i1] * m1 + p->t[i2] * m2, s = knAbs(along) - reach;
+			double squared = m1 * m1 + m2 * m2;
+			// parallel edges: the faces decide
+			if (squared < 1e-12 ||
+				(s <= 0.0 ? s <= best->s : best->s > 0.0 && s * s <= best->s * best->s * squared)) {
+				continue;
+			}
 			double scale = 1.0 / sqrt(squared);
-			double s = (knAbs(along) - reach) * scale;
+			s *= scale;
 			if (s >= p->margin) {
 				return false;
 			}
@@ -128,194 +130,283 @@ static bool testEdges(const knBoxPair* p, Axis* best) {
 	return true;
 }
 
-// B's faces are A's faces of the turned pair.
+// B's faces are A's faces of the turned pair. Only an edge that beats both faces is looked for: else axes->edge.s is
+// theirs and its n is zero.
 static bool testAxes(const knBoxPair* p, const knBoxPair* turned, Axes* axes) {
 	Axis b;
-	if (!testFaces(p, &axes->faceA) || !testFaces(turned, &b) || !testEdges(p, &axes->edge)) {
+	if (!testFaces(p, &axes->faceA) || !testFaces(turned, &b)) {
 		return false;
 	}
 	knVec3 normal = knBoxPair_AxisB(p, b.i);
 	axes->faceB = (Axis){ .s = b.s, .j = b.i, .n = knComponent(b.n, b.i) > 0.0 ? knNeg(normal) : normal };
-	return true;
+	return testEdges(p, knMax(axes->faceA.s, b.s), &axes->edge);
 }
 
-static bool nearAxes(const Axis* first, const Axis* second) {
-	return knAbs(knDot(first->n, second->n)) > NEAR_AXES;
-}
-
-// Whether `rival` beats `favourite` by more than the bias.
+// Whether `rival` beats `favourite` by more than rounding and shaking.
 static bool beats(const knBoxPair* p, const Axis* rival, const Axis* favourite) {
-	return rival->s > favourite->s + (nearAxes(rival, favourite) ? FACE_BIAS : PLAIN_BIAS) * p->size;
+	return rival->s > favourite->s + BIAS * p->size;
 }
 
 // --- face contacts ---------------------------------------------------------------------------------------
 
 typedef struct ClipVertex {
 	double u, v, w;
-	int in, out; // the edges that meet here: 0-3 of the incident face, 4-7 side planes
 } ClipVertex;
 
-typedef struct SidePlane {
-	int label;    // 4-7
-	bool alongV;  // cuts v, else u
-	double side;  // keeps side * coordinate <= limit ...
-	double limit; // ... and a little beyond:
-	double slack;
-} SidePlane;
-
-// Cuts a polygon and returns its new count.
-static int clip(const ClipVertex* polygon, int count, const SidePlane* plane, ClipVertex* result) {
-	int kept = 0;
-	for (int k = 0; k < count; ++k) {
-		const ClipVertex* from = &polygon[k];
-		const ClipVertex* to = &polygon[k + 1 < count ? k + 1 : 0];
-		double beyondFrom = plane->side * (plane->alongV ? from->v : from->u) - plane->limit;
-		double beyondTo = plane->side * (plane->alongV ? to->v : to->u) - plane->limit;
-		bool keepFrom = beyondFrom <= plane->slack, keepTo = beyondTo <= plane->slack;
-		if (keepFrom) {
-			result[kept++] = *from;
-		}
-		if (keepFrom != keepTo) {
-			double f = knClamp(beyondFrom / (beyondFrom - beyondTo), 0.0, 1.0);
-			result[kept].u = from->u + f * (to->u - from->u);
-			result[kept].v = from->v + f * (to->v - from->v);
-			result[kept].w = from->w + f * (to->w - from->w);
-			result[kept].in = keepFrom ? from->out : plane->label;
-			result[kept].out = keepFrom ? plane->label : from->out;
-			++kept;
-		}
-	}
-	return kept;
-}
-
-// The incident face of B for A's face `axis` on side `sign`, in face coordinates; returns its number (0-5).
-static int incidentFace(const knBoxPair* p, int axis, double sign, double* cosine, ClipVertex polygon[4]) {
-	int j = 0;
-	for (int k = 1; k < 3; ++k) {
-		j = knAbs(p->R[axis][k]) > knAbs(p->R[axis][j]) + 1e-6 ? k : j;
-	}
-	*cosine = knAbs(p->R[axis][j]);
-	double facing = sign * p->R[axis][j] > 0.0 ? -1.0 : 1.0; // its outward normal is facing * R_j
-	int k = (j + 1) % 3, l = (j + 2) % 3, iu = (axis + 1) % 3, iv = (axis + 2) % 3;
-	for (int c = 0; c < 4; ++c) {
-		double x = c == 1 || c == 2 ? p->b[k] : -p->b[k], y = c >= 2 ? p->b[l] : -p->b[l];
-		double z = facing * p->b[j];
-		polygon[c].u = p->t[iu] + z * p->R[iu][j] + x * p->R[iu][k] + y * p->R[iu][l];
-		polygon[c].v = p->t[iv] + z * p->R[iv][j] + x * p->R[iv][k] + y * p->R[iv][l];
-		double height = p->t[axis] + z * p->R[axis][j] + x * p->R[axis][k] + y * p->R[axis][l];
-		polygon[c].w = sign * height - p->a[axis];
-		polygon[c].in = (c + 3) % 4;
-		polygon[c].out = c;
-	}
-	return 2 * j + (facing > 0.0);
-}
-
-typedef struct FaceContact {
-	bool onB;    // the reference face is B's
-	int axis;    // of the reference box ...
-	double sign; // ... and side
+typedef struct Polygon {
+	ClipVertex points[MAX_CLIPPED];
 	int count;
-	ClipVertex points[KN_PAIR_MAX_POINTS];
 	double deepest; // smallest w
-	double cosine;  // between the two faces
-	int feature;    // reference and incident face
+} Polygon;
+
+// The contact region on a face of the reference box: `p` is the pair seen from it.
+typedef struct FaceContact {
+	const knBoxPair* p;
+	bool onB;    // the reference box is B
+	int axis;    // of the reference face ...
+	double sign; // ... and its side
+	Polygon polygon;
 } FaceContact;
 
-// The contact on A's face `axis`, side `sign`.
-static FaceContact faceContact(const knBoxPair* p, int axis, double sign) {
-	FaceContact contact = { .axis = axis, .sign = sign, .deepest = INFINITY };
-	ClipVertex first[MAX_CLIPPED], second[MAX_CLIPPED];
-	int incident = incidentFace(p, axis, sign, &contact.cosine, first);
-	double limitU = p->a[(axis + 1) % 3], limitV = p->a[(axis + 2) % 3], slack = CLIP_SLACK * p->size;
-	contact.feature = (2 * axis + (sign > 0.0)) << 9 | incident << 6;
-
-	int count = clip(first, 4, &(SidePlane){ 4, false, 1.0, limitU, slack }, second);
-	count = clip(second, count, &(SidePlane){ 5, true, 1.0, limitV, slack }, first);
-	count = clip(first, count, &(SidePlane){ 6, false, -1.0, limitU, slack }, second);
-	count = clip(second, count, &(SidePlane){ 7, true, -1.0, limitV, slack }, first);
-	KN_ASSERT(count <= MAX_CLIPPED);
-
-	// only points within the margin compete
-	knManifoldPoint points[MAX_CLIPPED];
-	int kept = 0;
-	for (int k = 0; k < count; ++k) {
-		if (first[k].w < p->margin) {
-			points[kept] = (knManifoldPoint){ first[k].u, first[k].v, first[k].w };
-			first[kept++] = first[k];
-			contact.deepest = knMin(contact.deepest, first[k].w);
-		}
-	}
-	int chosen[KN_PAIR_MAX_POINTS];
-	contact.count = knManifold_Reduce(points, kept, p->size, chosen);
-	for (int k = 0; k < contact.count; ++k) {
-		contact.points[k] = first[chosen[k]];
-	}
-	return contact;
+static double coordinate(const ClipVertex* vertex, bool alongV) {
+	return alongV ? vertex->v : vertex->u;
 }
 
-// World contacts; `p` is the pair seen from the reference box.
-static int writeFace(const FaceContact* contact, const knBoxPair* p, const knPairInput* in,
+// Cuts off what lies beyond side * coordinate <= limit, and a little more. Returns `from` if nothing does, else `to`,
+// which receives the rest.
+static Polygon* clip(Polygon* from, bool alongV, double side, double limit, double slack, Polygon* to) {
+	bool reaches = false;
+	for (int k = 0; k < from->count; ++k) {
+		reaches = reaches || side * coordinate(&from->points[k], alongV) - limit > slack;
+	}
+	if (!reaches) {
+		return from;
+	}
+	int kept = 0;
+	for (int k = 0; k < from->count; ++k) {
+		const ClipVertex* here = &from->points[k];
+		const ClipVertex* next = &from->points[k + 1 < from->count ? k + 1 : 0];
+		double beyond = side * coordinate(here, alongV) - limit,
+			   beyondNext = side * coordinate(next, alongV) - limit;
+		bool keep = beyond <= slack, keepNext = beyondNext <= slack;
+		if (keep) {
+			to->points[kept++] = *here;
+		}
+		if (keep != keepNext) {
+			double f = knClamp(beyond / (beyond - beyondNext), 0.0, 1.0);
+			to->points[kept].u = here->u + f * (next->u - here->u);
+			to->points[kept].v = here->v + f * (next->v - here->v);
+			to->points[kept++].w = here->w + f * (next->w - here->w);
+		}
+	}
+	to->count = kept;
+	return to;
+}
+
+// The incident face of B for A's face `axis` on side `sign`, in face coordinates.
+static void incidentFace(const knBoxPair* p, int axis, double sign, Polygon* polygon) {
+	const double* row = p->R[axis];
+	int j = knAbs(row[1]) > knAbs(row[0]) + 1e-6 ? 1 : 0;
+	j = knAbs(row[2]) > knAbs(row[j]) + 1e-6 ? 2 : j;
+	double facing = sign * row[j] > 0.0 ? -p->b[j] : p->b[j]; // its outward normal is along R_j
+	int k = j < 2 ? j + 1 : 0, l = j > 0 ? j - 1 : 2,
+		rows[3] = { axis < 2 ? axis + 1 : 0, axis > 0 ? axis - 1 : 2, axis };
+	double center[3], x[3], y[3]; // the face's middle and half sides
+	for (int i = 0; i < 3; ++i) {
+		const double* R = p->R[rows[i]];
+		center[i] = p->t[rows[i]] + facing * R[j];
+		x[i] = p->b[k] * R[k];
+		y[i] = p->b[l] * R[l];
+	}
+	polygon->count = 4;
+	for (int c = 0; c < 4; ++c) {
+		double sx = c == 1 || c == 2 ? 1.0 : -1.0, sy = c >= 2 ? 1.0 : -1.0;
+		double height = center[2] + sx * x[2] + sy * y[2];
+		polygon->points[c] = (ClipVertex){ center[0] + sx * x[0] + sy * y[0],
+										   center[1] + sx * x[1] + sy * y[1], sign * height - p->a[axis] };
+	}
+}
+
+// The region on the reference face `axis`, of points within the margin.
+static void makeFaceContact(const knBoxPair* p, int axis, bool onB, FaceContact* contact) {
+	contact->p = p;
+	contact->onB = onB;
+	contact->axis = axis;
+	contact->sign = p->t[axis] < 0.0 ? -1.0 : 1.0;
+	double limitU = p->a[(axis + 1) % 3], limitV = p->a[(axis + 2) % 3], slack = CLIP_SLACK * p->size;
+	Polygon buffers[2];
+	Polygon* clipped = &buffers[0];
+	incidentFace(p, axis, contact->sign, clipped);
+	clipped = clip(clipped, false, 1.0, limitU, slack, &buffers[clipped == buffers]);
+	clipped = clip(clipped, true, 1.0, limitV, slack, &buffers[clipped == buffers]);
+	clipped = clip(clipped, false, -1.0, limitU, slack, &buffers[clipped == buffers]);
+	clipped = clip(clipped, true, -1.0, limitV, slack, &buffers[clipped == buffers]);
+	KN_ASSERT(clipped->count <= MAX_CLIPPED);
+
+	Polygon* polygon = &contact->polygon;
+	polygon->count = 0;
+	polygon->deepest = INFINITY;
+	for (int k = 0; k < clipped->count; ++k) {
+		if (clipped->points[k].w < p->margin) {
+			polygon->deepest = knMin(polygon->deepest, clipped->points[k].w);
+			polygon->points[polygon->count++] = clipped->points[k];
+		}
+	}
+}
+
+// --- names -----------------------------------------------------------------------------------------------
+
+// The corner of B nearest to a point of its frame, as three signs.
+static int nearestCorner(const knBoxPair* p, knVec3 x) {
+	return (x.x > -MIDDLE * p->b[0]) + 2 * (x.y > -MIDDLE * p->b[1]) + 4 * (x.z > -MIDDLE * p->b[2]);
+}
+
+// Names contacts after their nearest corners; those of one corner by their rank from B's middle outwards.
+static void nameContacts(const knBoxPair* p, const knVec3* onB, int count, knContactPoint* points) {
+	int corners[KN_PAIR_MAX_POINTS], seen = 0;
+	bool twins = false;
+	for (int k = 0; k < count; ++k) {
+		corners[k] = nearestCorner(p, onB[k]);
+		twins = twins || (seen >> corners[k] & 1);
+		seen |= 1 << corners[k];
+		points[k].feature = (uint64_t)corners[k];
+	}
+	for (int k = 0; k < count && twins; ++k) {
+		int rank = 0;
+		double reach = knLengthSquared(onB[k]);
+		for (int m = 0; m < count; ++m) {
+			double other = knLengthSquared(onB[m]), slack = MIDDLE * reach;
+			bool before = m < k ? other < reach + slack : other < reach - slack;
+			rank += m != k && corners[m] == corners[k] && before;
+		}
+		points[k].feature |= (uint64_t)rank << 3;
+	}
+}
+
+// --- writing ---------------------------------------------------------------------------------------------
+
+// Contacts of a region along its own face's normal.
+static int writeFace(const FaceContact* contact, const knBoxPair* pair, const knPairInput* in,
 					 knContactPoint* points) {
+	const knBoxPair* p = contact->p;
+	const Polygon* polygon = &contact->polygon;
+	knManifoldPoint flat[MAX_CLIPPED];
+	for (int k = 0; k < polygon->count; ++k) {
+		const ClipVertex* vertex = &polygon->points[k];
+		flat[k] = (knManifoldPoint){ vertex->u, vertex->v, vertex->w };
+	}
+	int chosen[KN_PAIR_MAX_POINTS];
+	int count = knManifold_Reduce(flat, polygon->count, p->size, chosen);
+
 	knFrame frame = contact->onB ? in->frameB : in->frameA;
 	knMat33 axes = knQuat_ToMat33(frame.q);
 	const knVec3* columns[3] = { &axes.cx, &axes.cy, &axes.cz };
 	int iu = (contact->axis + 1) % 3, iv = (contact->axis + 2) % 3;
 	knVec3 outward = knScale(contact->sign, *columns[contact->axis]);
 	knVec3 center = knMulAdd(frame.p, p->a[contact->axis], outward); // of the reference face
-	for (int k = 0; k < contact->count; ++k) {
-		const ClipVertex* vertex = &contact->points[k];
+	knVec3 onB[KN_PAIR_MAX_POINTS];
+	for (int k = 0; k < count; ++k) {
+		const ClipVertex* vertex = &polygon->points[chosen[k]];
 		double u = knClamp(vertex->u, -p->a[iu], p->a[iu]), v = knClamp(vertex->v, -p->a[iv], p->a[iv]);
 		knVec3 reference = knMulAdd(knMulAdd(center, u, *columns[iu]), v, *columns[iv]);
 		knVec3 incident = knMulAdd(knMulAdd(center, vertex->u, *columns[iu]), vertex->v, *columns[iv]);
 		incident = knMulAdd(incident, vertex->w, outward);
-		int feature = contact->feature | vertex->in << 3 | vertex->out;
 		points[k].pointA = contact->onB ? incident : reference;
 		points[k].pointB = contact->onB ? reference : incident;
 		points[k].normal = contact->onB ? knNeg(outward) : outward;
 		points[k].separation = vertex->w;
-		points[k].feature = (uint64_t)(feature | (contact->onB ? FEATURE_FACE_B : FEATURE_FACE_A));
+		// in B's frame
+		knVec3 own;
+		knSetComponent(&own, iu, contact->onB ? u : vertex->u);
+		knSetComponent(&own, iv, contact->onB ? v : vertex->v);
+		knSetComponent(&own, contact->axis,
+					   contact->sign * (p->a[contact->axis] + (contact->onB ? 0.0 : vertex->w)));
+		onB[k] =
+			contact->onB ? own : knBoxPair_ToB(pair, knSub(own, knV3(pair->t[0], pair->t[1], pair->t[2])));
 	}
-	return contact->count;
+	nameContacts(pair, onB, count, points);
+	return count;
 }
 
-// --- single contacts -------------------------------------------------------------------------------------
+// Two points of the surfaces in A's frame.
+typedef struct Line {
+	knVec3 onA, onB;
+} Line;
 
-static int writePoint(const knPairInput* in, knVec3 onA, knVec3 onB, knVec3 normal, int feature,
-					  knContactPoint* point) {
-	point->pointA = knPoint(in->frameA, onA);
-	point->pointB = knPoint(in->frameA, onB);
-	point->normal = knRotate(in->frameA.q, normal);
-	point->separation = knDot(knSub(onB, onA), normal);
-	point->feature = (uint64_t)feature;
-	return point->separation < in->margin;
+// A point of a region as a line in A's frame.
+static Line lineOf(const FaceContact* contact, const knBoxPair* pair, const ClipVertex* vertex) {
+	const knBoxPair* p = contact->p;
+	int iu = (contact->axis + 1) % 3, iv = (contact->axis + 2) % 3;
+	knVec3 reference, incident;
+	knSetComponent(&reference, iu, knClamp(vertex->u, -p->a[iu], p->a[iu]));
+	knSetComponent(&reference, iv, knClamp(vertex->v, -p->a[iv], p->a[iv]));
+	knSetComponent(&reference, contact->axis, contact->sign * p->a[contact->axis]);
+	knSetComponent(&incident, iu, vertex->u);
+	knSetComponent(&incident, iv, vertex->v);
+	knSetComponent(&incident, contact->axis, contact->sign * (p->a[contact->axis] + vertex->w));
+	if (!contact->onB) {
+		return (Line){ reference, incident };
+	}
+	return (Line){ knBoxPair_FromB(pair, incident), knBoxPair_FromB(pair, reference) };
 }
 
-// The edge of a box along `axis` farthest in `direction`, in the box's frame; *name is which of the 12.
-static knSegment supportEdge(const double* half, int axis, knVec3 direction, int* name) {
+// The exact line and, if `flat` is a region nearly square to it, the corners of that, all along n.
+static int writeLine(const knPairInput* in, const knBoxPair* pair, knVec3 n, Line exact,
+					 const FaceContact* flat, knContactPoint* points) {
+	Line lines[MAX_CLIPPED + 1] = { exact };
+	knManifoldPoint spread[MAX_CLIPPED + 1];
+	int count = 1, chosen[KN_PAIR_MAX_POINTS] = { 0 }, kept = 1;
+	double separation = knDot(knSub(exact.onB, exact.onA), n);
+	if (!(separation < in->margin)) {
+		return 0;
+	}
+	if (flat != NULL) {
+		knVec3 e1 = knAnyOrthogonal(n), e2 = knCross(n, e1);
+		spread[0] = (knManifoldPoint){ knDot(exact.onB, e1), knDot(exact.onB, e2), separation };
+		for (int k = 0; k < flat->polygon.count; ++k) {
+			Line line = lineOf(flat, pair, &flat->polygon.points[k]);
+			separation = knDot(knSub(line.onB, line.onA), n);
+			if (separation < in->margin) {
+				spread[count] = (knManifoldPoint){ knDot(line.onB, e1), knDot(line.onB, e2), separation };
+				lines[count++] = line;
+			}
+		}
+		kept = knManifold_Reduce(spread, count, pair->size, chosen);
+	}
+	knVec3 onB[KN_PAIR_MAX_POINTS], normal = knRotate(in->frameA.q, n);
+	for (int k = 0; k < kept; ++k) {
+		const Line* line = &lines[chosen[k]];
+		points[k].pointA = knPoint(in->frameA, line->onA);
+		points[k].pointB = knPoint(in->frameA, line->onB);
+		points[k].normal = normal;
+		points[k].separation = knDot(knSub(line->onB, line->onA), n);
+		onB[k] = knBoxPair_ToB(pair, knSub(line->onB, knV3(pair->t[0], pair->t[1], pair->t[2])));
+	}
+	nameContacts(pair, onB, kept, points);
+	return kept;
+}
+
+// --- edges -----------------------------------------------------------------------------------------------
+
+// The edge of a box along `axis` farthest in `direction`, in the box's frame.
+static knSegment supportEdge(const double* half, int axis, knVec3 direction) {
 	knSegment edge = { knZero3(), knZero3() };
 	knSetComponent(&edge.half, axis, half[axis]);
-	*name = axis;
 	for (int k = 1; k < 3; ++k) {
 		int other = (axis + k) % 3;
-		bool positive = knComponent(direction, other) > 0.0;
-		knSetComponent(&edge.center, other, positive ? half[other] : -half[other]);
-		*name = 2 * *name + positive;
+		knSetComponent(&edge.center, other, knComponent(direction, other) > 0.0 ? half[other] : -half[other]);
 	}
 	return edge;
 }
 
-static int edgeContact(const knPairInput* in, const knBoxPair* p, const Axis* axis, knContactPoint* points) {
-	int nameA, nameB;
-	knVec3 n = axis->n;
-	knSegment edgeA = supportEdge(p->a, axis->i, n, &nameA);
-	knSegment local = supportEdge(p->b, axis->j, knNeg(knBoxPair_ToB(p, n)), &nameB);
+static Line edgeLine(const knBoxPair* p, const Axis* axis) {
+	knSegment edgeA = supportEdge(p->a, axis->i, axis->n);
+	knSegment local = supportEdge(p->b, axis->j, knNeg(knBoxPair_ToB(p, axis->n)));
 	knSegment edgeB = { knBoxPair_FromB(p, local.center),
 						knScale(p->b[axis->j], knBoxPair_AxisB(p, axis->j)) };
-
 	double s, t;
 	knSegment_Closest(&edgeA, &edgeB, &s, &t);
-	return writePoint(in, knSegment_At(&edgeA, s), knSegment_At(&edgeB, t), n,
-					  FEATURE_EDGES | nameA << 4 | nameB, points);
+	return (Line){ knSegment_At(&edgeA, s), knSegment_At(&edgeB, t) };
 }
 
 // --- putting it together ---------------------------------------------------------------------------------
@@ -326,58 +417,65 @@ typedef struct BoxBox {
 	Axes axes;
 } BoxBox;
 
-// The contact on the best face of A, or of B.
-static FaceContact contactOnFace(const BoxBox* b, bool onB) {
-	const knBoxPair* p = onB ? &b->turned : &b->pair;
-	int axis = onB ? b->axes.faceB.j : b->axes.faceA.i;
-	FaceContact contact = faceContact(p, axis, p->t[axis] < 0.0 ? -1.0 : 1.0);
-	contact.onB = onB;
-	return contact;
+// The region on the best face of A, or of B.
+static void contactOnFace(const BoxBox* b, bool onB, FaceContact* contact) {
+	makeFaceContact(onB ? &b->turned : &b->pair, onB ? b->axes.faceB.j : b->axes.faceA.i, onB, contact);
 }
 
-static int writeOnFace(const BoxBox* b, const FaceContact* contact, knContactPoint* points) {
-	return writeFace(contact, contact->onB ? &b->turned : &b->pair, b->in, points);
-}
-
-static int penetrating(const BoxBox* b, knContactPoint* points) {
-	const Axes* axes = &b->axes;
-	bool onB = beats(&b->pair, &axes->faceB, &axes->faceA);
-	const Axis* face = onB ? &axes->faceB : &axes->faceA;
-	const Axis* other = onB ? &axes->faceA : &axes->faceB;
-	if (!beats(&b->pair, &axes->edge, face)) {
-		FaceContact contact = contactOnFace(b, onB);
-		if (contact.count > 0) {
-			return writeOnFace(b, &contact, points);
-		}
-		// preferred, but nothing of the other box lies above it: the next best axis is the true one
-		if (other->s >= axes->edge.s) {
-			contact = contactOnFace(b, !onB);
-			return writeOnFace(b, &contact, points);
-		}
+// A line and what lies flat beside it.
+static int lineContacts(const BoxBox* b, knVec3 n, Line line, knContactPoint* points) {
+	double flatA = knDot(n, b->axes.faceA.n), flatB = knDot(n, b->axes.faceB.n);
+	if (flatA < NEAR_AXES && flatB < NEAR_AXES) {
+		return writeLine(b->in, &b->pair, n, line, NULL, points);
 	}
-	return edgeContact(b->in, &b->pair, &axes->edge, points);
+	FaceContact flat;
+	contactOnFace(b, flatB > flatA, &flat);
+	return writeLine(b->in, &b->pair, n, line, &flat, points);
 }
 
-// Whether a face contact of separate boxes tells their distance. Its points are at least that far apart, and
-// the separation along the best axis is at most that; so they agree if the two are equal. For faces that lie
-// flat on each other the face's gap is larger than the distance by a part in 1e4 at most, whatever the best
-// axis says.
-static bool isDistance(const FaceContact* contact, const knBoxPair* p, double best) {
-	double slack = contact->cosine > NEAR_FACES ? FACE_BIAS * p->size : p->touching;
-	return contact->count > 0 && contact->deepest > 0.0 && contact->deepest <= best + slack;
-}
-
-static int separate(const BoxBox* b, const Axis* best, knContactPoint* points) {
+// Contacts on a face that shows the best axis: its own separation is that axis' (or its normal all but the same),
+// and something of the other box lies above it at that height. 0 if there is no such face; of two the favourite is
+// A's.
+static int faceContacts(const BoxBox* b, const Axis* best, knContactPoint* points) {
+	double slack = BIAS * b->pair.size;
 	bool onB = beats(&b->pair, &b->axes.faceB, &b->axes.faceA);
 	for (int attempt = 0; attempt < 2; ++attempt, onB = !onB) {
-		FaceContact contact = contactOnFace(b, onB);
-		if (isDistance(&contact, &b->pair, best->s)) {
-			return writeOnFace(b, &contact, points);
+		const Axis* face = onB ? &b->axes.faceB : &b->axes.faceA;
+		if (face->s < best->s - slack && knDot(face->n, best->n) < SAME_AXES) {
+			continue;
 		}
+		FaceContact contact;
+		contactOnFace(b, onB, &contact);
+		if (knAbs(contact.polygon.deepest - best->s) <= slack) {
+			return writeFace(&contact, &b->pair, b->in, points);
+		}
+	}
+	return 0;
+}
+
+// The best axis is the least translation; if no face shows it, two edges do.
+static int penetrating(const BoxBox* b, const Axis* best, knContactPoint* points) {
+	int count = faceContacts(b, best, points);
+	if (count > 0) {
+		return count;
+	}
+	Axis edge = b->axes.edge;
+	if (knLengthSquared(edge.n) == 0.0) {
+		testEdges(&b->pair, -INFINITY, &edge); // no better than a face, but rounding left nothing above that
+	}
+	return lineContacts(b, edge.n, edgeLine(&b->pair, &edge), points);
+}
+
+// A face shows the distance if its gap is that of the best axis, because points of the boxes are at least as far
+// apart as the boxes, and the separation along any axis is at most that.
+static int separate(const BoxBox* b, const Axis* best, knContactPoint* points) {
+	int count = faceContacts(b, best, points);
+	if (count > 0) {
+		return count;
 	}
 	knBoxLine line = knBoxPair_Closest(&b->pair, best->n, best->s);
 	knVec3 normal = knScale(1.0 / line.distance, knSub(line.onB, line.onA));
-	return writePoint(b->in, line.onA, line.onB, normal, FEATURE_LINE | line.feature, points);
+	return lineContacts(b, normal, (Line){ line.onA, line.onB }, points);
 }
 
 // Contacts of boxes of which A is not the smaller.
@@ -389,7 +487,7 @@ static int collideBoxes(const knPairInput* in, knContactPoint* points) {
 	}
 	const Axis* best = b.axes.faceB.s > b.axes.faceA.s ? &b.axes.faceB : &b.axes.faceA;
 	best = b.axes.edge.s > best->s ? &b.axes.edge : best;
-	return best->s > b.pair.touching ? separate(&b, best, points) : penetrating(&b, points);
+	return best->s > b.pair.touching ? separate(&b, best, points) : penetrating(&b, best, points);
 }
 
 // A total order of sizes: by diagonal, then by components.

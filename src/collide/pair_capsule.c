@@ -6,6 +6,7 @@
 #include "collide/capsule.h"
 #include "collide/pair.h"
 
+#define SAME_POINT 1e-13    // cores closer than this fraction of the sizes cross
 #define NEARLY_PARALLEL 0.1 // sine of the angle between cores that may get two contacts ...
 #define TWO_POINTS                                                                                           \
 	0.01 // ... if they are farther apart, and spread less sideways, than this fraction of the radius
@@ -89,15 +90,22 @@ int knPair_CapsuleCapsule(const knPairInput* in, knContactPoint* points) {
 	if (distance - sum >= in->margin) {
 		return 0;
 	}
-	bool crossing = distance <= 1e-9 * sum;
+	double lengths = in->geomA->size.y + in->geomB->size.y;
+	bool crossing = distance <= SAME_POINT * (sum + lengths);
 	knVec3 normal = crossing ? crossingNormal(&cores[0], &cores[1]) : knScale(1.0 / distance, knSub(b, a));
+	for (int k = 0; k < 2 && distance < 1e-3 * lengths; ++k) {
+		// a short line has lost digits of its direction, but it stands square on a core that it meets inside
+		knVec3 u = knNormalize(cores[k].half);
+		normal = knAbs(t[k]) < 1.0 ? knNormalize(knMulAdd(normal, -knDot(normal, u), u)) : normal;
+	}
 
 	int count = sideBySide(cores, radii, normal, in->margin, points);
 	double best = INFINITY;
 	for (int i = 0; i < count; ++i) {
 		best = knMin(best, points[i].separation);
 	}
-	if (best <= distance - sum + 1e-6 * sum) {
+	double size = knMin(radii[0] + in->geomA->size.y, radii[1] + in->geomB->size.y);
+	if (knAbs(best - (distance - sum)) <= 1e-7 * size) {
 		return count;
 	}
 	points[0] = knContact_Cores(a, radii[0], b, radii[1], normal);

@@ -4,14 +4,15 @@
 //   core outside   the shortest line from core to box (segment.c) gives distance and normal
 //   core inside    the least translation that takes the core out of the box: the largest of the (negative)
 //                  separations over the 3 face normals and the 3 crosses of the core with the box's edges
-// Against a face the capsule gets two contacts, at the ends of the stretch of core above that face.
+// Against a face the capsule gets two contacts, at the ends of the stretch of core above that face, and so
+// against anything nearly flat on it: then beside the exact contact and along its normal.
 #include "collide/capsule.h"
 #include "collide/pair.h"
 
-#define TOUCHING 1e-9   // sizes: closer cores have no direction between closest points
-#define ROUNDING 1e-13  // and so for the larger of the two
-#define FACE_SLACK 1e-5 // a face is taken for the true normal if its gap is larger by less than this fraction
-#define EDGE_BIAS 1e-3  // an edge must beat a nearly parallel face by this many sizes, for stable contacts
+#define TOUCHING 1e-9  // sizes: closer cores have no direction between closest points
+#define ROUNDING 1e-13 // and so for the larger of the two
+#define DEEPEST 1e-7   // sizes: the exact contact is added if it is deeper than the stretch's ends by more
+#define BIAS 1e-7      // sizes by which an edge must beat a face
 #define NEAR_COSINE 0.99
 
 typedef struct CapsuleBox {
@@ -37,11 +38,11 @@ static bool addContact(const CapsuleBox* c, knVec3 onCapsule, knVec3 onBox, knVe
 	return point->separation < c->in->margin;
 }
 
-// The contacts of the core's stretch above one face; *deepest is the smallest separation found.
-static int faceContacts(const CapsuleBox* c, int axis, double sign, knContactPoint* points, double* deepest) {
-	double limit = knComponent(c->half, axis);
-	knVec3 outward = knZero3();
-	knSetComponent(&outward, axis, sign);
+// The contacts of the core's stretch above one face, along a normal near the face's; *deepest is the smallest
+// separation found.
+static int faceContacts(const CapsuleBox* c, int axis, knVec3 outward, knContactPoint* points,
+						double* deepest) {
+	double limit = knComponent(c->half, axis), sign = knComponent(outward, axis) < 0.0 ? -1.0 : 1.0;
 	*deepest = INFINITY;
 
 	double t[2] = { -1.0, 1.0 };
@@ -69,6 +70,26 @@ static int faceContacts(const CapsuleBox* c, int axis, double sign, knContactPoi
 	return count;
 }
 
+typedef struct Exact {
+	knVec3 onCapsule, onBox, outward; // in the box's frame
+	int feature;
+} Exact;
+
+// The exact contact, and the stretch above a face nearly square to its normal.
+static int exactContacts(const CapsuleBox* c, const Exact* exact, knContactPoint* points) {
+	knVec3 size = knAbs3(exact->outward);
+	int axis = size.x > size.y ? (size.x > size.z ? 0 : 2) : (size.y > size.z ? 1 : 2), count = 0;
+	double deepest = INFINITY, separation = knDot(knSub(exact->onCapsule, exact->onBox), exact->outward);
+	if (knComponent(size, axis) > NEAR_COSINE) {
+		count = faceContacts(c, axis, exact->outward, points, &deepest);
+	}
+	if (deepest <= separation + DEEPEST * c->size) {
+		return count;
+	}
+	return count +
+		   addContact(c, exact->onCapsule, exact->onBox, exact->outward, exact->feature, &points[count]);
+}
+
 // --- core outside ---
 
 // -1, 0 or 1 per axis for where a closest point lies on the box, as one number below 27.
@@ -83,19 +104,10 @@ static int coreOutside(const CapsuleBox* c, double t, knVec3 onBox, double dista
 	knVec3 delta = knSub(onCore, onBox);
 	knVec3 outward = knScale(1.0 / distance, delta);
 
-	// against a face (or so nearly that it makes no difference) there is a stretch to rest on
-	knVec3 size = knAbs3(outward);
-	int axis = size.x > size.y ? (size.x > size.z ? 0 : 2) : (size.y > size.z ? 1 : 2);
-	if (knComponent(size, axis) > 1.0 - FACE_SLACK) {
-		double deepest;
-		int count = faceContacts(c, axis, knComponent(outward, axis) < 0.0 ? -1.0 : 1.0, points, &deepest);
-		if (deepest <= distance - c->radius + FACE_SLACK * distance) {
-			return count;
-		}
-	}
 	knVec3 onCapsule = knMulAdd(onCore, -c->radius, outward);
 	int place = t <= -1.0 ? 0 : (t >= 1.0 ? 2 : 1);
-	return addContact(c, onCapsule, onBox, outward, FEATURE_CLOSEST + 32 * place + regionOf(delta), points);
+	Exact exact = { onCapsule, onBox, outward, FEATURE_CLOSEST + 32 * place + regionOf(delta) };
+	return exactContacts(c, &exact, points);
 }
 
 // --- core inside ---
@@ -157,17 +169,16 @@ static int edgeContact(const CapsuleBox* c, const Axis* edge, knContactPoint* po
 	knSegment_Closest(&c->core, &side, &t[0], &t[1]);
 	knVec3 onCapsule = knMulAdd(knSegment_At(&c->core, t[0]), -c->radius, edge->outward);
 	knVec3 onBox = knSegment_At(&side, t[1]);
-	return addContact(c, onCapsule, onBox, edge->outward, FEATURE_EDGE + 8 * edge->index + corner, points);
+	Exact exact = { onCapsule, onBox, edge->outward, FEATURE_EDGE + 8 * edge->index + corner };
+	return exactContacts(c, &exact, points);
 }
 
 static int coreInside(const CapsuleBox* c, knContactPoint* points) {
 	Axis face = bestFace(c), edge = bestEdge(c);
-	bool near = knAbs(knDot(face.outward, edge.outward)) > NEAR_COSINE;
-	double bias = (near ? EDGE_BIAS : 1e-9) * c->size;
-	if (edge.separation <= face.separation + bias) {
+	if (edge.separation <= face.separation + BIAS * c->size) {
 		double deepest;
-		int count = faceContacts(c, face.index, knComponent(face.outward, face.index), points, &deepest);
-		if (count > 0) {
+		int count = faceContacts(c, face.index, face.outward, points, &deepest);
+		if (deepest <= face.separation - c->radius + 2.0 * BIAS * c->size) {
 			return count;
 		}
 	}

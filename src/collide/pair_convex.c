@@ -7,6 +7,9 @@
 #include "collide/feature.h"
 #include "collide/manifold.h"
 
+#define OFF_CURVED 0.06 // radians that the search for a line may leave open
+#define OFF_PLAIN 1e-3
+#define CLOSE 1e-3   // scales: a line so short has lost digits of its direction
 #define DEEPEST 1e-7 // sizes by which the exact point must be deeper than the overlap's to be added
 
 typedef struct Found {
@@ -24,13 +27,22 @@ typedef struct Contacts {
 	double deepest;
 } Contacts;
 
-// From a core's point to the surface along the unit vector d, in the core's frame: a capsule's side lies
-// across its axis.
+// Where the ray from a capsule's core along the unit vector d leaves it: through the side, or through a cap.
+static knVec3 leaveCapsule(const knCore* core, knVec3 point, knVec3 d) {
+	double r = core->radius, rho = sqrt(d.x * d.x + d.y * d.y);
+	double side = rho > 0.0 ? r / rho : INFINITY;
+	if (knAbs(point.z + side * d.z) <= core->size.y) {
+		return knMulAdd(point, side, d);
+	}
+	// |(point.z + x d.z - end, x rho)| = r
+	double e = point.z - (d.z < 0.0 ? -core->size.y : core->size.y), b = e * d.z;
+	return knMulAdd(point, sqrt(knMax(0.0, b * b - e * e + r * r)) - b, d);
+}
+
+// From a core's point to the surface along the unit vector d, in the core's frame.
 static knVec3 surfaceOf(const knCore* core, knVec3 point, knVec3 d) {
 	if (core->kind == KN_GEOM_CAPSULE) {
-		double end = core->size.y * (1.0 - 1e-9);
-		bool onCap = (point.z >= end && d.z >= 0.0) || (point.z <= -end && d.z <= 0.0);
-		d = onCap ? d : knNormalize(knV3(d.x, d.y, 0.0));
+		return leaveCapsule(core, point, d);
 	}
 	return core->radius > 0.0 ? knMulAdd(point, core->radius, d) : point;
 }
@@ -56,11 +68,13 @@ static void add(Contacts* c, knVec3 onA, knVec3 onB) {
 
 typedef struct Line {
 	knVec3 a, b;
-	double miss; // how far b - a is from s n
+	double miss; // how far b - a is from s n; along n it counts most
 } Line;
 
 static void offer(const knAxis* axis, knVec3 a, knVec3 b, Line* best) {
-	double miss = knLength(knMulAdd(knSub(b, a), -axis->s, axis->n));
+	knVec3 d = knSub(b, a);
+	double along = knDot(d, axis->n), aside = knLength(knMulAdd(d, -along, axis->n));
+	double miss = 1e4 * knAbs(along - axis->s) + aside;
 	if (miss < best->miss) {
 		*best = (Line){ a, b, miss };
 	}
@@ -87,6 +101,28 @@ static void offerCrossing(const knAxis* axis, const knCoreFeature* a, const knCo
 	}
 }
 
+// The point of an edge that a point lies above, seen along n.
+static knVec3 footOn(const knCoreFeature* edge, knVec3 point, knVec3 n) {
+	knVec3 d = knSub(edge->points[1], edge->points[0]), to = knSub(point, edge->points[0]);
+	knVec3 flat = knMulAdd(d, -knDot(d, n), n);
+	double square = knLengthSquared(flat);
+	double t = square > 0.0 ? knClamp(knDot(to, flat) / square, 0.0, 1.0) : 0.0;
+	return knMulAdd(edge->points[0], t, d);
+}
+
+// Crossing edges, and support points above edges.
+static void offerEdges(const knCorePair* p, const knAxis* axis, const knCorner* corner, Line* best) {
+	knCoreFeature a = knCore_Feature(&p->a, axis->n, KN_FEATURE_EDGE);
+	knCoreFeature b = knCorePair_FeatureB(p, knNeg(axis->n), KN_FEATURE_EDGE);
+	offerCrossing(axis, &a, &b, best);
+	if (a.count == 2) {
+		offer(axis, footOn(&a, corner->b, axis->n), corner->b, best);
+	}
+	if (b.count == 2) {
+		offer(axis, corner->a, footOn(&b, corner->a, axis->n), best);
+	}
+}
+
 // The pair of core points whose difference is s n: one is a support point, or they lie on crossing edges, or
 // the search knew them.
 static Line exactLine(const knCorePair* p, const knAxis* axis, const knCoreFeature* fa,
@@ -98,6 +134,7 @@ static Line exactLine(const knCorePair* p, const knAxis* axis, const knCoreFeatu
 	offer(axis, corner.a, closestOnB(p, knAdd(corner.a, offset)), &best);
 	if (best.miss > 1e-9 * p->size) {
 		offerCrossing(axis, fa, fb, &best);
+		offerEdges(p, axis, &corner, &best);
 	}
 	if (best.miss > 1e-9 * p->size) {
 		knVec3 a = knCore_Closest(&p->a, axis->a);
@@ -151,7 +188,8 @@ static int contactsAlong(const knPairInput* in, const knCorePair* p, const knAxi
 						 knContactPoint* points) {
 	Contacts c = { .p = p, .n = axis->n, .margin = in->margin, .deepest = INFINITY };
 	c.distance = axis->s - (p->a.radius + p->b.radius);
-	knCoreFeature fa = knCore_Feature(&p->a, axis->n), fb = knCorePair_FeatureB(p, knNeg(axis->n));
+	knCoreFeature fa = knCore_Feature(&p->a, axis->n, KN_FEATURE_FACE);
+	knCoreFeature fb = knCorePair_FeatureB(p, knNeg(axis->n), KN_FEATURE_FACE);
 	knOverlap overlap;
 	knOverlap_Find(&fa, &fb, axis->n, p->size, &overlap);
 	for (int k = 0; k < overlap.count; ++k) {
@@ -174,9 +212,9 @@ int knPair_ConvexConvex(const knPairInput* in, knContactPoint* points) {
 	}
 	if (result == KN_GJK_OVERLAP) {
 		knEpa_Depth(&p, &axis);
-	} else if (p.a.curved || p.b.curved) {
+	} else if (p.a.curved || p.b.curved || axis.s < CLOSE * p.scale) {
 		axis.s = knDot(knCorePair_Support(&p, axis.n).w, axis.n);
-		knAxis_Polish(&p, &axis);
+		knAxis_Polish(&p, p.a.curved || p.b.curved ? OFF_CURVED : OFF_PLAIN, &axis);
 	}
 	if (!(axis.s < p.margin)) {
 		return 0;

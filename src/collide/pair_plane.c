@@ -26,7 +26,7 @@ static void add(Standing* s, knVec3 corner, int name, double height, double marg
 
 static Standing standOn(const knCore* core, knVec3 up, double middle, double margin) {
 	Standing s = { .lowest = INFINITY };
-	knCoreFeature feature = knCore_Feature(core, knNeg(up));
+	knCoreFeature feature = knCore_Feature(core, knNeg(up), KN_FEATURE_FACE);
 	for (int k = 0; k < feature.count; ++k) {
 		double height = middle + knDot(up, feature.points[k]);
 		add(&s, feature.points[k], feature.names[k], height, margin);

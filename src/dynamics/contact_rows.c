@@ -158,15 +158,26 @@ static void orderPoints(const knStepContact* contacts, int count, int* order) {
 	}
 }
 
+// Bodies look as far as each may go by itself; between two that go together only the way that they can come closer
+// matters. A point out of reach is no contact of this step.
+static bool withinReach(const knRowInput* input, const knContactPair* pair, const knContactPoint* point) {
+	int a = input->model->shapes[pair->shapeA].body, b = input->model->shapes[pair->shapeB].body;
+	const knTwist* u = input->blocks->u;
+	knVec3 vA = knAdd(u[a].lin, knCross(u[a].ang, knSub(point->pointA, input->state->pose[a].p)));
+	knVec3 vB = knAdd(u[b].lin, knCross(u[b].ang, knSub(point->pointB, input->state->pose[b].p)));
+	double envelope = 0.5 * (knCollisionEnvelope(input->model, a) + knCollisionEnvelope(input->model, b));
+	return point->separation <= envelope + input->blocks->h * knDistance(vA, vB);
+}
+
 // The rows of a pair whose contacts begin at `first`: anchors and chunks.
 static void addPair(knContactRows* list, const knRowInput* input, const knContactPair* pair, int first,
-					const int* remembered, int* order) {
+					int count, const int* remembered, int* order) {
 	const knModelShape* shapes = input->model->shapes;
 	const knFrame* pose = input->state->pose;
 	int a = shapes[pair->shapeA].body, b = shapes[pair->shapeB].body;
 	int rowsEach = rollingArm(input, pair->shapeA, pair->shapeB) > 0.0 ? 5 : 3;
-	orderPoints(&list->contacts[first], pair->count, order);
-	for (int k = 0; k < pair->count; ++k) {
+	orderPoints(&list->contacts[first], count, order);
+	for (int k = 0; k < count; ++k) {
 		const knContactPoint* point = &list->contacts[first + order[k]].point;
 		if (k % KN_CHUNK_POINTS == 0) {
 			list->chunks[list->chunkCount++] = (knSweepChunk){ .a = a, .b = b, .first = list->pointCount };
@@ -179,7 +190,7 @@ static void addPair(knContactRows* list, const knRowInput* input, const knContac
 															   .contact = first + order[k],
 															   .remembered = remembered[order[k]] };
 	}
-	list->rowCount += rowsEach * pair->count;
+	list->rowCount += rowsEach * count;
 }
 
 bool knContactRows_List(knContactRows* list, const knRowInput* input, const knContactSet* set,
@@ -194,11 +205,14 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 		const knContactPair* pair = &set->pairs[p];
 		int first = list->count;
 		for (int k = 0; k < pair->count; ++k) {
-			list->contacts[list->count++] = (knStepContact){ .shapeA = pair->shapeA,
-															 .shapeB = pair->shapeB,
-															 .point = set->points[pair->first + k] };
+			const knContactPoint* point = &set->points[pair->first + k];
+			if (point->separation <= 0.0 || withinReach(input, pair, point)) {
+				list->contacts[list->count++] =
+					(knStepContact){ .shapeA = pair->shapeA, .shapeB = pair->shapeB, .point = *point };
+			}
 		}
-		sortByFeature(&list->contacts[first], pair->count);
+		int count = list->count - first;
+		sortByFeature(&list->contacts[first], count);
 
 		// memories have the same order, so one pass finds those of each pair
 		for (recall.begin = recall.end; recall.begin < memoryCount; ++recall.begin) {
@@ -212,8 +226,8 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 			}
 		}
 		if (isSolid(input, pair)) {
-			recallPair(input, &recall, &list->contacts[first], pair->count, &remembered[first]);
-			addPair(list, input, pair, first, &remembered[first], &order[first]);
+			recallPair(input, &recall, &list->contacts[first], count, &remembered[first]);
+			addPair(list, input, pair, first, count, &remembered[first], &order[first]);
 		}
 	}
 	return true;
@@ -294,8 +308,10 @@ static void fillPoint(const FillTask* task, int k) {
 	point.t2 = knCross(point.n, point.t1);
 	point.bias = normalBias(&point, anchor, contact->point.separation, e, input);
 
-	// warm start; friction is projected on today's tangents
-	if (anchor->remembered >= 0 && task->memory != NULL) {
+	// warm start; friction is projected on today's tangents. What comes apart carries nothing any more.
+	double parting = knDot(point.n, relativeVelocity(&point, anchor, input->state->velocity));
+	bool holds = parting <= BOUNCE_STEPS * knLength(input->state->header->gravity) * input->blocks->h;
+	if (anchor->remembered >= 0 && task->memory != NULL && holds) {
 		const knContactMemory* memory = &task->memory[anchor->remembered];
 		point.lambda[0] = input->impulseScale * memory->normal;
 		point.lambda[1] = input->impulseScale * knDot(memory->friction, point.t1);

@@ -160,12 +160,14 @@ bool knBlocks_Begin(knBlocks* blocks, const knModel* model, const knState* state
 	int count = model->bodyCount;
 	blocks->count = count;
 	blocks->h = h;
+	blocks->push = NULL;
 	blocks->invMass = KN_SCRATCH_ZERO(arena, double, count);
 	blocks->invInertia = KN_SCRATCH_ZERO(arena, knMat33, count);
 	blocks->u = KN_SCRATCH_ZERO(arena, knTwist, count);
 	blocks->free = KN_SCRATCH_ZERO(arena, knTwist, count);
 	blocks->momentum = KN_SCRATCH_ZERO(arena, knVec3, count);
 	blocks->drive = KN_SCRATCH_ZERO(arena, knTwist, count);
+	blocks->steadied = KN_SCRATCH_ZERO(arena, uint8_t, count);
 	if (arena->failed) {
 		return false;
 	}
@@ -215,7 +217,8 @@ static void endDynamic(const EndTask* task, int b) {
 
 	// a quaternion's length is 1 only to round-off, and always off to the same side: without the second line,
 	// which takes out what the next step would not find again, the momentum would grow with every step
-	*pose = knMovePose(*pose, blocks->u[b], blocks->h);
+	knTwist move = blocks->push != NULL ? knAddT(blocks->u[b], blocks->push[b]) : blocks->u[b];
+	*pose = knMovePose(*pose, move, blocks->h);
 	knVec3 omega = timesTensor(pose->q, invInertia, L);
 	knVec3 lost = knSub(L, timesTensor(pose->q, inertia, omega));
 	omega = knAdd(omega, timesTensor(pose->q, invInertia, lost));

@@ -6,8 +6,9 @@
 //   integrals  volume, centre and inertia from the signed tetrahedra between a point inside and the fans:
 //              exact for polyhedra
 //
-// If rounding tangles a stage (a horizon or a face's border that is no loop, an edge without its twin), all is
-// done again with a larger epsilon; after EPSILON_LAST the points are refused.
+// Where rounding tangles the faces (a border that is no loop, an edge without its twin), less is merged, in the
+// end nothing; where it tangles quickhull's horizon, all is done again with a larger epsilon, and after
+// EPSILON_LAST the points are refused.
 #include "geom/convex.h"
 #include "geom/quickhull.h"
 
@@ -23,6 +24,7 @@ typedef struct Build {
 	knVec3 middle;
 	double size;
 	knQuickhull q;
+	double merge;  // slack of a face's plane; negative: triangles stay
 	int* faceOf;   // [triangles] -1: not yet
 	int* vertexOf; // [count] faces that meet in a point; then its number as a vertex, -1: none
 	int faceCount;
@@ -35,10 +37,12 @@ typedef struct Build {
 // --- merging -----------------------------------------------------------------------------------------------
 
 static bool isOnPlane(const Build* b, const knHullTriangle* plane, const knHullTriangle* t) {
-	double slack = MERGE * b->size + 2.0 * b->q.epsilon;
+	if (b->merge < 0.0) {
+		return false;
+	}
 	for (int i = 0; i < 3; ++i) {
 		knVec3 p = b->points[t->v[i]];
-		if (knAbs(knDot(plane->normal, p) - plane->offset) > slack) {
+		if (knAbs(knDot(plane->normal, p) - plane->offset) > b->merge) {
 			return false;
 		}
 	}
@@ -383,14 +387,12 @@ static knHullResult makeTables(Build* b, const knVec3* original, int vertexCount
 	return KN_HULL_DONE;
 }
 
-static knHullResult attempt(Build* b, const knVec3* original, double epsilon) {
+// Faces and tables from quickhull's triangles.
+static knHullResult makeFaces(Build* b, const knVec3* original) {
 	int vertexCount;
-	knHullResult result = knQuickhull_Run(&b->q, b->points, b->count, b->size, epsilon, b->allocator);
 	b->faceCount = 0;
 	b->loops.count = b->firsts.count = 0;
-	if (result == KN_HULL_DONE) {
-		result = mergeTriangles(b) ? traceLoops(b) : KN_HULL_NO_MEMORY;
-	}
+	knHullResult result = mergeTriangles(b) ? traceLoops(b) : KN_HULL_NO_MEMORY;
 	if (result == KN_HULL_DONE) {
 		result = numberVertices(b, &vertexCount);
 	}
@@ -403,6 +405,19 @@ static knHullResult attempt(Build* b, const knVec3* original, double epsilon) {
 	}
 	knFree(b->allocator, b->faceOf, (size_t)b->q.triangles.count * sizeof(int));
 	b->faceOf = NULL;
+	return result;
+}
+
+static knHullResult attempt(Build* b, const knVec3* original, double epsilon) {
+	knHullResult result = knQuickhull_Run(&b->q, b->points, b->count, b->size, epsilon, b->allocator);
+	if (result == KN_HULL_DONE) {
+		const double slacks[] = { MERGE * b->size + 2.0 * epsilon, 2.0 * epsilon, -1.0 };
+		result = KN_HULL_TANGLED;
+		for (int k = 0; k < 3 && result == KN_HULL_TANGLED; ++k) {
+			b->merge = slacks[k];
+			result = makeFaces(b, original);
+		}
+	}
 	knQuickhull_Free(&b->q);
 	return result;
 }

@@ -109,18 +109,21 @@ static int chooseKeys(const knGlbCurve* curve, SpanFn* spans, double tolerance, 
 }
 
 int knGlbCurve_PositionKeys(const knGlbCurve* curve, double tolerance, int* keys) {
+	const float* first = curve->poses[0].position;
 	bool moves = false;
 	for (int k = 1; k < curve->count && !moves; ++k) {
-		moves = knDistance(positionOf(&curve->poses[0]), positionOf(&curve->poses[k])) > tolerance;
+		const float* p = curve->poses[k].position;
+		moves = p[0] != first[0] || p[1] != first[1] || p[2] != first[2];
 	}
 	return moves ? chooseKeys(curve, positionSpan, tolerance, keys) : 0;
 }
 
 int knGlbCurve_RotationKeys(const knGlbCurve* curve, double tolerance, int* keys) {
+	const int16_t* first = curve->poses[0].rotation;
 	bool moves = false;
 	for (int k = 1; k < curve->count && !moves; ++k) {
-		moves = angleBetween(knGlbPose_Rotation(&curve->poses[0]), knGlbPose_Rotation(&curve->poses[k])) >
-				tolerance;
+		const int16_t* r = curve->poses[k].rotation;
+		moves = r[0] != first[0] || r[1] != first[1] || r[2] != first[2] || r[3] != first[3];
 	}
 	return moves ? chooseKeys(curve, rotationSpan, tolerance, keys) : 0;
 }

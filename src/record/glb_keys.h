@@ -20,7 +20,7 @@ knGlbPose knGlbPose_Make(knVec3 position, knQuat rotation, const knGlbPose* near
 knQuat knGlbPose_Rotation(const knGlbPose* pose);
 
 // Indices of the poses to keep, in `keys` [count], and how many: the others follow from them by linear
-// interpolation (of rotations also by slerp) within `tolerance`, m or rad. 0 if it never leaves the first pose by
-// more than that.
+// interpolation (of rotations also by slerp) within `tolerance`, m or rad. 0 if it never moves at all; what moves by
+// less than the tolerance still ends where it ended.
 int knGlbCurve_PositionKeys(const knGlbCurve* curve, double tolerance, int* keys);
 int knGlbCurve_RotationKeys(const knGlbCurve* curve, double tolerance, int* keys);

@@ -21,6 +21,8 @@ typedef struct knStepContext {
 	const knAllocator* allocator; // for growing the stepper's part of the state; not in a warm step
 	knClockFn* clock;             // may be NULL
 	void* clockContext;
+	knConvergenceFn* convergenceFn; // may be NULL
+	void* convergenceContext;
 
 	// out
 	knStepReport* report;
@@ -52,6 +54,7 @@ const knStepperOps* knStepperOps_Find(const char* name);
 const knStepperOps* knStepperOps_At(int index);
 
 extern const knStepperOps knVelocityStepper;
+extern const knStepperOps knImpulseStepper;
 
 // Seconds, or 0 without a clock.
 static inline double knStepContext_Now(const knStepContext* context) {

@@ -6,6 +6,7 @@
 
 static const knStepperOps* const steppers[] = {
 	&knVelocityStepper,
+	&knImpulseStepper,
 };
 
 const knStepperOps* knStepperOps_At(int index) {

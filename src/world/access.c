@@ -164,3 +164,25 @@ bool knWorld_JointEnabled(const knWorld* world, knJointId id) {
 	int index;
 	return findJoint(world, id, &index) != NULL && knState_JointActive(&world->state, world->model, index);
 }
+
+void knWorld_JointBodies(const knWorld* world, knJointId joint, knBodyId* parent, knBodyId* child) {
+	int index = knWorld_JointIndex(world, joint);
+	*parent = *child = KN_WORLD_BODY;
+	if (index >= 0) {
+		const knJoint* found = knState_Joint(&world->state, world->model, index);
+		*parent = knModel_BodyId(world->model, found->parent);
+		*child = knModel_BodyId(world->model, found->child);
+	}
+}
+
+int knWorld_AttachedSlots(const knWorld* world) {
+	return world->model->jointCapacity;
+}
+
+knJointId knWorld_AttachedAt(const knWorld* world, int slot) {
+	int index = world->model->jointCount + slot;
+	if (slot < 0 || slot >= world->model->jointCapacity || !world->state.joint[index].inUse) {
+		return (knJointId){ 0, 0 };
+	}
+	return knWorld_JointIdAt(world, index);
+}

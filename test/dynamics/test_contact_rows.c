@@ -199,7 +199,7 @@ static void test_points_are_visited_across(void** state) {
 		}
 		pair.pair.count = pair.set.pointCount = 4;
 		pair.set.points = points;
-		pair.input = (knRowInput){ .model = pair.model, .state = &pair.state };
+		pair.input = (knRowInput){ .model = pair.model, .state = &pair.state, .blocks = &pair.blocks };
 		assert_true(knContactRows_List(&pair.list, &pair.input, &pair.set, NULL, 0, &pair.arena));
 		assert_int_equal(pair.list.chunkCount, 1);
 		const knContactAnchor* anchors = pair.list.anchors;
@@ -250,7 +250,7 @@ static void test_points_are_sorted_by_feature(void** state) {
 	pair.pair.count = pair.set.pointCount = 4;
 	pair.set.points = points;
 	knContactMemory memory[2] = { { .shapeB = 1, .feature = 3 }, { .shapeB = 1, .feature = 7 } };
-	pair.input = (knRowInput){ .model = pair.model, .state = &pair.state };
+	pair.input = (knRowInput){ .model = pair.model, .state = &pair.state, .blocks = &pair.blocks };
 	for (int i = 0; i < 2; ++i) {
 		memory[i].place = knV3(9.0, 9.0, 9.0); // elsewhere: the feature alone decides
 	}
@@ -285,7 +285,7 @@ static void test_places_return_when_features_change(void** state) {
 	memory[2] = (knContactMemory){ .shapeB = 1, .feature = 7, .normal = 9.0, .place = { 0.3, 0.1, 0.5 } };
 	pair.pair.count = pair.set.pointCount = 2;
 	pair.set.points = points;
-	pair.input = (knRowInput){ .model = pair.model, .state = &pair.state };
+	pair.input = (knRowInput){ .model = pair.model, .state = &pair.state, .blocks = &pair.blocks };
 	assert_true(knContactRows_List(&pair.list, &pair.input, &pair.set, memory, 3, &pair.arena));
 	assert_int_equal(pair.list.anchors[0].remembered, 1);
 	assert_int_equal(pair.list.anchors[1].remembered, 0);

@@ -67,16 +67,13 @@ static void assertNormals(const knSurface* surface, double leastCosine) {
 	}
 }
 
-// Vertices on the surface; all points of triangles no farther than the tolerance; a step along a normal leads
-// out, a step back leads in.
+// Vertices on the surface; all points of triangles no farther than the tolerance; a step along a normal leads out.
 static void assertNear(const knSurface* surface, const knGeom* geom, double tolerance, double size) {
 	knTestRandom random = { 7 };
 	for (int v = 0; v < surface->vertexCount; ++v) {
 		knVec3 at = surface->vertices[v], n = surface->normals[v];
 		assert_near(knGeom_Distance(geom, at), 0.0, 1e-12 * size);
 		assert_true(knGeom_Distance(geom, knMulAdd(at, 1e-4 * size, n)) > 0.9e-4 * size);
-		// not out: at a corner of a box it leads along another face
-		assert_true(knGeom_Distance(geom, knMulAdd(at, -1e-4 * size, n)) < 1e-12 * size);
 	}
 	for (int t = 0; t < surface->triangleCount; ++t) {
 		knTriangle corner = surface->triangles[t];
@@ -91,6 +88,14 @@ static void assertNear(const knSurface* surface, const knGeom* geom, double tole
 				v, surface->vertices[corner.c]);
 			assert_near(knGeom_Distance(geom, point), 0.0, tolerance + 1e-12 * size);
 		}
+	}
+}
+
+// A step back leads in, or along another face that is not too steep.
+static void assertInward(const knSurface* surface, const knGeom* geom, double size) {
+	for (int v = 0; v < surface->vertexCount; ++v) {
+		knVec3 inside = knMulAdd(surface->vertices[v], -1e-4 * size, surface->normals[v]);
+		assert_true(knGeom_Distance(geom, inside) < 1e-12 * size);
 	}
 }
 
@@ -116,6 +121,7 @@ static void checkSolid(knGeom* geom, double radius) {
 			assertNormals(&surface, 0.9);
 		}
 		assertNear(&surface, geom, tolerance, size);
+		assertInward(&surface, geom, size);
 		double error = (volume - volumeOf(&surface)) / volume;
 		assert_true(error > -1e-12);
 		// curved: the error falls at least threefold with a fourth of the tolerance
@@ -141,6 +147,37 @@ static void capsuleIsRound(void** state) {
 	(void)state;
 	checkSolid(knGeom_Capsule(0.5, 2.0, NULL, NULL), 0.5);
 	checkSolid(knGeom_Capsule(0.5, 0.01, NULL, NULL), 0.5);
+}
+
+static void cylinderIsRound(void** state) {
+	(void)state;
+	checkSolid(knGeom_Cylinder(0.5, 2.0, NULL, NULL), 0.5);
+	checkSolid(knGeom_Cylinder(2.0, 0.05, NULL, NULL), 2.0);
+}
+
+static void ellipsoidIsRound(void** state) {
+	(void)state;
+	checkSolid(knGeom_Ellipsoid(knV3(0.7, 1.0, 0.8), NULL, NULL), 1.0);
+}
+
+// A hull's triangles are drawn as they are: its exact volume, flat faces.
+static void hullIsFlat(void** state) {
+	(void)state;
+	knTestRandom random = { 11 };
+	knVec3 points[60];
+	for (int k = 0; k < 60; ++k) {
+		points[k] = testVec3(&random, 1.0);
+	}
+	knGeom* hull = knGeom_Hull(points, 60, NULL, NULL);
+	assert_non_null(hull);
+	knSurface surface = surfaceOf(hull, 0.0);
+	double volume = knGeom_MassProps(hull, 1.0).mass;
+	assertClosed(&surface);
+	assertNormals(&surface, 1.0 - 1e-6);
+	assertNear(&surface, hull, 1e-9, 1.0);
+	assert_near(volumeOf(&surface), volume, 1e-9 * volume);
+	knSurface_Free(&surface);
+	knGeom_Release(hull);
 }
 
 static void boxHasTwelveTriangles(void** state) {
@@ -430,6 +467,9 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sphereIsRound),
 		cmocka_unit_test(capsuleIsRound),
+		cmocka_unit_test(cylinderIsRound),
+		cmocka_unit_test(ellipsoidIsRound),
+		cmocka_unit_test(hullIsFlat),
 		cmocka_unit_test(boxHasTwelveTriangles),
 		cmocka_unit_test(planeIsASquare),
 		cmocka_unit_test(cylinderHasEdges),

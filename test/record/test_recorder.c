@@ -268,6 +268,60 @@ static void editedModelIsANewCast(void** state) {
 	remove(path.text);
 }
 
+// Hulls of many bodies, also when each built its own, are one mesh, stored once.
+static void equalHullsAreOneMesh(void** state) {
+	(void)state;
+	const knVec3 corners[6] = { { 1, 0, 0 },  { -1, 0, 0 }, { 0, 1, 0 },
+								{ 0, -1, 0 }, { 0, 0, 1 },  { 0, 0, -1 } };
+	knScene* scene = makeScene();
+	for (int b = 0; b < 4; ++b) {
+		char name[16];
+		snprintf(name, sizeof(name), "rock%d", b);
+		knBodyDef body = knBodyDef_Default();
+		body.name = name;
+		knBodyId id = knScene_AddBody(scene, &body, NULL);
+		// the last one lacks a corner
+		knGeom* hull = knGeom_Hull(corners, b < 3 ? 6 : 5, NULL, NULL);
+		knShapeDef shape = knShapeDef_Default();
+		assert_false(KN_ID_IS_NULL(knScene_AddShape(scene, id, hull, &shape, NULL)));
+		assert_false(KN_ID_IS_NULL(knScene_AddShape(scene, id, hull, &shape, NULL)));
+		knGeom_Release(hull);
+	}
+	Recorded recorded = makeRecorded(scene);
+	knTestPath path = testPath("a.knt"), copy = testPath("b.glb");
+	knTrajectory* trajectory = recordFrames(&recorded, path.text, 2);
+	assert_int_equal(knTrajectory_MeshCount(trajectory), 2);
+	for (int b = 0; b < 4; ++b) {
+		knTrajectoryBody body = knTrajectory_Body(trajectory, 1, 2 + b);
+		assert_int_equal(body.shapeCount, 2);
+		for (int s = 0; s < 2; ++s) {
+			knTrajectoryShape shape = knTrajectory_Shape(trajectory, 1, body.firstShape + s);
+			assert_int_equal(shape.kind, KN_GEOM_HULL);
+			assert_int_equal(shape.mesh, b < 3 ? 0 : 1);
+		}
+	}
+	// an octahedron: volume 4/3, by the divergence theorem
+	knTrajectoryMesh mesh = knTrajectory_Mesh(trajectory, 0);
+	double volume = 0.0;
+	for (int t = 0; t < mesh.triangleCount; ++t) {
+		const int32_t vertices[3] = { mesh.triangles[t].a, mesh.triangles[t].b, mesh.triangles[t].c };
+		knVec3 p[3];
+		for (int k = 0; k < 3; ++k) {
+			const float* v = &mesh.vertices[3 * vertices[k]];
+			p[k] = knV3((double)v[0], (double)v[1], (double)v[2]);
+		}
+		volume += knDot(p[0], knCross(p[1], p[2])) / 6.0;
+	}
+	assert_int_equal(mesh.vertexCount, 6);
+	assert_near(volume, 4.0 / 3.0, 1e-6);
+	assert_ok(knTrajectory_Write(trajectory, copy.text, NULL));
+	knTrajectory_Close(trajectory);
+	freeRecorded(&recorded);
+	assert_true(testExists(copy.text));
+	remove(path.text);
+	remove(copy.text);
+}
+
 static void stateThatIsNotFiniteIsRefused(void** state) {
 	(void)state;
 	knTestPath path = testPath("a.knt");
@@ -347,13 +401,10 @@ static void recordingSurvivesAFailingAllocator(void** state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(castIsWhatWasAuthored),
-		cmocka_unit_test(shapesStandWhereTheSceneHasThem),
-		cmocka_unit_test(framesAreTheStateBitByBit),
-		cmocka_unit_test(editedModelIsANewCast),
-		cmocka_unit_test(stateThatIsNotFiniteIsRefused),
-		cmocka_unit_test(formatFollowsTheExtension),
-		cmocka_unit_test(recordingSurvivesAFailingAllocator),
+		cmocka_unit_test(castIsWhatWasAuthored),     cmocka_unit_test(shapesStandWhereTheSceneHasThem),
+		cmocka_unit_test(framesAreTheStateBitByBit), cmocka_unit_test(editedModelIsANewCast),
+		cmocka_unit_test(equalHullsAreOneMesh),      cmocka_unit_test(stateThatIsNotFiniteIsRefused),
+		cmocka_unit_test(formatFollowsTheExtension), cmocka_unit_test(recordingSurvivesAFailingAllocator),
 	};
 	return cmocka_run_group_tests(tests, testFolderMake, testFolderRemove);
 }

@@ -10,13 +10,36 @@ static void test_counts(void** state) {
 		const char* scene;
 		int bodies, joints;
 	} expected[] = {
-		{ "box-stack", 25, 0 },    { "wall", 205, 0 },          { "tower", 800, 0 },
-		{ "ball-grid", 125, 0 },   { "pyramid", 210, 0 },       { "pendulum", 1, 1 },
-		{ "heavy-chain", 50, 50 }, { "mass-ratio", 21, 21 },    { "slope", 1, 0 },
-		{ "cradle", 5, 5 },        { "falling-roof", 660, 0 },  { "roof-tower", 800, 0 },
-		{ "silo", 3000, 0 },       { "plate", 4, 0 },           { "see-saw", 3, 0 },
-		{ "cantilever", 2, 0 },    { "unequal-pillars", 9, 0 }, { "struck-stack", 5, 0 },
-		{ "sled", 2, 0 },          { "card-house", 15, 0 },
+		{ "box-stack", 25, 0 },
+		{ "wall", 205, 0 },
+		{ "tower", 800, 0 },
+		{ "ball-grid", 125, 0 },
+		{ "pyramid", 210, 0 },
+		{ "pendulum", 1, 1 },
+		{ "heavy-chain", 50, 50 },
+		{ "mass-ratio", 21, 21 },
+		{ "slope", 1, 0 },
+		{ "cradle", 5, 5 },
+		{ "falling-roof", 660, 0 },
+		{ "roof-tower", 800, 0 },
+		{ "silo", 3000, 0 },
+		{ "plate", 4, 0 },
+		{ "see-saw", 3, 0 },
+		{ "cantilever", 2, 0 },
+		{ "unequal-pillars", 9, 0 },
+		{ "struck-stack", 5, 0 },
+		{ "sled", 2, 0 },
+		{ "card-house", 15, 0 },
+		{ "magnets", 211, 210 },
+		{ "net", 745, 960 },
+		{ "rings", 2160, 2160 },
+		{ "ragdolls", 420, 400 },
+		{ "bridge", 103 + 162, 168 + 81 },
+		{ "push-through", 3, 1 },
+		{ "four-bar", 3, 4 },
+		{ "bricard", 5, 6 },
+		{ "free-ring", 34, 34 },
+		{ "short-loop", 2, 3 },
 	};
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); ++i) {
 		Built built = build(expected[i].scene, NULL);
@@ -42,8 +65,8 @@ static bool isOneOf(const char* name, const char* const* names) {
 }
 
 // Where the sheet itself says otherwise.
-static const char* const ownFriction[] = { "cradle", "sled", NULL };
-static const char* const weightless[] = { NULL };
+static const char* const ownFriction[] = { "cradle", "sled", "letters", NULL };
+static const char* const weightless[] = { "push-through", "free-ring", NULL };
 
 static void test_defaults(void** state) {
 	(void)state;
@@ -77,7 +100,8 @@ static void test_starts_closed_and_clear(void** state) {
 		const char* name = knCatalogue_At(i)->name;
 		Built built = build(name, NULL);
 		knMeasures measures = knWorld_Measure(built.world);
-		if (!(measures.jointError < 1e-9 && measures.jointAngleError < 1e-9)) {
+		if (strcmp(name, "short-loop") != 0 &&
+			!(measures.jointError < 1e-9 && measures.jointAngleError < 1e-9)) {
 			fail_msg("%s starts open: %g m, %g rad", name, measures.jointError, measures.jointAngleError);
 		}
 		if (strcmp(name, "ball-grid") != 0 && !(penetrationOf(&built) < 1e-9)) {
@@ -285,8 +309,10 @@ static void test_every_small_scene_steps(void** state) {
 
 static void test_small_is_smaller(void** state) {
 	(void)state;
-	static const char* const names[] = { "box-stack", "wall",        "tower",      "ball-grid",
-										 "pyramid",   "heavy-chain", "mass-ratio", "dominoes" };
+	static const char* const names[] = { "box-stack",   "wall",         "tower",     "ball-grid", "pyramid",
+										 "heavy-chain", "mass-ratio",   "dominoes",  "silo",      "net",
+										 "bridge",      "rings",        "ragdolls",  "free-ring", "magnets",
+										 "card-house",  "falling-roof", "roof-tower" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
 		Built whole = build(names[i], NULL), small = BUILD(names[i], "small", "1");
 		assert_true(knModel_BodyCount(small.model) < knModel_BodyCount(whole.model));
@@ -393,8 +419,10 @@ static void test_twin4_shifts_the_top_third_beyond_balance(void** state) {
 	assert_true(knWorld_Measure(twin.world).displacement > 0.3); // it topples
 	destroy(&plain);
 	destroy(&twin);
-	static const char* const others[] = { "wall",       "tower",           "pyramid",   "plate",
-										  "cantilever", "unequal-pillars", "card-house" };
+	static const char* const others[] = { "wall",       "tower",        "pyramid",
+										  "plate",      "cantilever",   "unequal-pillars",
+										  "card-house", "sparse-stack", "dense-stack",
+										  "arch" };
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); ++i) {
 		Built other = BUILD(others[i], "twin", "4");
 		assert_true(penetrationOf(&other) < 1e-9);
@@ -502,6 +530,36 @@ static void test_bad_parameters(void** state) {
 	assert_int_equal(knSceneArgs_Set(&args, "twin", "2", &error), KN_BAD_ARGUMENT);
 }
 
+// A choice is set by its word or by its number, and refused by naming the words.
+static void test_choices(void** state) {
+	(void)state;
+	knSceneArgs args = knSceneArgs_Default(knCatalogue_Find("bridge", NULL));
+	knError error = { 0 };
+	char word[32];
+	assert_near(knSceneArgs_Get(&args, "load"), 0.0, 0.0);
+	assert_ok(knSceneArgs_Set(&args, "load", "rings", &error));
+	assert_near(knSceneArgs_Get(&args, "load"), 1.0, 0.0);
+	assert_ok(knSceneArgs_Set(&args, "load", "0", &error));
+	assert_string_equal(knSceneParam_Word(&args.entry->params[0], 0.0, word, sizeof(word)), "blocks");
+	static const char* const bad[] = { "ring", "blocks rings", "2", "-1", "0.5", "" };
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
+		assert_int_equal(knSceneArgs_Set(&args, "load", bad[i], &error), KN_BAD_DATA);
+		assert_non_null(strstr(error.message, "blocks rings"));
+	}
+	assert_near(knSceneArgs_Get(&args, "load"), 0.0, 0.0);
+	for (int i = 0; i < knCatalogue_Count(); ++i) {
+		const knSceneEntry* entry = knCatalogue_At(i);
+		for (int j = 0; j < KN_SCENE_MAX_PARAMS && entry->params[j].name != NULL; ++j) {
+			const knSceneParam* param = &entry->params[j];
+			assert_true(param->lower <= param->value && param->value <= param->upper);
+			// as many words as values
+			assert_true(param->choices == NULL ||
+						knSceneParam_Word(param, param->upper, word, sizeof(word)) != NULL);
+			assert_null(knSceneParam_Word(param, param->upper + 1.0, word, sizeof(word)));
+		}
+	}
+}
+
 static void test_unknown_scene_is_suggested(void** state) {
 	(void)state;
 	knError error = { 0 };
@@ -541,6 +599,7 @@ int main(void) {
 		cmocka_unit_test(test_slope_holds_and_slides),
 		cmocka_unit_test(test_dominoes_fall),
 		cmocka_unit_test(test_bad_parameters),
+		cmocka_unit_test(test_choices),
 		cmocka_unit_test(test_unknown_scene_is_suggested),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

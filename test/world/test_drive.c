@@ -135,6 +135,27 @@ static void test_attach_and_release(void** state) {
 	assert_true(memory.live == 0);
 }
 
+// Attached joints are found again by slot, with the bodies that they hold.
+static void test_attached_joints_are_listed(void** state) {
+	(void)state;
+	Two two = newTwo(noGravity, 2, NULL);
+	knJointDef def = linkDef(&two, KN_JOINT_FIXED);
+	knBodyId parent, child;
+	assert_int_equal(knWorld_AttachedSlots(two.world), 2);
+	assert_true(KN_ID_IS_NULL(knWorld_AttachedAt(two.world, 0)));
+	knJointId joint = knWorld_Attach(two.world, &def, NULL);
+	assert_true(KN_ID_EQUALS(knWorld_AttachedAt(two.world, 0), joint));
+	assert_true(KN_ID_IS_NULL(knWorld_AttachedAt(two.world, 1)) &&
+				KN_ID_IS_NULL(knWorld_AttachedAt(two.world, 7)));
+	knWorld_JointBodies(two.world, joint, &parent, &child);
+	assert_true(KN_ID_EQUALS(parent, two.left) && KN_ID_EQUALS(child, two.right));
+	assert_ok(knWorld_Release(two.world, joint));
+	assert_true(KN_ID_IS_NULL(knWorld_AttachedAt(two.world, 0)));
+	knWorld_JointBodies(two.world, joint, &parent, &child);
+	assert_true(KN_ID_IS_NULL(parent) && KN_ID_IS_NULL(child));
+	knWorld_Destroy(two.world);
+}
+
 static void test_enable_and_disable(void** state) {
 	(void)state;
 	Two two = newTwo(noGravity, 1, NULL);
@@ -248,6 +269,7 @@ int main(void) {
 		cmocka_unit_test(test_set_frame_and_velocity),
 		cmocka_unit_test(test_nonsense_is_refused),
 		cmocka_unit_test(test_attach_and_release),
+		cmocka_unit_test(test_attached_joints_are_listed),
 		cmocka_unit_test(test_enable_and_disable),
 		cmocka_unit_test(test_joined_bodies_do_not_collide),
 		cmocka_unit_test(test_attach_beyond_capacity),

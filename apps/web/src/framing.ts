@@ -61,14 +61,15 @@ function boxOf(points: number[][], radii: number[], share: number): Box3 {
 	return box;
 }
 
-export function actionBox(recording: Recording): Box3 {
+// Over the whole run, or in one frame alone.
+export function actionBox(recording: Recording, only?: number): Box3 {
 	const poses = new Poses(recording);
 	const radii = actorRadii(recording);
 	const frames = recording.times.length;
 	const points: number[][] = [], sizes: number[] = [], still: number[] = [];
-	const wanted = Math.min(frames, 24);
+	const wanted = only === undefined ? Math.min(frames, 24) : 1;
 	for (let i = 0; i < wanted; ++i) {
-		poses.setFrame(Math.round((i * (frames - 1)) / Math.max(1, wanted - 1)));
+		poses.setFrame(only ?? Math.round((i * (frames - 1)) / Math.max(1, wanted - 1)));
 		for (let a = 1; a < poses.count; ++a) {
 			if (!poses.present[a] || !Number.isFinite(radii[a])) {
 				continue;

@@ -16,9 +16,8 @@ function gridStep(extent: number): number {
 	return Math.pow(10, Math.round(Math.log10(Math.max(extent, 1e-6) / 8)));
 }
 
-function sheetMaterial(step: number, fade: number, strength: number): THREE.MeshStandardMaterial {
-	const material = new THREE.MeshStandardMaterial({
-		roughness: 0.95,
+function sheetMaterial(step: number, fade: number, strength: number): THREE.MeshLambertMaterial {
+	const material = new THREE.MeshLambertMaterial({
 		transparent: true,
 		side: THREE.DoubleSide,
 		polygonOffset: true,
@@ -63,7 +62,7 @@ function sheetMaterial(step: number, fade: number, strength: number): THREE.Mesh
 export class Ground {
 	readonly root = new THREE.Group();
 	private readonly sheets: Sheet[] = [];
-	private readonly materials: THREE.MeshStandardMaterial[] = [];
+	private readonly materials: THREE.MeshLambertMaterial[] = [];
 
 	constructor(recording: Recording, box: THREE.Box3) {
 		const extent = box.getSize(new THREE.Vector3()).length();

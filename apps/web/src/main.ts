@@ -1,6 +1,7 @@
 // The replay page: reads the recording in it, draws it, plays it. Whatever goes wrong is said on the page.
 //
-// The address may set things, for pictures and links: #t=1.5&play=0&ui=0&speed=0.5&view=AZIMUTH,ELEVATION[,ZOOM]&theme=dark.
+// The address may set things, for pictures and links: #t=1.5&play=0&ui=0&speed=0.5&view=AZIMUTH,ELEVATION[,ZOOM]&theme=dark;
+// fit=now frames each picture for itself.
 // window.knuckle is the same for programs: `knuckle render` and the browser tests use it.
 import { Controls, KEYS, type Switches } from "./controls";
 import { withUnit } from "./format";
@@ -307,6 +308,10 @@ class Page {
 		this.stage.fixedQuality = true;
 		this.seek(time);
 		this.resized();
+		if (parameters().get("fit") === "now") {
+			this.stage.frameOn(this.player.frame);
+			this.stage.look(this.view);
+		}
 		this.draw();
 		return (element("view") as HTMLCanvasElement).toDataURL(type, quality);
 	}

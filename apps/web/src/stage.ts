@@ -40,7 +40,7 @@ export class Stage {
 	readonly controls: OrbitControls;
 	readonly bodies: Bodies;
 	readonly ground: Ground;
-	readonly box: THREE.Box3;
+	private box: THREE.Box3;
 	fixedQuality = false; // pictures: never degrade
 	private readonly renderer: THREE.WebGLRenderer;
 	private readonly scene = new THREE.Scene();
@@ -49,7 +49,7 @@ export class Stage {
 	private ratio = 1;
 	private slow = 0;
 
-	constructor(private readonly canvas: HTMLCanvasElement, recording: Recording) {
+	constructor(private readonly canvas: HTMLCanvasElement, private readonly recording: Recording) {
 		this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
 		this.renderer.shadowMap.enabled = true;
 		this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
@@ -84,6 +84,12 @@ export class Stage {
 		shadow.normalBias = radius / 400;
 		shadow.bias = -0.0004;
 		shadow.radius = 3;
+	}
+
+	// From now on what this frame shows counts as the action.
+	frameOn(frame: number): void {
+		this.box = actionBox(this.recording, frame);
+		this.placeSun();
 	}
 
 	setTheme(name: "light" | "dark"): void {

@@ -4,6 +4,9 @@
 #include "solve/pgs.h"
 #include "steppers/velocity/velocity_step.h"
 
+#define TINY_GROUP 32   // contact points
+#define SMALL_GROUP 128 // contact points
+
 knStatus knVelocity_OutOfMemory(const knVelocityStep* step) {
 	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
 }
@@ -16,7 +19,13 @@ knStatus knVelocity_ApplyForces(knVelocityStep* step, double span) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knJointRows_ApplyForces(context->model, &step->blocks, context->state);
-	double last = knVelocityMemory_Get(context->state)->dt;
+	const knVelocityMemory* memory = knVelocityMemory_Get(context->state);
+	double last = memory->dt;
+	if (step->options.directJoints &&
+		!knJointRows_Steady(context->model, context->state, knVelocityMemory_Joints(context->state),
+							memory->jointCount, last, &step->blocks, arena)) {
+		return knVelocity_OutOfMemory(step);
+	}
 	step->input = (knRowInput){ .model = context->model,
 								.state = context->state,
 								.blocks = &step->blocks,
@@ -30,6 +39,8 @@ knStatus knVelocity_ApplyForces(knVelocityStep* step, double span) {
 		step->saved = KN_SCRATCH(arena, knTwist, count);
 		step->turns = KN_SCRATCH(arena, knQuat, count);
 		step->solveSet = KN_SCRATCH(arena, int32_t, count);
+		step->options.solver.blockCount = count;
+		step->options.solver.copy = KN_SCRATCH(arena, knTwist, step->options.solver.jacobi ? count : 0);
 	}
 	return arena->failed ? knVelocity_OutOfMemory(step) : KN_OK;
 }
@@ -80,12 +91,29 @@ static bool reserveJoints(knVelocityStep* step) {
 	return !arena->failed;
 }
 
-// Which bodies belong together, and which of the two global solves each group takes part in.
+// The solve in which a group takes part, by what holds it together and by its size.
+static knGlobalStage stageOfGroup(const knVelocityStep* step, const int32_t* points, int32_t group) {
+	if (step->islands.jointed[group]) {
+		return KN_STAGE_JOINTED;
+	}
+	if (points[group] <= TINY_GROUP) {
+		return KN_STAGE_TINY;
+	}
+	return points[group] <= SMALL_GROUP ? KN_STAGE_SMALL : KN_STAGE_LARGE;
+}
+
+static int32_t groupOfChunk(const knVelocityStep* step, const knSweepChunk* chunk) {
+	int32_t group = step->islands.group[chunk->a];
+	return group >= 0 ? group : step->islands.group[chunk->b];
+}
+
+// Which bodies belong together, and which of the global solves each group takes part in.
 static bool findGroups(knVelocityStep* step) {
 	const knModel* model = step->context->model;
 	knArena* arena = step->context->arena;
 	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, knState_JointCount(model));
-	if (edges == NULL) {
+	int32_t* points = KN_SCRATCH_ZERO(arena, int32_t, model->bodyCount);
+	if (arena->failed) {
 		return false;
 	}
 	int edgeCount = knJointRows_ListEdges(model, step->context->state, edges);
@@ -93,15 +121,34 @@ static bool findGroups(knVelocityStep* step) {
 						 step->contacts.chunkCount, edges, edgeCount, arena)) {
 		return false;
 	}
+	for (int i = 0; i < step->contacts.chunkCount; ++i) {
+		points[groupOfChunk(step, &step->contacts.chunks[i])] += step->contacts.chunks[i].count;
+	}
 	for (int b = 0; b < model->bodyCount; ++b) {
 		int32_t group = step->islands.group[b];
-		step->solveSet[b] = group >= 0 ? step->islands.jointed[group] : -1;
+		step->solveSet[b] = group >= 0 ? (int32_t)stageOfGroup(step, points, group) : -1;
 	}
 	for (int i = 0; i < step->contacts.chunkCount; ++i) {
 		knSweepChunk* chunk = &step->contacts.chunks[i];
-		chunk->stage = step->solveSet[chunk->a] >= 0 ? step->solveSet[chunk->a] : step->solveSet[chunk->b];
+		chunk->stage = step->solveSet[groupOfChunk(step, chunk)];
 	}
 	return true;
+}
+
+// Bodies that nothing holds up carry no load from step to step: whatever they carried when the last of their supports
+// went is not to be given back to them. Joints are another matter, they carry what turns with them.
+static void forgetFloatingLoads(knVelocityStep* step) {
+	for (int i = 0; i < step->contacts.chunkCount; ++i) {
+		const knSweepChunk* chunk = &step->contacts.chunks[i];
+		int32_t group = groupOfChunk(step, chunk);
+		if (step->islands.anchored[group] || step->islands.jointed[group]) {
+			continue;
+		}
+		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
+			knSweepPoint* point = &step->contacts.points[k];
+			point->lambda[0] = point->lambda[1] = point->lambda[2] = 0.0;
+		}
+	}
 }
 
 static bool buildGlobalSet(knVelocityStep* step) {
@@ -109,10 +156,18 @@ static bool buildGlobalSet(knVelocityStep* step) {
 	knSweepBlocks blocks = { .count = step->blocks.count,
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia };
-	return knSweepSet_Build(&step->global, step->contacts.chunks, step->contacts.chunkCount, 2,
+	knDirectRows* direct = NULL;
+	if (step->options.directJoints && step->rows.count > 0) {
+		direct = &step->direct;
+		if (!knDirectRows_Build(direct, &step->rows, context->arena)) {
+			return false;
+		}
+	}
+	return knSweepSet_Build(&step->global, step->contacts.chunks, step->contacts.chunkCount, KN_STAGE_COUNT,
 							step->contacts.points, &blocks, step->options.friction, &context->tasks,
 							context->arena) &&
-		   knSweepRows_Build(&step->global.joints, &step->rows, step->solveSet, 2, context->arena);
+		   knSweepRows_Build(&step->global.joints, &step->rows, step->solveSet, KN_STAGE_COUNT, direct,
+							 KN_STAGE_JOINTED, context->arena);
 }
 
 knStatus knVelocity_BuildRows(knVelocityStep* step) {
@@ -125,24 +180,47 @@ knStatus knVelocity_BuildRows(knVelocityStep* step) {
 	knJointRows_Fill(&step->joints, &step->input, knVelocityMemory_Joints(state),
 					 warm ? memory->jointCount : 0, &step->rows);
 	knContactRows_Fill(&step->contacts, &step->input, warm ? knVelocityMemory_Contacts(state) : NULL);
-	return findGroups(step) && buildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
+	if (!findGroups(step)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	forgetFloatingLoads(step);
+	return buildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
+}
+
+// Hands the merits of one solve on to the user's function.
+typedef struct Listener {
+	const knStepContext* context;
+	int solve;
+} Listener;
+
+static void tellConvergence(int sweep, double theta, void* context) {
+	const Listener* listener = context;
+	listener->context->convergenceFn(listener->solve, sweep, theta, listener->context->convergenceContext);
 }
 
 knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 	knStepContext* context = step->context;
 	knSweepOptions options = step->options.solver;
+	Listener listener = { .context = context };
+	options.stopTheta = context->settings->stopTheta;
+	options.stopStall = context->settings->stopStall;
+	options.fn = context->convergenceFn != NULL ? tellConvergence : NULL;
+	options.context = &listener;
 	knPgs_Begin(&step->rows, step->blocks.u);
 	knSweep_Apply(&step->global, &context->tasks, step->blocks.u);
-	const int sweeps[2] = { step->options.sweeps, step->options.jointSweeps };
 	int most = 0;
 	context->report->theta = 0.0;
-	for (int stage = 0; stage < 2; ++stage) {
-		bool has = step->global.stages[stage].colourCount > 0 || (stage == 1 && step->rows.count > 0);
-		options.sweeps = sweeps[stage];
-		int done = has ? knSweep_Velocities(&step->global, stage, &options, step->blocks.u) : 0;
+	for (int stage = 0; stage < KN_STAGE_COUNT; ++stage) {
+		bool jointed = stage == KN_STAGE_JOINTED && step->rows.count > 0;
+		if (step->global.stages[stage].colourCount == 0 && !jointed) {
+			continue;
+		}
+		options.sweeps = step->options.sweeps[stage];
+		int done = knSweep_Velocities(&step->global, stage, &options, step->blocks.u);
 		most = done > most ? done : most;
 		context->report->theta +=
 			knSweep_Merit(&step->global, stage, options.unscaled, &context->tasks, step->blocks.u);
+		listener.solve += 1;
 	}
 	knSweepSet_Store(&step->global, &context->tasks, step->contacts.points);
 	context->report->iterations += most;

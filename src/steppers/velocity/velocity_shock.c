@@ -58,8 +58,8 @@ static bool buildLayeredSet(knVelocityStep* step) {
 	return chunks != NULL &&
 		   knSweepSet_Build(&step->layered, chunks, count, step->layers.count, step->contacts.points, &blocks,
 							step->options.friction, &context->tasks, context->arena) &&
-		   knSweepRows_Build(&step->layered.joints, &step->rows, step->layers.stage, step->layers.count,
-							 context->arena);
+		   knSweepRows_Build(&step->layered.joints, &step->rows, step->layers.stage, step->layers.count, NULL,
+							 0, context->arena);
 }
 
 // --- the default scheme's algorithm ----------------------------------------------------------------------
@@ -195,7 +195,8 @@ static void guardLayer(knVelocityStep* step, int layer, Assembly* assemblies) {
 	for (int i = begin; i < end; ++i) {
 		int b = bodies[i];
 		const Assembly* assembly = &assemblies[step->islands.assembly[b]];
-		if (assembly->after > ENERGY_SHARE * assembly->before + ENERGY_FLOOR * assembly->mass) {
+		step->held[b] = assembly->after <= ENERGY_SHARE * assembly->before + ENERGY_FLOOR * assembly->mass;
+		if (!step->held[b]) {
 			step->blocks.u[b] = step->saved[b];
 		}
 	}
@@ -214,7 +215,8 @@ knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
 		step->saved[b] = step->blocks.u[b];
 	}
 	step->assemblies = KN_SCRATCH(step->context->arena, Assembly, step->blocks.count);
-	if (step->assemblies == NULL || !beginLayers(step)) {
+	step->held = KN_SCRATCH_ZERO(step->context->arena, uint8_t, step->blocks.count);
+	if (step->assemblies == NULL || step->held == NULL || !beginLayers(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knVelocity_Propagate(step, sweepLayer);
@@ -243,6 +245,14 @@ knStatus knVelocity_SolveLayers(knVelocityStep* step) {
 	}
 	knVelocity_Propagate(step, solveLayer);
 	knSweepSet_Store(&step->layered, &step->context->tasks, contacts->points);
+	for (int k = 0; k < contacts->pointCount; ++k) {
+		// a contact carried what both parts of the step gave it
+		const knSweepPoint* point = &contacts->points[k];
+		knVec3* impulse = &contacts->contacts[contacts->anchors[k].contact].impulse;
+		*impulse = knMulAdd(*impulse, point->lambda[0], point->n);
+		*impulse = knMulAdd(*impulse, point->lambda[1], point->t1);
+		*impulse = knMulAdd(*impulse, point->lambda[2], point->t2);
+	}
 	step->context->report->iterations += step->options.layerSweeps;
 	return KN_OK;
 }

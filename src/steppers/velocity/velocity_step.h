@@ -9,19 +9,28 @@
 #include "steppers/stepper_ops.h"
 #include "steppers/velocity/velocity_memory.h"
 
+// The global solves. Groups differ in the sweeps that they need and can afford: few contacts cost little.
+typedef enum knGlobalStage {
+	KN_STAGE_LARGE,
+	KN_STAGE_SMALL,
+	KN_STAGE_TINY,
+	KN_STAGE_JOINTED, // groups with joints, of any size
+	KN_STAGE_COUNT,
+} knGlobalStage;
+
 // The settings, resolved: numbers instead of "the stepper's own choice".
 typedef struct knVelocityOptions {
-	int sweeps;           // global sweeps over groups that contacts alone hold together
-	int jointSweeps;      // global sweeps over groups with joints
-	int layerSweeps;      // sweeps a layer
-	int tallLayerSweeps;  // the same in piles of many layers
-	int correctionSweeps; // of each correction
+	int sweeps[KN_STAGE_COUNT]; // of the global solves
+	int layerSweeps;            // sweeps a layer
+	int tallLayerSweeps;        // the same in piles of many layers
+	int correctionSweeps;       // of each correction
 	bool shock;
 	int queries;      // collision queries a step
 	double weighting; // published scheme: the share of the step that the global dynamics takes
 	knSweepFriction friction;
 	bool alignTangents;
 	bool warmStart;
+	bool directJoints;     // locked rows of joints are solved all at once in the global solve
 	knSweepOptions solver; // sweeps are set for each solve
 } knVelocityOptions;
 
@@ -37,7 +46,7 @@ typedef struct knVelocityStep {
 	knTwist* p;        // displacements of a correction
 	knTwist* saved;    // velocities to which a guard may return
 	knQuat* turns;     // scratch
-	int32_t* solveSet; // [bodyCount] 1: its group has joints, 0: it has none
+	int32_t* solveSet; // [bodyCount] the knGlobalStage of its group, -1: does not move. knVelocity_BuildRows
 
 	// knVelocity_FindContacts
 	knContactRows contacts;
@@ -48,13 +57,15 @@ typedef struct knVelocityStep {
 	knJointRows errorList;
 	knRows errorRows;
 	knIslands islands;
-	knSweepSet global; // stage 0: groups without joints, stage 1: groups with joints
+	knSweepSet global; // its stages are knGlobalStage
+	knDirectRows direct;
 
 	// knVelocity_BuildLayers
 	knLayers layers;
 	knSweepSet layered;
 	double (*globalLambda)[3]; // [pointCount] impulses of the global solve
-	void* assemblies;          // [bodyCount] of the guard
+	void* assemblies;          // [bodyCount] of the guard. knVelocity_ContinueLayers
+	uint8_t* held;             // [bodyCount] 1: keeps the result of its layer; NULL: all do. The same
 	knSweepRows errors;        // joint rows of the correction at hand
 } knVelocityStep;
 

@@ -1,0 +1,88 @@
+// The impulse at one point: stick if the cone allows it, else slip against the sliding, and never a gain in energy.
+//
+//   stick   j = K^-1 (-e u_n n - u)
+//   slip    j = j_n (n - mu t),   j_n = -(1+e) u_n / (n.K(n - mu t)),   t = u_t/|u_t|
+//   guard   the kinetic energy changes by b + a/2, a = j.Kj, b = j.u; where that is positive, j is shortened to the
+//           length at which it is zero, or is taken without friction. In slip the denominator may come near zero or
+//           change its sign through the coupling in K, so this does happen.
+
+#include "dynamics/impact.h"
+
+knMat33 knImpact_Share(double invMass, const knMat33* invInertia, knVec3 r) {
+	knMat33 skew = knSkew(r), turned = knMulMM(invInertia, &skew);
+	knMat33 product = knMulMM(&skew, &turned), share = knDiagonal33(invMass, invMass, invMass);
+	product = knScaleM(-1.0, &product);
+	return knAddMM(&share, &product);
+}
+
+static knVec3 frictionless(const knImpact* impact, double approach) {
+	double stiffness = knDot(impact->n, knMulMV(&impact->K, impact->n));
+	return stiffness > 0.0 ? knScale(-(1.0 + impact->e) * approach / stiffness, impact->n) : knZero3();
+}
+
+static knVec3 slip(const knImpact* impact, double approach, knVec3 stuck) {
+	knVec3 sliding = knMulAdd(impact->u, -approach, impact->n);
+	double speed = knLength(sliding);
+	if (!(speed > 0.0)) {
+		// nothing slides yet, but sticking would need more than the cone: as much of it as there is
+		double push = knDot(stuck, impact->n);
+		knVec3 pull = knMulAdd(stuck, -push, impact->n);
+		return knMulAdd(knScale(push, impact->n), impact->mu * push, knNormalize(pull));
+	}
+	knVec3 along = knMulAdd(impact->n, -impact->mu / speed, sliding);
+	double stiffness = knDot(impact->n, knMulMV(&impact->K, along));
+	if (!(stiffness > 0.0)) {
+		return frictionless(impact, approach);
+	}
+	return knScale(-(1.0 + impact->e) * approach / stiffness, along);
+}
+
+static knVec3 guard(const knImpact* impact, double approach, knVec3 j) {
+	double a = knDot(j, knMulMV(&impact->K, j)), b = knDot(j, impact->u);
+	if (b + 0.5 * a <= 0.0) {
+		return j;
+	}
+	return b < 0.0 ? knScale(-2.0 * b / a, j) : frictionless(impact, approach);
+}
+
+knVec3 knImpact_Solve(const knImpact* impact, knImpactKind* kind) {
+	double approach = knDot(impact->u, impact->n);
+	*kind = KN_IMPACT_NONE;
+	if (!(approach < 0.0) || !(knDot(impact->n, knMulMV(&impact->K, impact->n)) > 0.0)) {
+		return knZero3();
+	}
+	*kind = KN_IMPACT_SLIP;
+	if (impact->mu == 0.0) {
+		return frictionless(impact, approach);
+	}
+	knMat33 inverse = knInverse33(&impact->K);
+	knVec3 change = knSub(knScale(-impact->e * approach, impact->n), impact->u);
+	knVec3 j = knMulMV(&inverse, change);
+	double push = knDot(j, impact->n);
+	knVec3 pull = knMulAdd(j, -push, impact->n);
+	if (push > 0.0 && knLength(pull) <= impact->mu * push) {
+		*kind = KN_IMPACT_STICK;
+	} else {
+		j = slip(impact, approach, j);
+	}
+	return guard(impact, approach, j);
+}
+
+void knImpact_Turn(const knMat33* K, const knMat33* K12, const knMat33* K22, knVec3 dw, knVec3* j,
+				   knVec3* g) {
+	knMat33 inverse = knInverse33(K), transposed = knTranspose33(K12);
+	knMat33 coupling = knMulMM(&inverse, K12), lost = knMulMM(&transposed, &coupling);
+	lost = knScaleM(-1.0, &lost);
+	knMat33 schur = knAddMM(K22, &lost), solve = knInverse33(&schur);
+	*g = knMulMV(&solve, dw);
+	*j = knNeg(knMulMV(&coupling, *g));
+}
+
+knVec3 knImpact_ReduceTurning(knVec3 w, knVec3 n, double reduction) {
+	double spin = knDot(w, n);
+	knVec3 roll = knMulAdd(w, -spin, n);
+	double rolling = knLength(roll), spinning = knAbs(spin);
+	double keptRoll = rolling > reduction ? (rolling - reduction) / rolling : 0.0;
+	double keptSpin = spinning > reduction ? (spinning - reduction) / spinning : 0.0;
+	return knMulAdd(knScale(keptRoll, roll), keptSpin * spin, n);
+}

@@ -1,0 +1,127 @@
+// The collision phase of the default scheme: pairs that bounce, with the velocities from before the forces.
+//
+// A pair bounces if a point approaches faster than gravity makes it in two steps and would meet in this step. Pairs
+// are taken one after another, round and round, because that is how a blow travels along a row of balls. A single
+// point takes the closed impulse of impact.c; several bounce together, their impulses accumulated until each
+// separates with e times its approach, so that a box that falls flat rises flat. What does not bounce is left to the
+// contact phase: it stops in the same step, and an inelastic collision and a contact are the same thing there.
+
+#include "dynamics/impact.h"
+#include "steppers/impulse/impulse_step.h"
+
+#define ROUNDS 64        // at most; a row of so many balls passes a blow on in one step
+#define PAIR_SWEEPS 50   // over the points of a pair
+#define SETTLED 1e-12    // of the approach: the points of a pair have settled
+#define BOUNCE_STEPS 2.0 // an approach that gravity makes in so many steps does not bounce
+
+static double approachOf(const knImpulseStep* step, const knImpulsePoint* p) {
+	return knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
+}
+
+// m/s, how fast the pair's points that will meet in this step approach; 0: none does, or too slowly to bounce.
+static double bounceSpeed(const knImpulseStep* step, const knImpulsePair* pair) {
+	double resting = BOUNCE_STEPS * step->h * knLength(step->state->header->gravity), fastest = 0.0;
+	for (int k = pair->first; pair->e > 0.0 && k < pair->first + pair->count; ++k) {
+		const knImpulsePoint* p = &step->points[k];
+		double approach = -approachOf(step, p), added = knDot(p->n, knImpulsePoint_Velocity(p, step->force));
+		bool meets = p->target > -(double)INFINITY && p->gap + step->h * (added - approach) <= 0.0;
+		if (meets && approach > resting) {
+			fastest = knMax(fastest, approach);
+		}
+	}
+	return fastest;
+}
+
+static knVec3 bouncePoint(const knImpulseStep* step, const knImpulsePair* pair, knImpulsePoint* p) {
+	const knBlocks* blocks = &step->blocks;
+	knMat33 shareA = knImpact_Share(blocks->invMass[p->a], &blocks->invInertia[p->a], p->rA);
+	knMat33 shareB = knImpact_Share(blocks->invMass[p->b], &blocks->invInertia[p->b], p->rB);
+	knImpact impact = {
+		.K = knAddMM(&shareA, &shareB),
+		.u = knImpulsePoint_Velocity(p, blocks->u),
+		.n = p->n,
+		.e = pair->e,
+		.mu = p->mu,
+	};
+	knImpactKind kind;
+	return knImpact_Solve(&impact, &kind);
+}
+
+// Impulses of all points of the pair from zero, with friction scaled by `grip`; returns the change of kinetic energy.
+static double bounceTogether(knImpulseStep* step, const knImpulsePair* pair, double speed, double grip) {
+	double gain = 0.0;
+	int end = pair->first + pair->count;
+	knTwist before[2] = { step->blocks.u[pair->a], step->blocks.u[pair->b] };
+	for (int k = pair->first; k < end; ++k) {
+		knImpulsePoint* p = &step->points[k];
+		double approach = approachOf(step, p);
+		knImpulsePoint_SetMasses(p, 1.0, 1.0);
+		p->target = approach < 0.0 ? -pair->e * approach : 0.0;
+		p->mu *= grip;
+		p->jn = p->j1 = p->j2 = 0.0;
+	}
+	double change = speed;
+	for (int sweep = 0; sweep < PAIR_SWEEPS && change > SETTLED * speed; ++sweep) {
+		change = 0.0;
+		for (int k = pair->first; k < end; ++k) {
+			change = knMax(change, knImpulsePoint_Solve(step, &step->points[k]));
+		}
+	}
+	knTwist twoA = knAddT(before[0], step->blocks.u[pair->a]),
+			twoB = knAddT(before[1], step->blocks.u[pair->b]);
+	for (int k = pair->first; k < end; ++k) {
+		const knImpulsePoint* p = &step->points[k];
+		knVec3 vA = knAdd(twoA.lin, knCross(twoA.ang, p->rA)), vB = knAdd(twoB.lin, knCross(twoB.ang, p->rB));
+		gain += 0.5 * knDot(knImpulsePoint_Carried(p), knSub(vB, vA));
+	}
+	return gain;
+}
+
+// The impulses live in the points' own fields while they are found; what the contact phase keeps there comes back.
+static void bouncePair(knImpulseStep* step, const knImpulsePair* pair, double speed) {
+	knImpulsePoint saved[KN_IMPULSE_PAIR_POINTS];
+	int count = pair->count < KN_IMPULSE_PAIR_POINTS ? pair->count : KN_IMPULSE_PAIR_POINTS;
+	knImpulsePair part = *pair;
+	part.count = count;
+	knTwist uA = step->blocks.u[pair->a], uB = step->blocks.u[pair->b];
+	for (int i = 0; i < count; ++i) {
+		saved[i] = step->points[pair->first + i];
+	}
+	// friction and bounce together may gain energy, each alone does not
+	double gain = bounceTogether(step, &part, speed, 1.0);
+	if (gain > 0.0) {
+		step->blocks.u[pair->a] = uA;
+		step->blocks.u[pair->b] = uB;
+		bounceTogether(step, &part, speed, 0.0);
+	}
+	for (int i = 0; i < count; ++i) {
+		knImpulsePoint* p = &step->points[pair->first + i];
+		saved[i].bounce = knAdd(saved[i].bounce, knImpulsePoint_Carried(p));
+		*p = saved[i];
+	}
+}
+
+bool knContactCollisions_Run(knImpulseStep* step) {
+	bool any = true, bounced = false;
+	for (int round = 0; any && round < ROUNDS; ++round) {
+		any = false;
+		for (int i = 0; i < step->pairCount; ++i) {
+			const knImpulsePair* pair = &step->pairs[i];
+			double speed = bounceSpeed(step, pair);
+			if (speed == 0.0) {
+				continue;
+			}
+			any = bounced = true;
+			if (pair->count == 1) {
+				knImpulsePoint* p = &step->points[pair->first];
+				knVec3 j = bouncePoint(step, pair, p);
+				knImpulsePoint_Apply(step, p, j);
+				p->bounce = knAdd(p->bounce, j);
+			} else {
+				bouncePair(step, pair, speed);
+			}
+		}
+		step->context->report->iterations += any;
+	}
+	return bounced;
+}

@@ -1,0 +1,265 @@
+// The contacts of a step: one query with margins that cover the motion, points with their collision matrices, and
+// at the end what each of them carried.
+//
+// A pair is looked for within half an envelope of each body plus the way each can go with or without this step's
+// forces. A pair that moves far in the step, compared with its size, is looked at again where the bodies will be:
+// faces extended in thought beyond their edges would stop what flies past.
+
+#include "core/tasks.h"
+#include "dynamics/collision_input.h"
+#include "dynamics/impact.h"
+#include "steppers/impulse/impulse_memory.h"
+#include "steppers/impulse/impulse_step.h"
+
+#define POINT_GRAIN 64
+#define REACH_LIMIT 100.0 // m; what goes further in a step is past predicting
+#define FAR_MOTION 0.1    // of the smaller body's radius: predicted poses decide whether the pair meets
+
+// --- the query -------------------------------------------------------------------------------------------
+
+static double reachOf(const knImpulseStep* step, int body, knTwist u) {
+	double speed = knLength(u.lin) + knLength(u.ang) * step->model->radius[body];
+	double reach = step->h * speed;
+	return reach < REACH_LIMIT ? reach : REACH_LIMIT;
+}
+
+static void setMargins(knImpulseStep* step) {
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		knTwist u = step->blocks.u[b];
+		double before = reachOf(step, b, u), after = reachOf(step, b, knAddT(u, step->force[b]));
+		step->margins[b] = 0.5 * knCollisionEnvelope(step->model, b) + knMax(before, after);
+	}
+}
+
+static knStatus askCollider(knImpulseStep* step, knContactSet* set) {
+	knStepContext* context = step->context;
+	double start = knStepContext_Now(context);
+	knCollideInput input;
+	if (!knCollisionInput_Make(&input, step->model, step->state, step->margins, &context->tasks,
+							   context->arena)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	knStatus status = knCollide(context->collider, &input, set, context->error);
+	context->report->queries += 1;
+	context->report->collideTime += knStepContext_Now(context) - start;
+	// poses and margins were finite, so a body is where the collider's boxes are no longer
+	return status == KN_BAD_DATA
+			   ? knError_Set(context->error, KN_DIVERGED, "world", "a body is too far away to be collided")
+			   : status;
+}
+
+// --- points ----------------------------------------------------------------------------------------------
+
+static knContactMatrix inAxes(const knMat33* K, const knImpulsePoint* p) {
+	knVec3 Kn = knMulMV(K, p->n), K1 = knMulMV(K, p->t1), K2 = knMulMV(K, p->t2);
+	return (knContactMatrix){ knDot(p->n, Kn),  knDot(p->t1, Kn), knDot(p->t2, Kn),
+							  knDot(p->t1, K1), knDot(p->t1, K2), knDot(p->t2, K2) };
+}
+
+static knImpulsePoint makePoint(const knImpulseStep* step, int contact) {
+	const knModel* model = step->model;
+	const knBlocks* blocks = &step->blocks;
+	const knStepContact* found = &step->list.contacts[contact];
+	const knModelShape *shapeA = &model->shapes[found->shapeA], *shapeB = &model->shapes[found->shapeB];
+	knVec3 place = knLerp(found->point.pointA, found->point.pointB, 0.5);
+	knImpulsePoint p = {
+		.a = shapeA->body,
+		.b = shapeB->body,
+		.contact = contact,
+		.n = found->point.normal,
+		.t1 = knAnyOrthogonal(found->point.normal),
+		.rA = knSub(place, step->state->pose[shapeA->body].p),
+		.rB = knSub(place, step->state->pose[shapeB->body].p),
+		.gap = found->point.separation,
+		.target = -knMax(found->point.separation, 0.0) / step->h,
+		.mu = knCombine_Apply(model->frictionCombine, shapeA->friction, shapeB->friction),
+		.turn = -1,
+	};
+	p.t2 = knCross(p.n, p.t1);
+	knMat33 shareA = knImpact_Share(blocks->invMass[p.a], &blocks->invInertia[p.a], p.rA);
+	knMat33 shareB = knImpact_Share(blocks->invMass[p.b], &blocks->invInertia[p.b], p.rB);
+	p.KA = inAxes(&shareA, &p);
+	p.KB = inAxes(&shareB, &p);
+	return p;
+}
+
+static void recall(const knImpulseStep* step, knImpulsePoint* p, int memory) {
+	if (memory >= 0) {
+		const knContactMemory* carried = &knImpulseMemory_Contacts(step->state)[memory];
+		p->jn = step->input.impulseScale * carried->normal;
+		p->j1 = step->input.impulseScale * knDot(carried->friction, p->t1);
+		p->j2 = step->input.impulseScale * knDot(carried->friction, p->t2);
+	}
+}
+
+static void fillPoints(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const knImpulseStep* step = argument;
+	for (int i = begin; i < end; ++i) {
+		int turn = step->points[i].turn;
+		step->points[i] = makePoint(step, step->points[i].contact);
+		step->points[i].turn = turn;
+		recall(step, &step->points[i], step->list.anchors[i].remembered);
+	}
+}
+
+// The arm of rolling friction, m: the larger of the two.
+static double rollingArm(const knImpulseStep* step, const knImpulsePair* pair) {
+	const knModelShape* shapes = step->model->shapes;
+	double own = knMax(shapes[pair->shapeA].rollingFriction, shapes[pair->shapeB].rollingFriction);
+	return step->input.rolling >= 0.0 ? step->input.rolling : own;
+}
+
+static knImpulsePair makePair(const knImpulseStep* step, const knStepContact* contact) {
+	const knModel* model = step->model;
+	const knModelShape *a = &model->shapes[contact->shapeA], *b = &model->shapes[contact->shapeB];
+	return (knImpulsePair){ .shapeA = contact->shapeA,
+							.shapeB = contact->shapeB,
+							.a = a->body,
+							.b = b->body,
+							.first = step->pointCount,
+							.e = knCombine_Apply(model->restitutionCombine, a->restitution, b->restitution) };
+}
+
+// Pairs and points in the order of the list; points are filled in afterwards, in parallel.
+static void listPairs(knImpulseStep* step) {
+	knImpulsePair* pair = NULL;
+	double arm = 0.0;
+	for (int i = 0; i < step->list.pointCount; ++i) {
+		int k = step->list.anchors[i].contact;
+		const knStepContact* contact = &step->list.contacts[k];
+		if (pair == NULL || pair->shapeA != contact->shapeA || pair->shapeB != contact->shapeB) {
+			pair = &step->pairs[step->pairCount++];
+			*pair = makePair(step, contact);
+			arm = rollingArm(step, pair);
+		}
+		int turn = arm > 0.0 ? step->turnCount++ : -1;
+		if (turn >= 0) {
+			step->turns[turn] = (knImpulseTurn){ .arm = arm };
+		}
+		step->points[step->pointCount++] = (knImpulsePoint){ .contact = k, .turn = turn };
+		pair->count += 1;
+	}
+}
+
+// --- what flies past -------------------------------------------------------------------------------------
+
+static bool isFar(const knImpulseStep* step, const knImpulsePair* pair) {
+	const double* radius = step->model->radius;
+	bool movesA = step->blocks.invMass[pair->a] > 0.0, movesB = step->blocks.invMass[pair->b] > 0.0;
+	double size =
+		movesA && movesB ? knMin(radius[pair->a], radius[pair->b]) : radius[movesA ? pair->a : pair->b];
+	bool open = true;
+	double way = 0.0;
+	for (int k = pair->first; k < pair->first + pair->count; ++k) {
+		const knImpulsePoint* p = &step->points[k];
+		open = open && p->gap > 0.5 * knCollisionEnvelope(step->model, movesA ? pair->a : pair->b);
+		way = knMax(way, step->h * knLength(knImpulsePoint_Velocity(p, step->blocks.u)));
+	}
+	return open && way > FAR_MOTION * size;
+}
+
+// Looks half way and at the end: between them a pair moves less than its size, or is lost anyway.
+static bool meets(knImpulseStep* step, const knImpulsePair* pair) {
+	knContactPoint found[KN_IMPULSE_PAIR_POINTS];
+	knTwist uA = knAddT(step->blocks.u[pair->a], step->force[pair->a]);
+	knTwist uB = knAddT(step->blocks.u[pair->b], step->force[pair->b]);
+	double margin =
+		0.5 * (knCollisionEnvelope(step->model, pair->a) + knCollisionEnvelope(step->model, pair->b));
+	for (int part = 1; part <= 2; ++part) {
+		knFrame poseA = knMovePose(step->state->pose[pair->a], uA, 0.5 * part * step->h);
+		knFrame poseB = knMovePose(step->state->pose[pair->b], uB, 0.5 * part * step->h);
+		if (knImpulseStep_TestPair(step, pair, poseA, poseB, margin, found) > 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void dropPassing(knImpulseStep* step) {
+	for (int i = 0; i < step->pairCount; ++i) {
+		const knImpulsePair* pair = &step->pairs[i];
+		if (isFar(step, pair) && !meets(step, pair)) {
+			for (int k = pair->first; k < pair->first + pair->count; ++k) {
+				step->points[k].target = -(double)INFINITY;
+				step->points[k].jn = step->points[k].j1 = step->points[k].j2 = 0.0;
+			}
+		}
+	}
+}
+
+knStatus knImpulseContacts_Find(knImpulseStep* step) {
+	knArena* arena = step->context->arena;
+	setMargins(step);
+	knContactSet set;
+	knStatus status = askCollider(step, &set);
+	if (status != KN_OK) {
+		return status;
+	}
+	knImpulseMemory memory = knImpulseMemory_Get(step->state);
+	step->input.impulseScale = memory.dt > 0.0 ? step->h / memory.dt : 0.0;
+	if (!knContactRows_List(&step->list, &step->input, &set, knImpulseMemory_Contacts(step->state),
+							memory.contactCount, arena)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	step->points = KN_SCRATCH(arena, knImpulsePoint, step->list.pointCount);
+	step->turns = KN_SCRATCH(arena, knImpulseTurn, step->list.pointCount);
+	step->pairs = KN_SCRATCH(arena, knImpulsePair, set.pairCount);
+	if (arena->failed) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	listPairs(step);
+	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, fillPoints, step);
+	if (!step->paper) {
+		dropPassing(step);
+	}
+	return KN_OK;
+}
+
+// --- the end of the step ---------------------------------------------------------------------------------
+
+// What the kinematic body of a contact puts in: the point pushes it, and it answers with as much.
+static double kinematicWork(const knImpulseStep* step, const knImpulsePoint* p, knVec3 impulse) {
+	const knTwist* u = step->blocks.u;
+	double work = 0.0;
+	if (step->model->bodyKind[p->a] == KN_BODY_KINEMATIC) {
+		work += knDot(impulse, knAdd(u[p->a].lin, knCross(u[p->a].ang, p->rA)));
+	}
+	if (step->model->bodyKind[p->b] == KN_BODY_KINEMATIC) {
+		work -= knDot(impulse, knAdd(u[p->b].lin, knCross(u[p->b].ang, p->rB)));
+	}
+	return work;
+}
+
+// The pair's anchor body is the one that moves, so that a point on the ground is known by its place on the box.
+static knVec3 placeOf(const knImpulseStep* step, const knImpulsePoint* p) {
+	bool onA = step->model->invMass[p->a] > 0.0;
+	return knInvRotate(step->state->pose[onA ? p->a : p->b].q, onA ? p->rA : p->rB);
+}
+
+knStatus knImpulseContacts_Reserve(knImpulseStep* step) {
+	bool done =
+		knImpulseMemory_Resize(step->state, step->model, step->h, step->pointCount, step->context->allocator);
+	return done ? KN_OK : knImpulseStep_OutOfMemory(step);
+}
+
+double knImpulseContacts_Collect(knImpulseStep* step) {
+	double work = 0.0;
+	knContactMemory* memory = knImpulseMemory_Contacts(step->state);
+	for (int i = 0; i < step->pointCount; ++i) {
+		const knImpulsePoint* p = &step->points[i];
+		knStepContact* contact = &step->list.contacts[p->contact];
+		knVec3 carried = knImpulsePoint_Carried(p);
+		contact->impulse = knAdd(carried, p->bounce);
+		work += kinematicWork(step, p, contact->impulse);
+		memory[i] = (knContactMemory){ .shapeA = contact->shapeA,
+									   .shapeB = contact->shapeB,
+									   .feature = contact->point.feature,
+									   .normal = p->jn,
+									   .friction = knMulAdd(carried, -p->jn, p->n),
+									   .place = placeOf(step, p) };
+	}
+	step->context->contacts = step->list.contacts;
+	step->context->contactCount = step->list.count;
+	return work;
+}

@@ -1,0 +1,164 @@
+// What the phases of one step of the impulse method hand on to each other; nothing outlives the step.
+//
+//   forces      blocks.u = velocities before forces, `force` what forces will add
+//   contacts    `list`, `points`, `pairs`: one query with margins that cover the step's motion
+//   collisions  blocks.u changes by impulses that bounce; then blocks.u += force
+//   levels      `graph`, and the pairs sorted by level
+//   contact     blocks.u changes by impulses that do not bounce, and `push` by ones that only move poses
+#pragma once
+
+#include "dynamics/contact_graph.h"
+#include "dynamics/contact_rows.h"
+#include "dynamics/islands.h"
+#include "steppers/impulse/articulation.h"
+#include "steppers/stepper_ops.h"
+
+// Symmetric 3x3 in the axes (n, t1, t2) of a contact point.
+typedef struct knContactMatrix {
+	double nn, n1, n2, d11, d12, d22;
+} knContactMatrix;
+
+// A contact point of two bodies, impulses on B. Written by knImpulseContacts_Find.
+typedef struct knImpulsePoint {
+	int a, b;
+	int contact; // index into list.contacts
+	knVec3 n, t1, t2;
+	knVec3 rA, rB;              // from the centres of mass to the common point, at the start of the step
+	double gap;                 // m, at the start of the step
+	double target;              // m/s, least speed of separation; contact phase
+	double mu;                  // friction
+	knContactMatrix KA, KB;     // each body's share of the collision matrix
+	knContactMatrix K;          // with the masses of the present pass: knImpulsePoint_SetMasses
+	double invNn;               // of K; 0: nothing can move
+	double inv11, inv12, inv22; // inverse of K's tangential block
+	double jn, j1, j2;          // N s, carried in the contact phase
+	knVec3 bounce;              // N s, of the collision phase
+	double push;                // N s, of the push-out
+	double wait;                // m/s, scratch of shock_load.c
+	knVec3 trial;               // N s along n, t1, t2; scratch of shock_load.c
+	int turn;                   // index into `turns`, -1: no rolling friction
+} knImpulsePoint;
+
+// Rolling and spinning friction at a point.
+typedef struct knImpulseTurn {
+	double arm;  // m
+	knMat33 inv; // of the sum of the inverse inertias of the present pass
+	knVec3 g;    // N m s, on B
+} knImpulseTurn;
+
+// The points of two shapes.
+typedef struct knImpulsePair {
+	int shapeA, shapeB;
+	int a, b;         // bodies
+	int first, count; // points
+	int level;        // of the higher body; knContactLevels_*
+	double e;         // restitution
+} knImpulsePair;
+
+typedef struct knImpulseStep {
+	knStepContext* context;
+	const knModel* model;
+	knState* state;
+	double h;
+	bool paper; // the published scheme
+
+	knBlocks blocks;
+	knTwist* force;  // [bodyCount] what forces add to blocks.u
+	knTwist* push;   // [bodyCount] moves poses only
+	double* margins; // [bodyCount] of the last query
+
+	knRowInput input;
+	knContactRows list;
+	knImpulsePoint* points;
+	int pointCount;
+	knImpulseTurn* turns;
+	int turnCount;
+	knImpulsePair* pairs;
+	int pairCount;
+
+	knContactGraph graph;
+	int* order;      // [pairCount] pairs by level
+	int* levelFirst; // [levelCount + 1] into order
+
+	int* share;        // [bodyCount] scratch of shock_load.c
+	knTwist* forecast; // [bodyCount] scratch of shock_load.c
+	bool* steady;      // [bodyCount] scratch of shock_load.c
+	int64_t pairTests; // knCollide_Pair calls
+
+	knArticulationSolve* joints; // NULL: none is active
+	knIslands islands;           // bodies that touch or are joined
+} knImpulseStep;
+
+knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step);
+// Where a body is at the end of the step with velocity u.
+knFrame knImpulseStep_Predict(const knImpulseStep* step, int body, knTwist u);
+// Sweeps over contacts and joints in this step.
+int knImpulseStep_Sweeps(const knImpulseStep* step);
+// The contacts of a pair of shapes with their bodies at given poses; at most KN_IMPULSE_PAIR_POINTS. Counted.
+#define KN_IMPULSE_PAIR_POINTS 64
+int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFrame poseA, knFrame poseB,
+						   double margin, knContactPoint* points);
+
+// --- contacts (impulse_contacts.c) ---
+
+// Asks the collider once, lists contacts and points, recalls what they carried.
+knStatus knImpulseContacts_Find(knImpulseStep* step);
+// The velocity of B relative to A at a point.
+static inline knVec3 knImpulsePoint_Velocity(const knImpulsePoint* p, const knTwist* u) {
+	knVec3 vA = knAdd(u[p->a].lin, knCross(u[p->a].ang, p->rA));
+	knVec3 vB = knAdd(u[p->b].lin, knCross(u[p->b].ang, p->rB));
+	return knSub(vB, vA);
+}
+// Room for this step's memories, once those of the last step are recalled: afterwards the state does not move.
+knStatus knImpulseContacts_Reserve(knImpulseStep* step);
+// Impulses into the contacts and into the memory; returns the work of kinematic bodies (J).
+double knImpulseContacts_Collect(knImpulseStep* step);
+
+// --- levels (contact_levels.c) ---
+
+knStatus knContactLevels_Build(knImpulseStep* step);
+
+// --- default scheme ---
+
+// contact_collisions.c: pairs that approach bounce, before forces act. True if any did.
+bool knContactCollisions_Run(knImpulseStep* step);
+
+// contact_sweep.c: impulses accumulated over sweeps.
+
+// The collision matrix of a point with weights 0 or 1 for the two bodies' shares.
+void knImpulsePoint_SetMasses(knImpulsePoint* point, double weightA, double weightB);
+void knImpulsePoint_Apply(const knImpulseStep* step, const knImpulsePoint* point, knVec3 impulse);
+// One visit; returns the change of speed that it made (m/s).
+double knImpulsePoint_Solve(const knImpulseStep* step, knImpulsePoint* point);
+// What the point carries, N s on B.
+knVec3 knImpulsePoint_Carried(const knImpulsePoint* point);
+// Shortens (x, y) to at most `length`.
+static inline void knClampDisc(double* x, double* y, double length) {
+	double square = *x * *x + *y * *y;
+	if (square > length * length) {
+		double scale = length / sqrt(square);
+		*x *= scale;
+		*y *= scale;
+	}
+}
+
+// True masses for all points.
+void knContactSweep_SetMasses(knImpulseStep* step);
+// Applies what the points carried in the last step.
+void knContactSweep_WarmStart(knImpulseStep* step);
+// One pass over the pairs of a level; returns the largest change of a speed (m/s).
+double knContactSweep_Level(knImpulseStep* step, int level);
+
+// shock_load.c: carries the weight of piles down to the ground, before the sweeps.
+// False when out of memory.
+bool knShockLoad_Run(knImpulseStep* step);
+
+// contact_push.c: takes out overlap without touching velocities.
+void knContactPush_Run(knImpulseStep* step);
+
+// --- published scheme (contact_paper.c) ---
+
+#define KN_SHOCK_JOINTS 2 // setting shock: joints take part in shock propagation
+
+bool knContactPaper_Collisions(knImpulseStep* step);
+knStatus knContactPaper_Contact(knImpulseStep* step);

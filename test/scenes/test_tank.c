@@ -1,0 +1,94 @@
+// The tank: the sheet's parts, a loop of pins that fits the gears, and joints that come and go with nearness alone.
+#include "scene_test.h"
+
+static int attachedCount(const knWorld* world) {
+	int count = 0;
+	for (int i = 0; i < knWorld_AttachedSlots(world); ++i) {
+		count += !KN_ID_IS_NULL(knWorld_AttachedAt(world, i));
+	}
+	return count;
+}
+
+static void test_parts(void** state) {
+	(void)state;
+	Built tank = build("tank", NULL);
+	assert_int_equal(knModel_BodyCount(tank.model), 1 + 1 + 1 + 6 + 68);
+	assert_int_equal(knModel_JointCount(tank.model), 1 + 1 + 6 + 68);
+	// links are 0.2 m from pin to pin, all around
+	for (int side = 0; side < 2; ++side) {
+		for (int k = 0; k < 34; ++k) {
+			char a[32], b[32];
+			snprintf(a, sizeof(a), "link_%s%d", side == 0 ? "left" : "right", k);
+			snprintf(b, sizeof(b), "link_%s%d", side == 0 ? "left" : "right", (k + 1) % 34);
+			knFrame fa = knWorld_BodyFrame(tank.world, knScene_FindBody(tank.scene, a));
+			knFrame fb = knWorld_BodyFrame(tank.world, knScene_FindBody(tank.scene, b));
+			assert_near3(knPoint(fa, knV3(0.1, 0.0, 0.0)), knPoint(fb, knV3(-0.1, 0.0, 0.0)), 1e-12);
+		}
+	}
+	destroy(&tank);
+}
+
+// Seven pins lie in slots of each outer gear; all but the two at the ends are held, exactly closed.
+static void test_first_attachments(void** state) {
+	(void)state;
+	Built tank = build("tank", NULL);
+	tank.args.entry->script(tank.world, &tank.args);
+	assert_int_equal(attachedCount(tank.world), 4 * 5);
+	assert_true(knWorld_Measure(tank.world).jointError < 1e-12);
+	// once more: nothing moved, nothing changes
+	tank.args.entry->script(tank.world, &tank.args);
+	assert_int_equal(attachedCount(tank.world), 4 * 5);
+	// the gears gone, every link is let go
+	for (int side = 0; side < 2; ++side) {
+		for (int gear = 0; gear < 3; gear += 2) {
+			char name[32];
+			snprintf(name, sizeof(name), "gear_%s%d", side == 0 ? "left" : "right", gear);
+			knBodyId body = knScene_FindBody(tank.scene, name);
+			knFrame frame = knWorld_BodyFrame(tank.world, body);
+			frame.p.z += 5.0;
+			assert_ok(knWorld_SetBodyFrame(tank.world, body, frame));
+		}
+	}
+	tank.args.entry->script(tank.world, &tank.args);
+	assert_int_equal(attachedCount(tank.world), 0);
+	destroy(&tank);
+}
+
+// The script holds no memory: a restored world goes on as the first did.
+static void test_restored_tank_goes_on(void** state) {
+	(void)state;
+	Built a = build("tank", NULL), b = build("tank", NULL);
+	stepBuilt(&a, 20, NULL);
+	size_t size = knWorld_StateSize(a.world);
+	void* memory = malloc(size);
+	assert_ok(knWorld_Save(a.world, memory, size));
+	assert_ok(knWorld_Restore(b.world, memory, size, NULL));
+	free(memory);
+	stepBuilt(&a, 20, NULL);
+	stepBuilt(&b, 20, NULL);
+	assert_true(knWorld_Hash(a.world) == knWorld_Hash(b.world));
+	destroy(&a);
+	destroy(&b);
+}
+
+// Treads that hold the ground carry the hull ahead by the gears' turn times their radius, within a tenth.
+static void test_drives_ahead(void** state) {
+	(void)state;
+	Built tank = build("tank", NULL);
+	knSceneChecks checks = { 0 };
+	stepBuilt(&tank, 90, &checks);
+	double r = 0.1 / knSin(KN_PI / 12.0), turned = 3.0 * (1.5 - 0.25); // 1.5 s, the first half second a ramp
+	assert_near(checkOf(&checks, "travelled"), r * turned, 0.1 * r * turned);
+	assert_near(checkOf(&checks, "turned"), 0.0, 0.1);
+	destroy(&tank);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_first_attachments),
+		cmocka_unit_test(test_restored_tank_goes_on),
+		cmocka_unit_test(test_drives_ahead),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

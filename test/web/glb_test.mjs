@@ -1,0 +1,69 @@
+// glTF animations as others read them: the Khronos validator finds no fault, and three.js' loader shows the bodies of
+// the run, upright, where the .csv of the same run has them.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { finish, folder, fromWeb, knuckle, packageOrSkip, test } from "./harness.mjs";
+import { pathToFileURL } from "node:url";
+
+const validator = packageOrSkip("gltf-validator");
+const load = (name) => import(pathToFileURL(fromWeb.resolve(name)).href);
+globalThis.self ??= globalThis;
+const THREE = await load("three");
+const { GLTFLoader } = await load("three/examples/jsm/loaders/GLTFLoader.js");
+
+// "body" -> [[time, x, y, z], ...]
+function readCsv(file) {
+	const bodies = new Map();
+	for (const line of readFileSync(file, "utf8").trim().split("\n").slice(1)) {
+		const [time, name, x, y, z] = line.split(",");
+		bodies.set(name, [...(bodies.get(name) ?? []), [time, x, y, z].map(Number)]);
+	}
+	return bodies;
+}
+
+for (const [scene, time] of [["ball-grid", 1], ["dominoes", 1], ["joints", 1]]) {
+	const glb = join(folder, `${scene}.glb`), csv = join(folder, `${scene}.csv`);
+	knuckle("run", scene, "--time", String(time), "--fps", "50", "--out", glb, "--out", csv);
+	const bytes = new Uint8Array(readFileSync(glb));
+
+	await test(`${scene}: the validator has no errors and no warnings`, async () => {
+		const report = await validator.validateBytes(bytes, { maxIssues: 20 });
+		const told = report.issues.messages.filter((m) => m.severity <= 1).map((m) => `${m.code} ${m.pointer}: ${m.message}`);
+		assert.deepEqual(told, []);
+		assert.equal(report.info.animationCount, 1);
+	});
+
+	await test(`${scene}: three.js loads it, upright and moving as the run did`, async () => {
+		const gltf = await new GLTFLoader().parseAsync(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length), "");
+		const mixer = new THREE.AnimationMixer(gltf.scene);
+		const action = mixer.clipAction(gltf.animations[0]);
+		action.setLoop(THREE.LoopOnce, 1);
+		action.clampWhenFinished = true;
+		action.play();
+		const bodies = readCsv(csv);
+		let compared = 0, moved = 0;
+		for (const k of [0, 10, 25]) {
+			const at = [...bodies.values()][0][k][0];
+			mixer.setTime(at);
+			gltf.scene.updateMatrixWorld(true);
+			for (const [name, rows] of bodies) {
+				// loaders write names without spaces and dots
+				const node = gltf.scene.getObjectByName(THREE.PropertyBinding.sanitizeNodeName(name));
+				if (!node) {
+					continue;
+				}
+				const p = new THREE.Vector3().setFromMatrixPosition(node.matrixWorld);
+				const [, x, y, z] = rows[k];
+				// z up in the run is y up in glTF
+				assert.ok(p.distanceTo(new THREE.Vector3(x, z, -y)) < 2e-3, `${name} at ${at}: ${p.toArray()} and ${[x, z, -y]}`);
+				moved = Math.max(moved, Math.hypot(x - rows[0][1], y - rows[0][2], z - rows[0][3]));
+				compared += 1;
+			}
+		}
+		assert.ok(compared >= bodies.size, `${compared} poses of ${bodies.size} bodies`);
+		assert.ok(moved > 1e-3, `nothing moved more than ${moved}`);
+	});
+}
+
+finish();
