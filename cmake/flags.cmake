@@ -14,6 +14,10 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
 	# gcc's straight-line vectoriser fuses a*b+-c*d patterns in spite of -ffp-contract=off where the machine has FMA
 	target_compile_options(knuckle_flags INTERFACE -fno-tree-slp-vectorize)
 endif()
+if(KN_WASM)
+	# clang 14 selects wrong SIMD instructions for some straight-line vectors
+	target_compile_options(knuckle_flags INTERFACE -fno-slp-vectorize)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^i.86$")
 	target_compile_options(knuckle_flags INTERFACE -msse2 -mfpmath=sse)
 endif()
