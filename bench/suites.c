@@ -4,9 +4,12 @@
 #include <string.h>
 
 extern const knBenchSuite knLcpBench;
+extern const knBenchSuite knVspBench;
+extern const knBenchSuite knCollideBench;
+extern const knBenchSuite knFieldBench;
 
 static const knBenchSuite* const suites[] = {
-	&knLcpBench,
+	&knLcpBench, &knVspBench, &knCollideBench, &knFieldBench,
 	NULL, // ends the table
 };
 

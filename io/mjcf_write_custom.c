@@ -65,9 +65,10 @@ typedef struct SettingRow {
 	const char* choices[4]; // up to NULL; else the number itself
 } SettingRow;
 
-#define SETTING(member, real, ...)                                                                           \
+#define SETTING(member, real, ...) SETTING_AS(#member, member, real, __VA_ARGS__)
+#define SETTING_AS(label, member, real, ...)                                                                 \
 	{                                                                                                        \
-#member, offsetof(knSettings, member), real, {                                                       \
+		label, offsetof(knSettings, member), real, {                                                         \
 			__VA_ARGS__                                                                                      \
 		}                                                                                                    \
 	}
@@ -83,6 +84,18 @@ static const SettingRow settingRows[] = {
 	SETTING(budget, true, NULL),
 	SETTING(update, false, NULL),
 	SETTING(integrator, false, "euler", "rk4", "embedded", "implicit"),
+	SETTING_AS("friction_model", frictionModel, false, "cone", "aligned", "box"),
+	SETTING(solver, false, "pgs", "jacobi"),
+	SETTING(relaxation, true, NULL),
+	SETTING(mixing, true, NULL),
+	SETTING_AS("warm_start", warmStart, false, NULL),
+	SETTING(queries, false, NULL),
+	SETTING_AS("layer_sweeps", layerSweeps, false, NULL),
+	SETTING_AS("correction_sweeps", correctionSweeps, false, NULL),
+	SETTING(weighting, true, NULL),
+	SETTING(scaling, false, NULL),
+	SETTING_AS("stop_theta", stopTheta, true, NULL),
+	SETTING_AS("stop_stall", stopStall, true, NULL),
 };
 
 // Settings that differ from the stepper's own choice.

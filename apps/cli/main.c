@@ -12,7 +12,8 @@
 #include "options.h"
 
 static const cliCommand* const commands[] = { &cliScenesCommand, &cliRunCommand,     &cliRenderCommand,
-											  &cliInfoCommand,   &cliConvertCommand, &cliBenchCommand };
+											  &cliInfoCommand,   &cliConvertCommand, &cliCompareCommand,
+											  &cliBenchCommand,  &cliDynamicsCommand };
 
 #define COMMAND_COUNT ((int)(sizeof(commands) / sizeof(commands[0])))
 

@@ -122,6 +122,9 @@ static knStatus look(const cliPlan* plan, int64_t step, cliMeasures* measures, k
 	if (plan->measure && scene->entry != NULL && scene->entry->observe != NULL) {
 		scene->entry->observe(plan->world, &scene->args, &measures->checks);
 	}
+	if (plan->watch != NULL) {
+		plan->watch(plan->world, step, plan->watchContext);
+	}
 	knStatus status = plot(plan, measures, measured, error);
 	return status == KN_OK ? record(plan, step, error) : status;
 }

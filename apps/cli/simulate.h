@@ -14,6 +14,8 @@ typedef struct cliRecording {
 	double fps; // 0: every step is recorded
 } cliRecording;
 
+typedef void cliWatchFn(knWorld* world, int64_t step, void* context);
+
 typedef struct cliPlan {
 	const cliScene* scene;
 	knWorld* world;
@@ -22,6 +24,8 @@ typedef struct cliPlan {
 	int recordingCount;
 	cliRecording recordings[CLI_MAX_OUTPUTS];
 	const char* label; // of the progress bar
+	cliWatchFn* watch; // sees the start and the state after every step; NULL: nobody does
+	void* watchContext;
 } cliPlan;
 
 // Model, threads and world of a scene.

@@ -16,13 +16,21 @@ typedef enum knArticulation {
 	KN_ARTICULATION_SWEEP,
 } knArticulation;
 
+typedef enum knFrictionModel {
+	KN_FRICTION_CONE,    // |friction| <= mu N
+	KN_FRICTION_ALIGNED, // a pyramid whose first side follows the sliding, where it is exact
+	KN_FRICTION_BOX,     // a pyramid with fixed sides, as published
+} knFrictionModel;
+
+typedef enum knRelaxationKind { KN_RELAXATION_GAUSS_SEIDEL, KN_RELAXATION_JACOBI } knRelaxationKind;
+
 // What users set with --set name=value. A stepper reads those that concern it and refuses what it cannot do.
 // A value below zero means "the stepper's own choice".
 typedef struct knSettings {
 	knScheme scheme;
 	knArticulation articulation; // impulse: all joints at once, or sweeps
 	int sweeps;                  // solver sweeps per step; -1
-	int shock;                   // shock propagation 0 | 1; -1
+	int shock;                   // shock propagation 0 | 1, 2: with joints (impulse, paper); -1
 	int sleep;                   // sleeping of groups at rest 0 | 1; 0
 	double rolling;              // rolling friction for every shape, m; -1: the shapes'
 	int active;                  // adaptive: active joints; -1
@@ -30,6 +38,20 @@ typedef struct knSettings {
 	double budget;               // adaptive: ms per step; -1
 	int update;                  // adaptive: steps between updates of the active region; -1
 	int integrator;              // reduced: 0 euler, 1 rk4, 2 embedded, 3 implicit; -1
+
+	// velocity
+	int frictionModel;    // knFrictionModel; -1
+	int solver;           // knRelaxationKind; -1
+	int warmStart;        // 0 | 1: impulses of the step before are the start of the next; -1
+	int queries;          // collision queries a step, 1 | 2; -1
+	int layerSweeps;      // sweeps a layer; -1
+	int correctionSweeps; // sweeps of each correction; -1
+	int scaling;          // 0 | 1: the merit theta in plain or in scaled rows; -1
+	double weighting;     // published scheme: share of the step that the global dynamics takes; -1
+	double mixing;        // constraint force mixing gamma at the first sweep, falling to 0; -1
+	double relaxation;    // factor of every change, 1: plain; -1
+	double stopTheta;     // sweeps end when the merit is below; -1
+	double stopStall;     // sweeps end when the merit fell by less than this share over five; -1
 } knSettings;
 
 KN_API knSettings knSettings_Default(void);
@@ -51,12 +73,17 @@ typedef struct knStepReport {
 	int iterations;     // solver sweeps, all phases
 	int queries;        // collision queries
 	int sleeping;       // bodies asleep
-	double theta;       // merit of the last solve, 0: solved; scaled rows
+	double theta;       // merit of the global solve, 0: solved; scaled rows unless scaling=0
 	double work;        // J, what motors, user forces and kinematic bodies put in during the step
 	double collideTime; // s
 	double solveTime;   // s
 	double stepTime;    // s, the whole knWorld_Step
 	size_t arenaBytes;  // high-water mark of the scratch arena
 } knStepReport;
+
+// Convergence while it happens: called after every sweep of a step's global solves (`solve` counts them: groups of
+// different kinds are solved one after the other) with the merit theta; set in knWorldDef. Measuring it costs about as
+// much as a sweep.
+typedef void knConvergenceFn(int solve, int sweep, double theta, void* context);
 
 KN_END_C

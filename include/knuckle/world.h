@@ -27,6 +27,8 @@ typedef struct knWorldDef {
 	void* clockContext;
 	knForceFn* forceFn; // NULL: none
 	void* forceContext;
+	knConvergenceFn* convergenceFn; // NULL: none
+	void* convergenceContext;
 } knWorldDef;
 
 KN_API knWorldDef knWorldDef_Default(void);

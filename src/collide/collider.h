@@ -35,6 +35,7 @@ typedef KN_ARRAY(knPairKey) knPairKeys;
 typedef struct knNarrowItem {
 	int candidate;
 	int childA, childB;
+	int slot; // its first point in knCollider.slots
 } knNarrowItem;
 
 enum { KN_TREE_FIXED, KN_TREE_MOVING, KN_TREE_COUNT };

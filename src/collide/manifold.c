@@ -81,9 +81,29 @@ static void insertAscending(int* chosen, int count, int index) {
 	chosen[count] = index;
 }
 
+// Whether four points stand around a quadrilateral, each well beyond the line of its neighbours: then all stay.
+static bool isQuadrilateral(const knManifoldPoint* points, double size) {
+	double turn = area2(&points[0], &points[1], &points[2]);
+	for (int k = 0; k < 4; ++k) {
+		const knManifoldPoint *before = &points[(k + 3) & 3], *after = &points[(k + 1) & 3];
+		double area = area2(before, &points[k], after), u = after->u - before->u, v = after->v - before->v;
+		double least = APART * (1.0 + SPREAD_SLACK) * size;
+		if (!(area * turn > 0.0) || !(area * area > least * least * (u * u + v * v))) {
+			return false;
+		}
+	}
+	return true;
+}
+
 int knManifold_Reduce(const knManifoldPoint* points, int count, double size, int chosen[KN_PAIR_MAX_POINTS]) {
 	if (count == 0) {
 		return 0;
+	}
+	if (count == 4 && isQuadrilateral(points, size)) {
+		for (int i = 0; i < 4; ++i) {
+			chosen[i] = i;
+		}
+		return 4;
 	}
 	int corners[KN_PAIR_MAX_POINTS];
 	int kept = 0;

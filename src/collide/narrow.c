@@ -1,12 +1,13 @@
 // Contacts of the candidate pairs, in parallel.
 //
 // Candidates become items, pairs of parts, in order. Items are tested in blocks: each writes its own slot of
-// a few points, then the slots are strung together in item order. So the result does not depend on the number
+// as many points as its kinds may have, then the slots are strung together in item order. So the result does not depend on the number
 // of threads, and the slots take no more memory than a block.
 #include "collide/collider.h"
 #include "core/tasks.h"
 
-#define BLOCK 4096
+#define BLOCK_ITEMS 4096
+#define BLOCK_POINTS (BLOCK_ITEMS * KN_PAIR_MAX_POINTS) // or one item's
 #define ITEMS_PER_TASK 32
 
 typedef struct NarrowJob {
@@ -47,16 +48,27 @@ static knStatus listItems(knCollider* c, const knMovedFrame* moved) {
 	for (int k = 0; status == KN_OK && k < c->candidates.count; ++k) {
 		knPairKey key = c->candidates.items[k];
 		if (!hasParts(c, key)) {
-			status = addItem(c, (knNarrowItem){ k, 0, 0 });
+			status = addItem(c, (knNarrowItem){ k, 0, 0, 0 });
 			continue;
 		}
 		knPairInput in = makeInput(c, moved, key);
 		knPartWalk walk = knPartWalk_Start(&in);
 		while (status == KN_OK && knPartWalk_Next(&walk)) {
-			status = addItem(c, (knNarrowItem){ k, walk.childA, walk.childB });
+			status = addItem(c, (knNarrowItem){ k, walk.childA, walk.childB, 0 });
 		}
 	}
 	return status;
+}
+
+static knGeomKind kindOfPart(const knGeom* geom, int child) {
+	return geom->kind == KN_GEOM_COMPOUND ? geom->children[child].geom->kind : geom->kind;
+}
+
+// Points that an item may have.
+static int roomOf(const knCollider* c, const knNarrowItem* item) {
+	knPairKey key = c->candidates.items[item->candidate];
+	return knPair_MaxPoints(kindOfPart(c->shapes[knPairKey_A(key)].geom, item->childA),
+							kindOfPart(c->shapes[knPairKey_B(key)].geom, item->childB));
 }
 
 static void testItems(int begin, int end, int worker, void* argument) {
@@ -66,7 +78,7 @@ static void testItems(int begin, int end, int worker, void* argument) {
 	for (int slot = begin; slot < end; ++slot) {
 		const knNarrowItem* item = &c->narrowItems.items[job->first + slot];
 		knPairInput in = makeInput(c, job->moved, c->candidates.items[item->candidate]);
-		knContactPoint* points = &c->slots.items[slot * KN_PAIR_MAX_POINTS];
+		knContactPoint* points = &c->slots.items[item->slot];
 		c->slotCounts.items[slot] = (uint8_t)knPair_Parts(&in, item->childA, item->childB, points);
 	}
 }
@@ -85,7 +97,11 @@ static void beginPair(knCollider* c, int candidate) {
 
 // Appends a block's points; *candidate is the one that the last pair was made for.
 static bool collect(knCollider* c, int first, int count, int* candidate) {
-	if (!KN_ARRAY_RESERVE(&c->allocator, &c->outPoints, c->outPoints.count + count * KN_PAIR_MAX_POINTS) ||
+	int points = 0;
+	for (int slot = 0; slot < count; ++slot) {
+		points += c->slotCounts.items[slot];
+	}
+	if (!KN_ARRAY_RESERVE(&c->allocator, &c->outPoints, c->outPoints.count + points) ||
 		!KN_ARRAY_RESERVE(&c->allocator, &c->outPairs, c->outPairs.count + count)) {
 		return false;
 	}
@@ -94,27 +110,45 @@ static bool collect(knCollider* c, int first, int count, int* candidate) {
 		if (pointCount == 0) {
 			continue;
 		}
-		if (c->narrowItems.items[first + slot].candidate != *candidate) {
-			*candidate = c->narrowItems.items[first + slot].candidate;
+		const knNarrowItem* item = &c->narrowItems.items[first + slot];
+		if (item->candidate != *candidate) {
+			*candidate = item->candidate;
 			beginPair(c, *candidate);
 		}
 		for (int i = 0; i < pointCount; ++i) {
-			c->outPoints.items[c->outPoints.count++] = c->slots.items[slot * KN_PAIR_MAX_POINTS + i];
+			c->outPoints.items[c->outPoints.count++] = c->slots.items[item->slot + i];
 		}
 		c->outPairs.items[c->outPairs.count - 1].count += pointCount;
 	}
 	return true;
 }
 
-static knStatus testBlocks(knCollider* c, const knCollideInput* input, const knMovedFrame* moved) {
-	int total = c->narrowItems.count, block = total < BLOCK ? total : BLOCK;
-	if (!KN_ARRAY_RESERVE(&c->allocator, &c->slots, block * KN_PAIR_MAX_POINTS) ||
-		!KN_ARRAY_RESERVE(&c->allocator, &c->slotCounts, block)) {
-		return KN_NO_MEMORY;
+// Gives slots to the items of the block that begins at `first`; returns its length.
+static int cutBlock(knCollider* c, int first, int* points) {
+	int total = c->narrowItems.count, count = 0;
+	*points = 0;
+	while (first + count < total && count < BLOCK_ITEMS) {
+		knNarrowItem* item = &c->narrowItems.items[first + count];
+		int room = roomOf(c, item);
+		if (count > 0 && *points + room > BLOCK_POINTS) {
+			break;
+		}
+		item->slot = *points;
+		*points += room;
+		count += 1;
 	}
+	return count;
+}
+
+static knStatus testBlocks(knCollider* c, const knCollideInput* input, const knMovedFrame* moved) {
 	int candidate = -1;
-	for (int first = 0; first < total; first += BLOCK) {
-		int count = total - first < BLOCK ? total - first : BLOCK;
+	for (int first = 0, count; first < c->narrowItems.count; first += count) {
+		int points;
+		count = cutBlock(c, first, &points);
+		if (!KN_ARRAY_RESERVE(&c->allocator, &c->slots, points) ||
+			!KN_ARRAY_RESERVE(&c->allocator, &c->slotCounts, count)) {
+			return KN_NO_MEMORY;
+		}
 		NarrowJob job = { c, moved, first };
 		knTasks_For(&input->tasks, count, ITEMS_PER_TASK, testItems, &job);
 		if (!collect(c, first, count, &candidate)) {

@@ -12,7 +12,7 @@
 //   ellipsoid                                                                         ConvexConvex     ConvexConvex
 //   hull                                                                                               ConvexConvex
 //
-// A compound has no row: its parts meet the other's parts, as many as their trees let through.
+// Meshes and height fields meet every kind, and each other, in knPair_Mesh. A compound has no row: its parts meet the other's parts, as many as their trees let through.
 #include "collide/pair.h"
 
 static knPairFn* const grid[KN_GEOM_KIND_COUNT][KN_GEOM_KIND_COUNT] = {
@@ -60,6 +60,9 @@ void knContact_Swap(knContactPoint* points, int count) {
 int knPair_Convex(const knPairInput* in, knContactPoint* points) {
 	knGeomKind kindA = in->geomA->kind, kindB = in->geomB->kind;
 	if (kindA <= kindB) {
+		if (kindB == KN_GEOM_MESH || kindB == KN_GEOM_HEIGHT_FIELD) {
+			return knPair_Mesh(in, points);
+		}
 		knPairFn* fn = grid[kindA][kindB];
 		return fn != NULL ? fn(in, points) : 0;
 	}
@@ -164,7 +167,7 @@ int knCollide_Pair(const knGeom* geomA, knFrame frameA, const knGeom* geomB, knF
 	knPartWalk walk = knPartWalk_Start(&in);
 	int total = 0;
 	while (knPartWalk_Next(&walk)) {
-		knContactPoint found[KN_PAIR_MAX_POINTS];
+		knContactPoint found[KN_MESH_MAX_POINTS];
 		int count = knPair_Parts(&in, walk.childA, walk.childB, found);
 		for (int i = 0; i < count; ++i, ++total) {
 			if (total < capacity) {

@@ -1,8 +1,9 @@
 // The narrow phase inside the library: one function per pair of kinds, in a grid (pair.c).
 //
-// A pair function writes at most KN_PAIR_MAX_POINTS contacts of two convex geometries, with the conventions
-// of knuckle/collide.h and `feature` below 2^24 (compounds fill the higher bits), and returns how many. It
-// keeps only points with separation < margin. It allocates nothing, remembers nothing and may run on any
+// A pair function writes at most KN_PAIR_MAX_POINTS contacts of two convex geometries, or KN_MESH_MAX_POINTS if
+// there is a mesh or height field, with the conventions of knuckle/collide.h and `feature` below 2^24 for what
+// compounds can hold (they fill the higher bits), and returns how many. It keeps only points with separation <
+// margin. It allocates nothing, remembers nothing and may run on any
 // thread.
 #pragma once
 
@@ -22,6 +23,18 @@ knPairFn knPair_SphereSphere, knPair_SphereCapsule, knPair_SphereBox, knPair_Sph
 knPairFn knPair_CapsuleCapsule, knPair_CapsuleBox, knPair_CapsulePlane;
 knPairFn knPair_BoxBox, knPair_BoxPlane;
 knPairFn knPair_SphereCylinder, knPair_SphereEllipsoid, knPair_PlaneConvex, knPair_ConvexConvex;
+
+// A mesh or height field with anything but a compound; the mesh is B unless both are.
+knPairFn knPair_Mesh;
+
+#define KN_MESH_MAX_POINTS 64
+
+// Points that a pair of these kinds (no compounds) may have.
+static inline int knPair_MaxPoints(knGeomKind kindA, knGeomKind kindB) {
+	bool mesh = kindA == KN_GEOM_MESH || kindB == KN_GEOM_MESH || kindA == KN_GEOM_HEIGHT_FIELD ||
+				kindB == KN_GEOM_HEIGHT_FIELD;
+	return mesh ? KN_MESH_MAX_POINTS : KN_PAIR_MAX_POINTS;
+}
 
 // Looks up the grid; either order of kinds, no compounds.
 int knPair_Convex(const knPairInput* in, knContactPoint* points);

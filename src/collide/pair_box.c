@@ -18,12 +18,13 @@
 #include "collide/manifold.h"
 #include "collide/segment.h"
 
-#define BIAS 2e-7       // sizes by which a rival axis must be better
-#define NEAR_AXES 0.99  // cosine between a normal and a face that lies nearly flat under it
-#define CLIP_SLACK 1e-6 // sizes: a vertex this far outside a side plane is not cut off
-#define TOUCHING 1e-9   // sizes: smaller gaps have no direction between closest points
-#define ROUNDING 1e-13  // and so for the larger box
-#define MAX_CLIPPED 20  // 8 corners; each cut could make 1.5 times as many if rounding made it cross back
+#define BIAS 2e-7              // sizes by which a rival axis must be better
+#define SAME_AXES (1.0 - 5e-8) // cosine between axes that make no difference: 3e-4 radians
+#define NEAR_AXES 0.99         // cosine between a normal and a face that lies nearly flat under it
+#define CLIP_SLACK 1e-6        // sizes: a vertex this far outside a side plane is not cut off
+#define TOUCHING 1e-9          // sizes: smaller gaps have no direction between closest points
+#define ROUNDING 1e-13         // and so for the larger box
+#define MAX_CLIPPED 20 // 8 corners; each cut could make 1.5 times as many if rounding made it cross back
 
 #define MIDDLE 1e-3 // half extents beyond the middle that still count as the upper side of a box
 
@@ -91,24 +92,27 @@ static bool testFaces(const knBoxPair* p, Axis* best) {
 	return true;
 }
 
-// The edge cross with the largest separation; false if one separates by the margin.
-static bool testEdges(const knBoxPair* p, Axis* best) {
-	*best = (Axis){ .s = -INFINITY };
+// The edge cross with the largest separation above `floor`; false if one separates by the margin. Whether a cross
+// can be better is seen before it is made a unit vector, which shortens it: most never are.
+static bool testEdges(const knBoxPair* p, double floor, Axis* best) {
+	*best = (Axis){ .s = floor };
 	for (int i = 0; i < 3; ++i) {
-		int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+		int i1 = i < 2 ? i + 1 : 0, i2 = i > 0 ? i - 1 : 2;
 		for (int j = 0; j < 3; ++j) {
 			// m = e_i x R_j = -R[i2][j] e_i1 + R[i1][j] e_i2; its products with B's axes are entries of row i
 			double m1 = -p->R[i2][j], m2 = p->R[i1][j];
-			double squared = m1 * m1 + m2 * m2;
-			if (squared < 1e-12) {
-				continue; // parallel edges: the faces decide
-			}
-			int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+			int j1 = j < 2 ? j + 1 : 0, j2 = j > 0 ? j - 1 : 2;
 			double reach = knAbs(m1) * p->a[i1] + knAbs(m2) * p->a[i2] + knAbs(p->R[i][j2]) * p->b[j1] +
 						   knAbs(p->R[i][j1]) * p->b[j2];
-			double along = p->t[i1] * m1 + p->t[i2] * m2;
+			double along = p->t[i1] * m1 + p->t[i2] * m2, s = knAbs(along) - reach;
+			double squared = m1 * m1 + m2 * m2;
+			// parallel edges: the faces decide
+			if (squared < 1e-12 ||
+				(s <= 0.0 ? s <= best->s : best->s > 0.0 && s * s <= best->s * best->s * squared)) {
+				continue;
+			}
 			double scale = 1.0 / sqrt(squared);
-			double s = (knAbs(along) - reach) * scale;
+			s *= scale;
 			if (s >= p->margin) {
 				return false;
 			}
@@ -126,15 +130,16 @@ static bool testEdges(const knBoxPair* p, Axis* best) {
 	return true;
 }
 
-// B's faces are A's faces of the turned pair.
+// B's faces are A's faces of the turned pair. Only an edge that beats both faces is looked for: else axes->edge.s is
+// theirs and its n is zero.
 static bool testAxes(const knBoxPair* p, const knBoxPair* turned, Axes* axes) {
 	Axis b;
-	if (!testFaces(p, &axes->faceA) || !testFaces(turned, &b) || !testEdges(p, &axes->edge)) {
+	if (!testFaces(p, &axes->faceA) || !testFaces(turned, &b)) {
 		return false;
 	}
 	knVec3 normal = knBoxPair_AxisB(p, b.i);
 	axes->faceB = (Axis){ .s = b.s, .j = b.i, .n = knComponent(b.n, b.i) > 0.0 ? knNeg(normal) : normal };
-	return true;
+	return testEdges(p, knMax(axes->faceA.s, b.s), &axes->edge);
 }
 
 // Whether `rival` beats `favourite` by more than rounding and shaking.
@@ -167,53 +172,58 @@ static double coordinate(const ClipVertex* vertex, bool alongV) {
 	return alongV ? vertex->v : vertex->u;
 }
 
-// Cuts off what lies beyond side * coordinate <= limit, and a little more, if anything does.
-static void clip(Polygon* polygon, bool alongV, double side, double limit, double slack) {
+// Cuts off what lies beyond side * coordinate <= limit, and a little more. Returns `from` if nothing does, else `to`,
+// which receives the rest.
+static Polygon* clip(Polygon* from, bool alongV, double side, double limit, double slack, Polygon* to) {
 	bool reaches = false;
-	for (int k = 0; k < polygon->count; ++k) {
-		reaches = reaches || side * coordinate(&polygon->points[k], alongV) - limit > slack;
+	for (int k = 0; k < from->count; ++k) {
+		reaches = reaches || side * coordinate(&from->points[k], alongV) - limit > slack;
 	}
 	if (!reaches) {
-		return;
+		return from;
 	}
-	const Polygon from = *polygon;
 	int kept = 0;
-	for (int k = 0; k < from.count; ++k) {
-		const ClipVertex* here = &from.points[k];
-		const ClipVertex* next = &from.points[k + 1 < from.count ? k + 1 : 0];
+	for (int k = 0; k < from->count; ++k) {
+		const ClipVertex* here = &from->points[k];
+		const ClipVertex* next = &from->points[k + 1 < from->count ? k + 1 : 0];
 		double beyond = side * coordinate(here, alongV) - limit,
 			   beyondNext = side * coordinate(next, alongV) - limit;
 		bool keep = beyond <= slack, keepNext = beyondNext <= slack;
 		if (keep) {
-			polygon->points[kept++] = *here;
+			to->points[kept++] = *here;
 		}
 		if (keep != keepNext) {
 			double f = knClamp(beyond / (beyond - beyondNext), 0.0, 1.0);
-			polygon->points[kept].u = here->u + f * (next->u - here->u);
-			polygon->points[kept].v = here->v + f * (next->v - here->v);
-			polygon->points[kept++].w = here->w + f * (next->w - here->w);
+			to->points[kept].u = here->u + f * (next->u - here->u);
+			to->points[kept].v = here->v + f * (next->v - here->v);
+			to->points[kept++].w = here->w + f * (next->w - here->w);
 		}
 	}
-	polygon->count = kept;
+	to->count = kept;
+	return to;
 }
 
 // The incident face of B for A's face `axis` on side `sign`, in face coordinates.
 static void incidentFace(const knBoxPair* p, int axis, double sign, Polygon* polygon) {
-	int j = 0;
-	for (int k = 1; k < 3; ++k) {
-		j = knAbs(p->R[axis][k]) > knAbs(p->R[axis][j]) + 1e-6 ? k : j;
+	const double* row = p->R[axis];
+	int j = knAbs(row[1]) > knAbs(row[0]) + 1e-6 ? 1 : 0;
+	j = knAbs(row[2]) > knAbs(row[j]) + 1e-6 ? 2 : j;
+	double facing = sign * row[j] > 0.0 ? -p->b[j] : p->b[j]; // its outward normal is along R_j
+	int k = j < 2 ? j + 1 : 0, l = j > 0 ? j - 1 : 2,
+		rows[3] = { axis < 2 ? axis + 1 : 0, axis > 0 ? axis - 1 : 2, axis };
+	double center[3], x[3], y[3]; // the face's middle and half sides
+	for (int i = 0; i < 3; ++i) {
+		const double* R = p->R[rows[i]];
+		center[i] = p->t[rows[i]] + facing * R[j];
+		x[i] = p->b[k] * R[k];
+		y[i] = p->b[l] * R[l];
 	}
-	double facing = sign * p->R[axis][j] > 0.0 ? -1.0 : 1.0; // its outward normal is facing * R_j
-	int k = (j + 1) % 3, l = (j + 2) % 3, iu = (axis + 1) % 3, iv = (axis + 2) % 3;
 	polygon->count = 4;
 	for (int c = 0; c < 4; ++c) {
-		double x = c == 1 || c == 2 ? p->b[k] : -p->b[k], y = c >= 2 ? p->b[l] : -p->b[l];
-		double z = facing * p->b[j];
-		ClipVertex* vertex = &polygon->points[c];
-		vertex->u = p->t[iu] + z * p->R[iu][j] + x * p->R[iu][k] + y * p->R[iu][l];
-		vertex->v = p->t[iv] + z * p->R[iv][j] + x * p->R[iv][k] + y * p->R[iv][l];
-		double height = p->t[axis] + z * p->R[axis][j] + x * p->R[axis][k] + y * p->R[axis][l];
-		vertex->w = sign * height - p->a[axis];
+		double sx = c == 1 || c == 2 ? 1.0 : -1.0, sy = c >= 2 ? 1.0 : -1.0;
+		double height = center[2] + sx * x[2] + sy * y[2];
+		polygon->points[c] = (ClipVertex){ center[0] + sx * x[0] + sy * y[0],
+										   center[1] + sx * x[1] + sy * y[1], sign * height - p->a[axis] };
 	}
 }
 
@@ -223,24 +233,25 @@ static void makeFaceContact(const knBoxPair* p, int axis, bool onB, FaceContact*
 	contact->onB = onB;
 	contact->axis = axis;
 	contact->sign = p->t[axis] < 0.0 ? -1.0 : 1.0;
-	Polygon* polygon = &contact->polygon;
-	incidentFace(p, axis, contact->sign, polygon);
 	double limitU = p->a[(axis + 1) % 3], limitV = p->a[(axis + 2) % 3], slack = CLIP_SLACK * p->size;
-	clip(polygon, false, 1.0, limitU, slack);
-	clip(polygon, true, 1.0, limitV, slack);
-	clip(polygon, false, -1.0, limitU, slack);
-	clip(polygon, true, -1.0, limitV, slack);
-	KN_ASSERT(polygon->count <= MAX_CLIPPED);
+	Polygon buffers[2];
+	Polygon* clipped = &buffers[0];
+	incidentFace(p, axis, contact->sign, clipped);
+	clipped = clip(clipped, false, 1.0, limitU, slack, &buffers[clipped == buffers]);
+	clipped = clip(clipped, true, 1.0, limitV, slack, &buffers[clipped == buffers]);
+	clipped = clip(clipped, false, -1.0, limitU, slack, &buffers[clipped == buffers]);
+	clipped = clip(clipped, true, -1.0, limitV, slack, &buffers[clipped == buffers]);
+	KN_ASSERT(clipped->count <= MAX_CLIPPED);
 
-	int kept = 0;
+	Polygon* polygon = &contact->polygon;
+	polygon->count = 0;
 	polygon->deepest = INFINITY;
-	for (int k = 0; k < polygon->count; ++k) {
-		if (polygon->points[k].w < p->margin) {
-			polygon->deepest = knMin(polygon->deepest, polygon->points[k].w);
-			polygon->points[kept++] = polygon->points[k];
+	for (int k = 0; k < clipped->count; ++k) {
+		if (clipped->points[k].w < p->margin) {
+			polygon->deepest = knMin(polygon->deepest, clipped->points[k].w);
+			polygon->points[polygon->count++] = clipped->points[k];
 		}
 	}
-	polygon->count = kept;
 }
 
 // --- names -----------------------------------------------------------------------------------------------
@@ -304,8 +315,14 @@ static int writeFace(const FaceContact* contact, const knBoxPair* pair, const kn
 		points[k].pointB = contact->onB ? reference : incident;
 		points[k].normal = contact->onB ? knNeg(outward) : outward;
 		points[k].separation = vertex->w;
-		onB[k] = contact->onB ? reference : incident;
-		onB[k] = knInvPoint(in->frameB, onB[k]);
+		// in B's frame
+		knVec3 own;
+		knSetComponent(&own, iu, contact->onB ? u : vertex->u);
+		knSetComponent(&own, iv, contact->onB ? v : vertex->v);
+		knSetComponent(&own, contact->axis,
+					   contact->sign * (p->a[contact->axis] + (contact->onB ? 0.0 : vertex->w)));
+		onB[k] =
+			contact->onB ? own : knBoxPair_ToB(pair, knSub(own, knV3(pair->t[0], pair->t[1], pair->t[2])));
 	}
 	nameContacts(pair, onB, count, points);
 	return count;
@@ -416,18 +433,20 @@ static int lineContacts(const BoxBox* b, knVec3 n, Line line, knContactPoint* po
 	return writeLine(b->in, &b->pair, n, line, &flat, points);
 }
 
-// Contacts on a face whose own separation is that of the best axis, `s`, and that has something of the other box
-// above it at that height; 0 if there is no such face. Of two the favourite is A's.
-static int faceContacts(const BoxBox* b, double s, knContactPoint* points) {
+// Contacts on a face that shows the best axis: its own separation is that axis' (or its normal all but the same),
+// and something of the other box lies above it at that height. 0 if there is no such face; of two the favourite is
+// A's.
+static int faceContacts(const BoxBox* b, const Axis* best, knContactPoint* points) {
 	double slack = BIAS * b->pair.size;
 	bool onB = beats(&b->pair, &b->axes.faceB, &b->axes.faceA);
 	for (int attempt = 0; attempt < 2; ++attempt, onB = !onB) {
-		if ((onB ? b->axes.faceB.s : b->axes.faceA.s) < s - slack) {
+		const Axis* face = onB ? &b->axes.faceB : &b->axes.faceA;
+		if (face->s < best->s - slack && knDot(face->n, best->n) < SAME_AXES) {
 			continue;
 		}
 		FaceContact contact;
 		contactOnFace(b, onB, &contact);
-		if (contact.polygon.deepest <= s + slack) {
+		if (knAbs(contact.polygon.deepest - best->s) <= slack) {
 			return writeFace(&contact, &b->pair, b->in, points);
 		}
 	}
@@ -436,17 +455,21 @@ static int faceContacts(const BoxBox* b, double s, knContactPoint* points) {
 
 // The best axis is the least translation; if no face shows it, two edges do.
 static int penetrating(const BoxBox* b, const Axis* best, knContactPoint* points) {
-	int count = faceContacts(b, best->s, points);
+	int count = faceContacts(b, best, points);
 	if (count > 0) {
 		return count;
 	}
-	return lineContacts(b, b->axes.edge.n, edgeLine(&b->pair, &b->axes.edge), points);
+	Axis edge = b->axes.edge;
+	if (knLengthSquared(edge.n) == 0.0) {
+		testEdges(&b->pair, -INFINITY, &edge); // no better than a face, but rounding left nothing above that
+	}
+	return lineContacts(b, edge.n, edgeLine(&b->pair, &edge), points);
 }
 
 // A face shows the distance if its gap is that of the best axis, because points of the boxes are at least as far
 // apart as the boxes, and the separation along any axis is at most that.
 static int separate(const BoxBox* b, const Axis* best, knContactPoint* points) {
-	int count = faceContacts(b, best->s, points);
+	int count = faceContacts(b, best, points);
 	if (count > 0) {
 		return count;
 	}

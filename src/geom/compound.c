@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "geom/geom.h"
+#include "geom/mesh.h"
 
 static knStatus checkChildren(const knGeomChild* children, int count, knError* error) {
 	if (children == NULL || count < 1) {
@@ -27,6 +28,11 @@ static knStatus checkChildren(const knGeomChild* children, int count, knError* e
 		if (geom->kind == KN_GEOM_COMPOUND || knGeomOps_Get(geom->kind)->infinite) {
 			return knError_Set(error, KN_BAD_DATA, element, "%s is a %s, which a compound cannot hold",
 							   element, knGeomKind_Name(geom->kind));
+		}
+		if (geom->mesh != NULL && geom->mesh->triangleCount > KN_MESH_MAX_PART) {
+			return knError_Set(error, KN_LIMIT, element,
+							   "%s is a mesh of %d triangles; in a compound at most %d are possible", element,
+							   geom->mesh->triangleCount, KN_MESH_MAX_PART);
 		}
 		if (knGeom_CheckFrame(children[i].frame, element, error) != KN_OK) {
 			return error != NULL ? error->status : KN_BAD_DATA;

@@ -16,7 +16,7 @@
 #define KN_GEOM_MAX_CHILDREN (1 << 20) // children of a compound: 20 bits of a contact's feature
 #define KN_GEOM_COVER 16               // boxes that stand for a compound when its bounds are taken
 #define KN_MESH_MAX_TRIANGLES (1 << 28)
-#define KN_MESH_MAX_PART (1 << 20)      // triangles of a mesh in a compound: 20 bits of a contact's feature
+#define KN_MESH_MAX_PART (1 << 20) // triangles of a mesh in a compound: 20 bits of a contact's feature
 
 typedef struct knHull knHull;
 typedef struct knMesh knMesh;
@@ -61,6 +61,8 @@ const knGeomOps* knGeomOps_Get(knGeomKind kind);
 knGeom* knGeom_New(knGeomKind kind, knVec3 size, const knAllocator* allocator, knError* error);
 // A mesh or height field of these triangles, or NULL and `error`.
 knGeom* knGeom_NewMesh(knGeomKind kind, const knMeshDef* def, const knAllocator* allocator, knError* error);
+// A mesh that is not solid or a height field, or a compound that holds one.
+bool knGeom_IsSurface(const knGeom* geom);
 // KN_OK if `value` is a usable size; else an error that names the shape and the quantity.
 knStatus knGeom_CheckSize(knGeomKind kind, const char* quantity, double value, knError* error);
 // KN_OK if the frame is finite and its quaternion a unit one.

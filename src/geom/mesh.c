@@ -97,6 +97,15 @@ knGeom* knGeom_Mesh(const knMeshDef* def, const knAllocator* allocator, knError*
 	return knGeom_NewMesh(KN_GEOM_MESH, def, allocator, error);
 }
 
+bool knGeom_IsSurface(const knGeom* geom) {
+	for (int i = 0; i < geom->childCount; ++i) {
+		if (knGeom_IsSurface(geom->children[i].geom)) {
+			return true;
+		}
+	}
+	return geom->mesh != NULL && !geom->mesh->solid;
+}
+
 static void destroy(knGeom* geom) {
 	knMesh_Destroy(geom->mesh);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "model/joint.h"
+#include "geom/geom.h"
 #include "model/scene_internal.h"
 
 // a quaternion this close to unit length is normalised, others are refused
@@ -181,6 +182,11 @@ knStatus knSceneCheck_Shape(const knScene* scene, knBodyId body, const knGeom* g
 	if (knGeom_Kind(geom) == KN_GEOM_PLANE && owner != NULL && owner->def.kind == KN_BODY_DYNAMIC) {
 		return knError_Set(error, KN_BAD_DATA, element,
 						   "a plane is infinite; it cannot belong to a dynamic body");
+	}
+	if (knGeom_IsSurface(geom) && owner != NULL && owner->def.kind == KN_BODY_DYNAMIC) {
+		return knError_Set(error, KN_BAD_DATA, element,
+						   "a %s that is not solid has no inside; it cannot belong to a dynamic body",
+						   knGeomKind_Name(knGeom_Kind(geom)));
 	}
 	if (!knIsFinite(def->density) || def->density <= 0.0) {
 		return knError_Set(error, KN_BAD_DATA, element, "its density is %g; it must be positive",

@@ -21,6 +21,8 @@ typedef struct knStepContext {
 	const knAllocator* allocator; // for growing the stepper's part of the state; not in a warm step
 	knClockFn* clock;             // may be NULL
 	void* clockContext;
+	knConvergenceFn* convergenceFn; // may be NULL
+	void* convergenceContext;
 
 	// out
 	knStepReport* report;

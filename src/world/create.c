@@ -54,6 +54,8 @@ knWorld* knWorld_MakeShell(const knModel* model, const knWorldDef* def, const kn
 	world->clockContext = def->clockContext;
 	world->forceFn = def->forceFn;
 	world->forceContext = def->forceContext;
+	world->convergenceFn = def->convergenceFn;
+	world->convergenceContext = def->convergenceContext;
 	knArena_Init(&world->arena, &world->allocator);
 	knModel_Retain(model);
 	world->model = model;

@@ -46,6 +46,8 @@ knWorld* knWorld_Clone(const knWorld* world, knError* error) {
 		.clockContext = world->clockContext,
 		.forceFn = world->forceFn,
 		.forceContext = world->forceContext,
+		.convergenceFn = world->convergenceFn,
+		.convergenceContext = world->convergenceContext,
 	};
 	knWorld* clone = knWorld_MakeShell(world->model, &def, world->ops, error);
 	if (clone == NULL) {

@@ -53,6 +53,8 @@ static knStatus advance(knWorld* world, double dt, knError* error) {
 		.allocator = &world->allocator,
 		.clock = world->clock,
 		.clockContext = world->clockContext,
+		.convergenceFn = world->convergenceFn,
+		.convergenceContext = world->convergenceContext,
 		.report = &world->report,
 		.error = error,
 	};

@@ -23,6 +23,8 @@ struct knWorld {
 	void* clockContext;
 	knForceFn* forceFn;
 	void* forceContext;
+	knConvergenceFn* convergenceFn;
+	void* convergenceContext;
 
 	// replaced by edits of the topology (edit.c)
 	const knModel* model; // retained

@@ -140,6 +140,18 @@ static void compareSettings(const knSettings* x, const knSettings* y) {
 	assert_same(x->budget, y->budget);
 	assert_int_equal(x->update, y->update);
 	assert_int_equal(x->integrator, y->integrator);
+	assert_int_equal(x->frictionModel, y->frictionModel);
+	assert_int_equal(x->solver, y->solver);
+	assert_int_equal(x->warmStart, y->warmStart);
+	assert_int_equal(x->queries, y->queries);
+	assert_int_equal(x->layerSweeps, y->layerSweeps);
+	assert_int_equal(x->correctionSweeps, y->correctionSweeps);
+	assert_int_equal(x->scaling, y->scaling);
+	assert_same(x->weighting, y->weighting);
+	assert_same(x->mixing, y->mixing);
+	assert_same(x->relaxation, y->relaxation);
+	assert_same(x->stopTheta, y->stopTheta);
+	assert_same(x->stopStall, y->stopStall);
 }
 
 static void compareScenes(const knScene* a, const knScene* b) {
@@ -380,14 +392,14 @@ static void test_the_tree_alone_is_nearly_exact(void** state) {
 // Every setting that --set knows, each alone, with the first of some values that it takes.
 static void test_every_setting_comes_back(void** state) {
 	(void)state;
-	static const char* const values[] = { "0.25", "7", "1", "paper", "sweep", "rk4" };
+	static const char* const values[] = { "0.25", "7", "1", "paper", "sweep", "rk4", "box", "jacobi" };
 	const knSettings standard = knSettings_Default();
 	for (int i = 0; knSettings_Name(i) != NULL; ++i) {
 		knSceneDef def = knSceneDef_Default();
 		def.name = "settings";
 		int taken = 0;
 		while (knSettings_Set(&def.settings, knSettings_Name(i), values[taken], NULL) != KN_OK) {
-			assert_true(++taken < 6);
+			assert_true(++taken < 8);
 		}
 		assert_memory_not_equal(&def.settings, &standard, sizeof standard);
 		knScene* scene = knScene_Create(&def, NULL, NULL);

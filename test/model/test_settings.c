@@ -28,6 +28,18 @@ static void test_values_arrive(void** unused) {
 	assert_near(s.threshold, 1e-3, 0.0);
 	assert_near(s.budget, 2.5, 0.0);
 	assert_int_equal(s.update, 4);
+	assert_ok(knSettings_Set(&s, "friction_model", "box", NULL));
+	assert_ok(knSettings_Set(&s, "solver", "jacobi", NULL));
+	assert_ok(knSettings_Set(&s, "relaxation", "1.5", NULL));
+	assert_ok(knSettings_Set(&s, "mixing", "0.25", NULL));
+	assert_ok(knSettings_Set(&s, "layer_sweeps", "9", NULL));
+	assert_ok(knSettings_Set(&s, "stop_theta", "1e-10", NULL));
+	assert_int_equal(s.frictionModel, KN_FRICTION_BOX);
+	assert_int_equal(s.solver, KN_RELAXATION_JACOBI);
+	assert_near(s.relaxation, 1.5, 0.0);
+	assert_near(s.mixing, 0.25, 0.0);
+	assert_int_equal(s.layerSweeps, 9);
+	assert_near(s.stopTheta, 1e-10, 0.0);
 	assert_ok(knSettings_Set(&s, "scheme", "default", NULL));
 	assert_int_equal(s.scheme, KN_SCHEME_DEFAULT);
 }
@@ -71,7 +83,7 @@ static void test_every_setting_has_a_name_and_help(void** unused) {
 		assert_int_equal(knSettings_Set(&s, knSettings_Name(count), "?", NULL), KN_BAD_DATA);
 		count += 1;
 	}
-	assert_int_equal(count, 11);
+	assert_int_equal(count, 23);
 	assert_null(knSettings_Help(count));
 	assert_null(knSettings_Name(-1));
 }

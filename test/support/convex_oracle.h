@@ -339,6 +339,29 @@ typedef struct OracleResult {
 	double lower, upper; // of the signed distance
 } OracleResult;
 
+static inline OracleResult oracleFinish(OracleSearch* search, double tolerance, int budget) {
+	double left = -INFINITY; // bound of what was not searched
+	while (search->count > 0) {
+		OracleNode node = oraclePop(search);
+		if (node.bound <= search->s + tolerance) {
+			break;
+		}
+		if (search->spent > budget || search->count + 4 > ORACLE_NODES) {
+			left = node.bound;
+			break;
+		}
+		knVec3 ab = knNormalize(knAdd(node.corners[0], node.corners[1]));
+		knVec3 bc = knNormalize(knAdd(node.corners[1], node.corners[2]));
+		knVec3 ca = knNormalize(knAdd(node.corners[2], node.corners[0]));
+		oracleVisit(search, node.corners[0], ab, ca, tolerance);
+		oracleVisit(search, node.corners[1], bc, ab, tolerance);
+		oracleVisit(search, node.corners[2], ca, bc, tolerance);
+		oracleVisit(search, ab, bc, ca, tolerance);
+	}
+	OracleResult result = { search->best, search->s, fmax(left, search->s + tolerance) };
+	return result;
+}
+
 // `heap` has room for ORACLE_NODES.
 static inline OracleResult oracleSearch(const OraclePose* pose, double tolerance, int budget,
 										OracleNode* heap) {
@@ -350,26 +373,17 @@ static inline OracleResult oracleSearch(const OraclePose* pose, double tolerance
 					knScale(octant & 2 ? 1.0 : -1.0, axes.cy), knScale(octant & 4 ? 1.0 : -1.0, axes.cz),
 					tolerance);
 	}
-	double left = -INFINITY; // bound of what was not searched
-	while (search.count > 0) {
-		OracleNode node = oraclePop(&search);
-		if (node.bound <= search.s + tolerance) {
-			break;
-		}
-		if (search.spent > budget || search.count + 4 > ORACLE_NODES) {
-			left = node.bound;
-			break;
-		}
-		knVec3 ab = knNormalize(knAdd(node.corners[0], node.corners[1]));
-		knVec3 bc = knNormalize(knAdd(node.corners[1], node.corners[2]));
-		knVec3 ca = knNormalize(knAdd(node.corners[2], node.corners[0]));
-		oracleVisit(&search, node.corners[0], ab, ca, tolerance);
-		oracleVisit(&search, node.corners[1], bc, ab, tolerance);
-		oracleVisit(&search, node.corners[2], ca, bc, tolerance);
-		oracleVisit(&search, ab, bc, ca, tolerance);
-	}
-	OracleResult result = { search.best, search.s, fmax(left, search.s + tolerance) };
-	return result;
+	return oracleFinish(&search, tolerance, budget);
+}
+
+// The same within about `reach` radians of a direction.
+static inline OracleResult oracleSearchNear(const OraclePose* pose, knVec3 n, double reach, double tolerance,
+											OracleNode* heap) {
+	OracleSearch search = { .pose = pose, .heap = heap, .s = -INFINITY };
+	knVec3 e1 = knScale(reach, knAnyOrthogonal(n)), e2 = knCross(n, e1);
+	knVec3 a = knNormalize(knAdd(n, e1)), b = knNormalize(knAdd(n, knMulAdd(knScale(-0.5, e1), 0.87, e2)));
+	oracleVisit(&search, a, b, knNormalize(knAdd(n, knMulAdd(knScale(-0.5, e1), -0.87, e2))), tolerance);
+	return oracleFinish(&search, tolerance, 6000);
 }
 
 // --- placing -----------------------------------------------------------------------------------------------------
@@ -473,13 +487,16 @@ typedef struct OracleErrors {
 	bool missing;    // no contact at all
 } OracleErrors;
 
-// How far n is off the best direction; 0 if that is not unique: n is no worse up to rounding, or it is another
-// one altogether, nearly as good (contacts do not change sides for less than 2e-7 sizes).
+// How far n is off the best direction; 0 if that is not unique: n is no worse up to rounding, or within 1e-3 of
+// another one altogether that is nearly as good (contacts do not change sides for less than 2e-7 sizes).
 static inline double oracleNormalError(const OraclePose* pose, knVec3 n, const OracleResult* truth,
-									   double size) {
+									   double size, OracleNode* heap) {
 	double angle = 2.0 * asin(fmin(1.0, 0.5 * knDistance(n, truth->n)));
-	double worse = (truth->lower - oracleAlong(pose, n)) / size;
-	return worse <= (angle > 0.1 ? 4e-7 : 2e-9) ? 0.0 : angle;
+	double s = oracleAlong(pose, n);
+	if (angle > 0.1) {
+		s = fmax(s, oracleSearchNear(pose, n, 1e-3, 1e-8 * size, heap).lower);
+	}
+	return (truth->lower - s) / size <= (angle > 0.1 ? 4e-7 : 2e-9) ? 0.0 : angle;
 }
 
 static inline OracleErrors oracleCompare(const OraclePair* pair, OracleNode* heap) {
@@ -518,7 +535,7 @@ static inline OracleErrors oracleCompare(const OraclePair* pair, OracleNode* hea
 	errors.distance = errors.spread < 1e-6
 						  ? fmax(0.0, fmax(truth.lower - deepest, deepest - truth.upper)) / size
 						  : fabs(deepest - along) / size;
-	errors.normal =
-		pair->b.kind == KN_GEOM_PLANE ? knDistance(n, truth.n) : oracleNormalError(&pose, n, &truth, size);
+	errors.normal = pair->b.kind == KN_GEOM_PLANE ? knDistance(n, truth.n)
+												  : oracleNormalError(&pose, n, &truth, size, heap);
 	return errors;
 }

@@ -41,6 +41,7 @@ static bool buildIslands(knArticulationSolve* solve, knArena* arena) {
 	const int bodyCount = solve->input.model->bodyCount;
 	int* root = KN_SCRATCH(arena, int, bodyCount);
 	int* island = KN_SCRATCH(arena, int, bodyCount);
+	solve->bodyIsland = KN_SCRATCH(arena, int, bodyCount);
 	solve->islandBegin = KN_SCRATCH_ZERO(arena, int, solve->jointCount + 2);
 	solve->islandJoint = KN_SCRATCH(arena, int, solve->jointCount);
 	solve->islandWorst = KN_SCRATCH(arena, double, solve->jointCount);
@@ -74,6 +75,9 @@ static bool buildIslands(knArticulationSolve* solve, knArena* arena) {
 	for (int i = 0; i < solve->jointCount; ++i) {
 		int lead = findRoot(root, moving(solve, &solve->joints[i]));
 		solve->islandJoint[begin[island[lead] + 1]++] = i;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		solve->bodyIsland[b] = solve->invMass[b] > 0.0 ? island[findRoot(root, b)] : -1;
 	}
 	return true;
 }
@@ -170,7 +174,7 @@ static void turnInertias(int begin, int end, int worker, void* argument) {
 }
 
 // Blocks and inertias belong to the poses of the state.
-static void takePoses(knArticulationSolve* solve) {
+void knArticulationSolve_TakePoses(knArticulationSolve* solve) {
 	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, turnInertias, solve);
 	for (int i = 0; i < solve->jointCount; ++i) {
 		solve->blocks[i].ready = false;
@@ -186,16 +190,14 @@ knArticulationSolve* knArticulationSolve_Begin(const knArticulationInput* input,
 	solve->paper = input->settings->scheme == KN_SCHEME_PAPER;
 	solve->invMass = input->model->invMass;
 	solve->invInertia = KN_SCRATCH_ZERO(arena, knMat33, input->model->bodyCount);
-	solve->shift = KN_SCRATCH(arena, knTwist, input->model->bodyCount);
-	solve->momentum = KN_SCRATCH(arena, knVec3, input->model->bodyCount);
 	if (!listJoints(solve, arena) || !buildIslands(solve, arena)) {
 		return NULL;
 	}
 	knArticulationSolve_ReserveSettle(solve, arena);
-	if (arena->failed) {
+	if (!knJointCorrection_Reserve(solve, arena)) {
 		return NULL;
 	}
-	takePoses(solve);
+	knArticulationSolve_TakePoses(solve);
 	knArticulationSolve_Enter(solve, KN_ARTICULATION_COLLISION);
 	return solve;
 }
@@ -209,6 +211,27 @@ static const knArticulationMemory* recall(const knArticulationSolve* solve, cons
 	const knArticulationMemory* memory = &solve->input.memory[entry->index];
 	bool own = memory->owner == solve->input.state->joint[entry->index].generation;
 	return memory->dt > 0.0 && own ? memory : NULL;
+}
+
+// How much more than its rate says the error would grow with the velocities of the start: the bodies go round in arcs.
+static void lookAhead(knArticulationSolve* solve, int i) {
+	knSolveJoint* entry = &solve->joints[i];
+	const knJointBlock* block = knJointBlock_Get(solve, i);
+	const knState* state = solve->input.state;
+	const double h = solve->input.h;
+	entry->curve = knZeroTwist();
+	if (knJointBlock_TurnsFast(solve, i, state->velocity)) {
+		return;
+	}
+	knFrame endP = knMovePose(state->pose[entry->parent], state->velocity[entry->parent], h);
+	knFrame endC = knMovePose(state->pose[entry->child], state->velocity[entry->child], h);
+	knTwist growth = knSubT(knSolveJoint_ErrorAt(entry, endP, endC), entry->error);
+	growth = knRotateT(block->axes, knScaleT(1.0 / h, growth));
+	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
+	pair.uP = &solve->input.state->velocity[entry->parent];
+	pair.uC = &solve->input.state->velocity[entry->child];
+	knTwist wrong = knJoint_WrongRate(entry->joint, block->J, block->axes, knJointPair_Rate(&pair));
+	entry->curve = knSubT(growth, wrong);
 }
 
 // The impulses of the last step are the first guess of this one.
@@ -226,6 +249,7 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 		}
 		knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
 		knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), wrench);
+		entry->late = knScale(scale, knRotate(block->axes, memory->late));
 		for (int k = 0; k < 6; ++k) {
 			motors[k] = scale * memory->motor[k];
 		}
@@ -236,7 +260,9 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 	if (!solve->paper) {
 		const knJointBlock* block = knJointBlock_Get(solve, i);
 		entry->error = knJoint_ErrorTwist(block->J, entry->ops->projectState(entry->joint, block->J));
-		knJointSteady_Begin(solve, i);
+		entry->couple = knZero3();
+		entry->byRates = false;
+		lookAhead(solve, i);
 	}
 	return 0.0;
 }
@@ -245,6 +271,7 @@ static double leaveDynamics(knArticulationSolve* solve, int i, double epsilon) {
 	(void)epsilon;
 	knSolveJoint* entry = &solve->joints[i];
 	solve->u = solve->input.blocks->u;
+	entry->late = knZero3();
 	knJointBounds_AddWork(solve, i);
 	for (int k = 0; k < entry->boundCount; ++k) {
 		knJointBound* bound = &solve->bounds[entry->boundBegin + k];
@@ -264,75 +291,12 @@ void knSolveJoint_Push(knArticulationSolve* solve, knSolveJoint* entry, const kn
 	}
 	entry->total.lin = knAdd(entry->total.lin, wrench.lin);
 	entry->total.ang = knAdd(entry->total.ang, knAdd(wrench.ang, knCross(offset, wrench.lin)));
+	if (solve->phase == KN_ARTICULATION_ARRIVAL) {
+		entry->late = knAdd(entry->late, wrench.lin);
+	}
 	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
 		entry->locked.lin = knAdd(entry->locked.lin, locked.lin);
 		entry->locked.ang = knAdd(entry->locked.ang, knAdd(locked.ang, knCross(offset, locked.lin)));
-	}
-}
-
-// --- the correction --------------------------------------------------------------------------------------
-
-static knVec3 timesTensor(knQuat q, const knMat33* local, knVec3 v) {
-	return knRotate(q, knMulMV(local, knInvRotate(q, v)));
-}
-
-static void beginCorrection(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	knArticulationSolve* solve = argument;
-	const knState* state = solve->input.state;
-	for (int b = begin; b < end; ++b) {
-		solve->shift[b] = knZeroTwist();
-		solve->momentum[b] =
-			timesTensor(state->pose[b].q, &solve->input.model->inertiaLocal[b], state->velocity[b].ang);
-	}
-}
-
-static void shiftBodies(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	knArticulationSolve* solve = argument;
-	for (int b = begin; b < end; ++b) {
-		if (solve->invMass[b] > 0.0) {
-			solve->input.state->pose[b] = knMovePose(solve->input.state->pose[b], solve->shift[b], 1.0);
-			solve->shift[b] = knZeroTwist();
-		}
-	}
-}
-
-void knArticulationSolve_Shift(knArticulationSolve* solve) {
-	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, shiftBodies, solve);
-	takePoses(solve);
-}
-
-// The angular momentum is the state: velocities follow it to the corrected poses.
-static void endCorrection(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	knArticulationSolve* solve = argument;
-	const knModel* model = solve->input.model;
-	for (int b = begin; b < end; ++b) {
-		if (solve->invMass[b] > 0.0) {
-			const knQuat q = solve->input.state->pose[b].q;
-			const knVec3 L = solve->momentum[b];
-			knVec3 omega = timesTensor(q, &model->invInertiaLocal[b], L);
-			// once more for what the rounding of a quaternion's length took (integrate.c)
-			knVec3 rest = knSub(L, timesTensor(q, &model->inertiaLocal[b], omega));
-			solve->input.state->velocity[b].ang =
-				knAdd(omega, timesTensor(q, &model->invInertiaLocal[b], rest));
-		}
-	}
-}
-
-// A pair of bodies shifted by +-s/m without the velocities to it would gain s x (v_c - v_p) of angular momentum: its
-// two bodies give it back, half each.
-static void balanceCorrection(knArticulationSolve* solve) {
-	const knTwist* v = solve->input.state->velocity;
-	for (int i = 0; i < solve->jointCount; ++i) {
-		const knSolveJoint* entry = &solve->joints[i];
-		if (solve->invMass[entry->parent] > 0.0 && solve->invMass[entry->child] > 0.0) {
-			knVec3 gained = knCross(entry->shift, knSub(v[entry->child].lin, v[entry->parent].lin));
-			knVec3* momentum = solve->momentum;
-			momentum[entry->parent] = knMulAdd(momentum[entry->parent], -0.5, gained);
-			momentum[entry->child] = knMulAdd(momentum[entry->child], -0.5, gained);
-		}
 	}
 }
 
@@ -347,21 +311,18 @@ void knArticulationSolve_Enter(knArticulationSolve* solve, knArticulationPhase p
 		knArticulationSolve_Sweep(solve, startWarm, false, 1.0);
 		return;
 	}
-	const knTasks* tasks = &solve->input.tasks;
-	const int bodyCount = solve->input.model->bodyCount;
 	if (last == KN_ARTICULATION_DYNAMICS) {
 		knArticulationSolve_Sweep(solve, leaveDynamics, false, 1.0);
-		takePoses(solve);
+		knArticulationSolve_TakePoses(solve);
 	}
 	if (phase == KN_ARTICULATION_CORRECTION) {
 		KN_ASSERT(last == KN_ARTICULATION_DYNAMICS);
-		knTasks_For(tasks, bodyCount, BODY_GRAIN, beginCorrection, solve);
+		knJointCorrection_Begin(solve);
 		solve->u = solve->shift;
 		return;
 	}
 	if (last == KN_ARTICULATION_CORRECTION) {
-		balanceCorrection(solve);
-		knTasks_For(tasks, bodyCount, BODY_GRAIN, endCorrection, solve);
+		knJointCorrection_End(solve);
 	}
 	solve->u = solve->input.state->velocity;
 }
@@ -370,7 +331,9 @@ void knArticulationSolve_Enter(knArticulationSolve* solve, knArticulationPhase p
 
 static void remember(const knArticulationSolve* solve, const knSolveJoint* entry, knQuat axes) {
 	knArticulationMemory* memory = &solve->input.memory[entry->index];
+	const knQuat end = knMulQ(solve->input.state->pose[entry->parent].q, entry->joint->frameParent.q);
 	*memory = (knArticulationMemory){ .impulse = knInvRotateT(axes, entry->locked),
+									  .late = knInvRotate(end, entry->late),
 									  .dt = solve->input.h,
 									  .owner = solve->input.state->joint[entry->index].generation };
 	for (int k = 0; k < entry->boundCount; ++k) {

@@ -35,26 +35,33 @@ typedef struct knSolveJoint {
 	knTwist locked; // dynamics phase: impulse of locked directions at the child's start origin, world axes
 	knTwist
 		error; // at the start of the step, parent joint frame's axes: the dynamics phase leaves it as it is
+	bool byRates;  // dynamics: predicted by rates and `curve` to the end of the step
+	knTwist curve; // what rates at the start miss of the error's growth, as a rate; world axes
 	knVec3 shift;  // of the correction phase, kg m, on the child
 	knTwist total; // all impulses of the step likewise (each at the child's origin of its time)
 	knQuat axes;   // parent joint frame at the start of the step
 	double work;   // J, of motors
 
 	// steadying couple (joint_steady.c)
-	bool steadied;
+	knVec3 late;   // force impulse of the last step's arrival, world axes; then of this one's
 	knVec3 couple; // impulse so far
-	knMat33 give;  // change of the relative spin by couples
 } knSolveJoint;
 
-// Locked directions of a joint at the poses of the phase, and K = B^T W B factored. Made at the first visit.
+#define KN_BLOCK_ROWS 9
+
+// Locked directions of a joint at the poses of the phase and, in the dynamics phase, the axes of its steadying couple,
+// and K = B^T W B + softness, factored. Made at the first visit.
 typedef struct knJointBlock {
 	bool ready;
-	int count;       // 0: nothing locked, or K is singular
-	knTwist rows[6]; // world axes
-	knVec3 rP, rC;   // levers to the child's joint origin
-	knQuat axes;     // parent joint frame
+	int count;                   // locked rows; 0: nothing locked, or K is singular
+	int all;                     // and the couple's, which follow
+	knTwist rows[KN_BLOCK_ROWS]; // world axes
+	knVec3 rP, rC;               // levers to the child's joint origin
+	knQuat axes;                 // parent joint frame
 	knFrame J;
-	double factor[36]; // LDL^T of K
+	double softness[KN_BLOCK_ROWS];              // of the couple's rows, and a trace of it for locked ones
+	double factor[36];                           // LDL^T of K, locked rows alone
+	double whole[KN_BLOCK_ROWS * KN_BLOCK_ROWS]; // and of all rows, if there is a couple
 } knJointBlock;
 
 struct knArticulationSolve {
@@ -72,17 +79,22 @@ struct knArticulationSolve {
 
 	// islands: joints that are connected through moving bodies
 	int islandCount;
-	int* islandBegin;    // [islandCount + 1]
-	int* islandJoint;    // entries, ascending within an island
-	double* islandWorst; // [islandCount] error of a sweep
+	int* islandBegin;                // [islandCount + 1]
+	int* islandJoint;                // entries, ascending within an island
+	double* islandWorst;             // [islandCount] error of a sweep
+	int* bodyIsland;                 // [bodyCount] -1: no joint, or immovable
+	struct knIslandBalance* balance; // [islandCount] (joint_correction.c)
 
 	// bodies under the present phase
 	const double* invMass;
 	knMat33* invInertia; // world axes. knArticulationSolve_Enter
 	knTwist* u;
-	knTwist* shift;   // [bodyCount] the way that the correction moves bodies by: u of that phase
-	knVec3* momentum; // [bodyCount] angular momentum, which a correction does not change but for its balance
-	struct knSettleVector* settle[4]; // [jointCount] each (joint_settle.c)
+	knTwist* shift;    // [bodyCount] the way that the correction moves bodies by: u of that phase
+	double* kinetic;   // [bodyCount] J (joint_settle.c)
+	int* jointsOfBody; // [bodyCount] likewise
+	knVec3* spin;      // [bodyCount] angular velocity before the correction, body axes
+	knQuat* startTurn; // [bodyCount] and orientation
+	struct knSettleVector* settle[5]; // [jointCount] each (joint_settle.c)
 	knTwist* change;                  // [bodyCount] likewise; zero for immovable bodies
 };
 
@@ -151,10 +163,19 @@ knJointBlock* knJointBlock_Get(knArticulationSolve* solve, int i);
 // The impulses along the locked rows that answer a change of rates `change`: K z = -B^T change.
 void knJointBlock_Answer(const knJointBlock* block, knTwist change, double z[6]);
 
+// Does an arm of the joint turn so far in the step that a prediction along its arc says nothing about a push?
+bool knJointBlock_TurnsFast(knArticulationSolve* solve, int i, const knTwist* velocities);
 // What is wrong with the velocity V (world axes) of a joint at J: its locked part is to vanish.
 knTwist knJoint_WrongRate(const knJoint* joint, knFrame J, knQuat axes, knTwist V);
-// Correction phase: moves all bodies by their shifts, which are then zero.
-void knArticulationSolve_Shift(knArticulationSolve* solve);
+// Correction phase (joint_correction.c): its beginning; moves all bodies by their shifts, which are then zero; its end.
+bool knJointCorrection_Reserve(knArticulationSolve* solve, knArena* arena);
+void knJointCorrection_Begin(knArticulationSolve* solve);
+void knJointCorrection_Shift(knArticulationSolve* solve);
+void knJointCorrection_End(knArticulationSolve* solve);
+// Blocks and inertias for the present poses of the state.
+void knArticulationSolve_TakePoses(knArticulationSolve* solve);
+// Error of a joint at given poses, parent joint frame's axes.
+knTwist knSolveJoint_ErrorAt(const knSolveJoint* entry, knFrame poseP, knFrame poseC);
 // Memory for joint_settle.c.
 void knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena);
 
@@ -166,9 +187,11 @@ void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted);
 // Work of the dynamics phase, before u changes again.
 void knJointBounds_AddWork(knArticulationSolve* solve, int i);
 
-// Couples that keep taut joints from fluttering (joint_steady.c): set up in the dynamics phase, and one visit.
-void knJointSteady_Begin(knArticulationSolve* solve, int i);
-void knJointSteady_Visit(knArticulationSolve* solve, int i);
+// Couples that keep taut joints from fluttering (joint_steady.c): the rows for the force at hand, and one visit.
+void knJointSteady_Rows(knArticulationSolve* solve, int i);
+double knJointSteady_Visit(knArticulationSolve* solve, int i, double epsilon);
+// Is the joint to be taken by its rates, because it is taut or an arm turns fast? Rows must be up to date.
+bool knJointSteady_ByRates(knArticulationSolve* solve, int i);
 
 // The published form of one joint's pre-stabilization (prestabilize_paper.c).
 double knPreStabilize_PaperJoint(knArticulationSolve* solve, int i, double epsilon);

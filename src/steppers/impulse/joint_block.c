@@ -3,6 +3,10 @@
 #include "core/dense.h"
 #include "steppers/impulse/articulation_internal.h"
 
+#define SOFTNESS                                                                                             \
+	1e-7 // of a locked row beside its own resistance: a net drawn flat has no solution without it
+#define FAST_TURN 0.7 // rad
+
 static void build(const knArticulationSolve* solve, const knSolveJoint* entry, knJointBlock* block) {
 	// in
 	const knJoint* joint = entry->joint;
@@ -23,10 +27,12 @@ static void build(const knArticulationSolve* solve, const knSolveJoint* entry, k
 		for (int k = 0; k <= i; ++k) {
 			block->factor[block->count * i + k] = knDotT(block->rows[k], response);
 		}
+		block->softness[i] = SOFTNESS * block->factor[(block->count + 1) * i];
 	}
 	if (!knDense_FactorLdl(block->factor, block->count)) {
 		block->count = 0;
 	}
+	block->all = block->count;
 }
 
 knJointBlock* knJointBlock_Get(knArticulationSolve* solve, int i) {
@@ -42,4 +48,22 @@ void knJointBlock_Answer(const knJointBlock* block, knTwist change, double z[6])
 		z[i] = -knDotT(block->rows[i], change);
 	}
 	knDense_SolveLdl(block->factor, block->count, z);
+}
+
+knTwist knSolveJoint_ErrorAt(const knSolveJoint* entry, knFrame poseP, knFrame poseC) {
+	knFrame J = knJoint_Frame(entry->joint, poseP, poseC);
+	return knJoint_ErrorTwist(J, entry->ops->projectState(entry->joint, J));
+}
+
+static bool armTurnsFast(double h, knVec3 spin, knVec3 arm) {
+	knVec3 way = knScale(h, knCross(spin, arm));
+	return knLengthSquared(way) > FAST_TURN * FAST_TURN * knLengthSquared(arm);
+}
+
+bool knJointBlock_TurnsFast(knArticulationSolve* solve, int i, const knTwist* velocities) {
+	const knSolveJoint* entry = &solve->joints[i];
+	const knJointBlock* block = knJointBlock_Get(solve, i);
+	const double h = solve->input.h;
+	return armTurnsFast(h, velocities[entry->parent].ang, block->rP) ||
+		   armTurnsFast(h, velocities[entry->child].ang, block->rC);
 }

@@ -10,8 +10,11 @@
 // so that it conserves momentum, only ever takes energy, leaves a turn of the whole and a twist about f alone, and
 // vanishes with h. s ramps from 0 to 1 where h^2 k/I is between CALM and STIFF: joints that are not taut for the
 // step have none. f is that of the step before. The joint's locked directions answer the couple (joint_bounds.c).
+#include "core/dense.h"
 #include "steppers/impulse/articulation_internal.h"
 
+#define ALONG 4.0
+#define STEADY 0.25
 #define CALM 0.1
 #define STIFF 0.5
 
@@ -27,61 +30,89 @@ static double stiffness(const knMat33* invInertia, knVec3 pull, double force, kn
 	return k * knClamp((h * h * k * across - CALM) / (STIFF - CALM), 0.0, 1.0);
 }
 
-// The couple with the locked directions' answer.
-static knTwist withAnswer(const knJointBlock* block, const knJointPair* pair, knVec3 couple) {
-	knTwist wrench = knMakeTwist(couple, knZero3());
-	double z[6];
-	knJointBlock_Answer(block, knJointPair_Response(pair, wrench), z);
-	for (int k = 0; k < block->count; ++k) {
-		wrench = knMulAddT(wrench, z[k], block->rows[k]);
-	}
-	return wrench;
-}
-
-void knJointSteady_Begin(knArticulationSolve* solve, int i) {
-	solve->joints[i].steadied = false;
-	solve->joints[i].couple = knZero3();
-}
-
-// What the two bodies give way to couples, with the locked directions' answer: found when first needed.
-static const knMat33* give(knSolveJoint* entry, const knJointBlock* block, const knJointPair* pair) {
-	if (!entry->steadied) {
-		knVec3 columns[3];
-		for (int a = 0; a < 3; ++a) {
-			knTwist wrench = withAnswer(block, pair, knV3(a == 0, a == 1, a == 2));
-			columns[a] = knJointPair_Response(pair, wrench).ang;
-		}
-		entry->give = knMakeMat33(columns[0], columns[1], columns[2]);
-		entry->steadied = true;
-	}
-	return &entry->give;
-}
-
-void knJointSteady_Visit(knArticulationSolve* solve, int i) {
-	knSolveJoint* entry = &solve->joints[i];
+// Softness for the impulse at hand and the direction of the force; 0: the joint is not taut.
+static double softnessOf(const knArticulationSolve* solve, int i, knVec3* pull) {
+	const knSolveJoint* entry = &solve->joints[i];
+	const knJointBlock* block = &solve->blocks[i];
 	const double h = solve->input.h;
-	double force = knLength(entry->locked.lin) / h;
+	knVec3 impulse = knAdd(entry->locked.lin, entry->late);
+	double force = knLength(impulse) / h;
 	if (!(force > 0.0)) {
+		return 0.0;
+	}
+	*pull = knScale(1.0 / (h * force), impulse);
+	const knMat33 *parent = &solve->invInertia[entry->parent], *child = &solve->invInertia[entry->child];
+	double k =
+		stiffness(child, *pull, force, block->rC, h) + stiffness(parent, knNeg(*pull), force, block->rP, h);
+	// the line along which the two bodies are strung
+	knVec3 line =
+		knSub(parent->cx.x > 0.0 ? block->rP : knZero3(), child->cx.x > 0.0 ? block->rC : knZero3());
+	*pull = knNormalize(line);
+	return k > 0.0 ? STEADY / (h * h * k) : 0.0;
+}
+
+void knJointSteady_Rows(knArticulationSolve* solve, int i) {
+	knSolveJoint* entry = &solve->joints[i];
+	knJointBlock* block = knJointBlock_Get(solve, i);
+	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
+	knVec3 pull;
+	block->all = block->count;
+	double softness = softnessOf(solve, i, &pull);
+	if (softness == 0.0) {
+		// a joint that went slack gives its couple back
+		if (knLengthSquared(entry->couple) > 0.0) {
+			knTwist wrench = knMakeTwist(knNeg(entry->couple), knZero3());
+			entry->couple = knZero3();
+			knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), knZeroTwist());
+		}
 		return;
 	}
-	const knJointBlock* block = knJointBlock_Get(solve, i);
+
+	knVec3 first = knAnyOrthogonal(pull);
+	const knVec3 axes[3] = { first, knCross(pull, first), pull };
+	for (int k = 0; k < 3; ++k) {
+		block->rows[block->count + k] = knMakeTwist(axes[k], knZero3());
+		block->softness[block->count + k] = k < 2 ? softness : ALONG * softness;
+	}
+	block->all = block->count + 3;
+	for (int r = 0; r < block->all; ++r) {
+		knTwist response = knJointPair_Response(&pair, block->rows[r]);
+		for (int c = 0; c <= r; ++c) {
+			block->whole[block->all * r + c] = knDotT(block->rows[c], response);
+		}
+		block->whole[block->all * r + r] += r >= block->count ? block->softness[r] : 0.0;
+	}
+	if (!knDense_FactorLdl(block->whole, block->all)) {
+		block->all = block->count;
+	}
+}
+
+bool knJointSteady_ByRates(knArticulationSolve* solve, int i) {
+	const knJointBlock* block = &solve->blocks[i];
+	return solve->joints[i].byRates || block->all > block->count ||
+		   knJointBlock_TurnsFast(solve, i, solve->u);
+}
+
+double knJointSteady_Visit(knArticulationSolve* solve, int i, double epsilon) {
+	knSolveJoint* entry = &solve->joints[i];
+	const knJointBlock* block = &solve->blocks[i];
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
-	knVec3 pull = knScale(1.0 / (h * force), entry->locked.lin);
-	double k = stiffness(pair.invInertiaC, pull, force, block->rC, h) +
-			   stiffness(pair.invInertiaP, knNeg(pull), force, block->rP, h);
-	knVec3 change = knNeg(entry->couple);
-	if (k > 0.0) {
-		const knMat33* K = give(entry, block, &pair);
-		double softness = 2.0 / (h * h * k);
-		knMat33 soft = knDiagonal33(softness, softness, softness), sum = knAddMM(K, &soft);
-		knMat33 inverse = knInverse33(&sum);
-		knVec3 lacking = knMulAdd(knJointPair_Rate(&pair).ang, softness, entry->couple);
-		lacking = knMulAdd(lacking, -knDot(pull, lacking), pull);
-		change = knNeg(knMulMV(&inverse, lacking));
+	knTwist V = knJointPair_Rate(&pair), couple = knZeroTwist(), locked = knZeroTwist();
+	knTwist wrong = knAddT(knJoint_WrongRate(entry->joint, block->J, block->axes, V), entry->curve);
+	double z[KN_BLOCK_ROWS], worst = 0.0;
+	for (int k = 0; k < block->count; ++k) {
+		z[k] = -knDotT(block->rows[k], wrong);
+		worst = knMax(worst, knAbs(z[k]));
 	}
-	if (knLengthSquared(change) > 0.0) {
-		entry->couple = knAdd(entry->couple, change);
-		knTwist wrench = withAnswer(block, &pair, change);
-		knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), knZeroTwist());
+	for (int k = block->count; k < block->all; ++k) {
+		z[k] = -knDot(block->rows[k].ang, knMulAdd(V.ang, block->softness[k], entry->couple));
 	}
+	knDense_SolveLdl(block->all > block->count ? block->whole : block->factor, block->all, z);
+	for (int k = 0; k < block->all; ++k) {
+		knTwist* sum = k < block->count ? &locked : &couple;
+		*sum = knMulAddT(*sum, epsilon * z[k], block->rows[k]);
+	}
+	entry->couple = knAdd(entry->couple, couple.ang);
+	knSolveJoint_Push(solve, entry, &pair, knAddT(couple, locked), knZero3(), locked);
+	return solve->input.h * worst;
 }

@@ -84,17 +84,6 @@ static double closeBall(knArticulationSolve* solve, int i, double epsilon) {
 	f = knSub(f, kept.lin);
 	double error = knLength(f);
 	if (error > CLOSED) {
-		double turn = knMax(knLengthSquared(newton.parent.u.ang), knLengthSquared(newton.child.u.ang));
-		if (solve->input.h * solve->input.h * turn > 0.25) {
-			knJointPair pair =
-				knJointPair_Make(solve, &solve->joints[i], newton.parent.lever, newton.child.lever);
-			slope.cx = knScale(solve->input.h,
-							   knJointPair_Response(&pair, knMakeTwist(knZero3(), knV3(1, 0, 0))).lin);
-			slope.cy = knScale(solve->input.h,
-							   knJointPair_Response(&pair, knMakeTwist(knZero3(), knV3(0, 1, 0))).lin);
-			slope.cz = knScale(solve->input.h,
-							   knJointPair_Response(&pair, knMakeTwist(knZero3(), knV3(0, 0, 1))).lin);
-		}
 		knMat33 inverse = knInverse33(&slope);
 		knTwist wrench = knMakeTwist(knZero3(), knScale(-epsilon, knMulMV(&inverse, f)));
 		if (error > FAR_OPEN) {
@@ -169,6 +158,9 @@ static double closeAny(knArticulationSolve* solve, int i, double epsilon) {
 }
 
 static double closeJoint(knArticulationSolve* solve, int i, double epsilon) {
+	if (knJointSteady_ByRates(solve, i)) {
+		return knJointSteady_Visit(solve, i, epsilon);
+	}
 	return solve->joints[i].joint->kind == KN_JOINT_BALL ? closeBall(solve, i, epsilon)
 														 : closeAny(solve, i, epsilon);
 }
@@ -178,7 +170,7 @@ double knPreStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
 	if (solve->paper) {
 		return knPreStabilize_PaperJoint(solve, i, epsilon);
 	}
-	knJointSteady_Visit(solve, i);
+	knJointSteady_Rows(solve, i);
 	double error = closeJoint(solve, i, epsilon);
 	if (solve->joints[i].boundCount > 0) {
 		knJointBounds_Pass(solve, i, true);

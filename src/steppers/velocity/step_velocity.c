@@ -22,23 +22,39 @@
 #define PAPER_LAYER_SWEEPS 10
 #define PAPER_WEIGHTING 0.01
 
+// The stepper's own choice unless the user has one.
+static int chosen(int setting, int own) {
+	return setting >= 0 ? setting : own;
+}
+
+static double chosenNumber(double setting, double own) {
+	return setting >= 0.0 ? setting : own;
+}
+
 static knVelocityOptions resolveOptions(const knStepContext* context) {
 	const knSettings* settings = context->settings;
 	bool paper = settings->scheme == KN_SCHEME_PAPER;
+	int friction = chosen(settings->frictionModel, paper ? KN_FRICTION_ALIGNED : KN_FRICTION_CONE);
 	knVelocityOptions options = {
 		.sweeps = { DEFAULT_SWEEPS, DEFAULT_SMALL_SWEEPS, DEFAULT_TINY_SWEEPS, DEFAULT_JOINT_SWEEPS },
-		.layerSweeps = paper ? PAPER_LAYER_SWEEPS : DEFAULT_LAYER_SWEEPS,
-		.tallLayerSweeps = DEFAULT_TALL_SWEEPS,
-		.correctionSweeps = DEFAULT_CORRECTION_SWEEPS,
+		.layerSweeps = chosen(settings->layerSweeps, paper ? PAPER_LAYER_SWEEPS : DEFAULT_LAYER_SWEEPS),
+		.tallLayerSweeps = chosen(settings->layerSweeps, DEFAULT_TALL_SWEEPS),
+		.correctionSweeps = chosen(settings->correctionSweeps, DEFAULT_CORRECTION_SWEEPS),
 		.shock = settings->shock != 0,
-		.queries = paper ? 2 : 1,
-		.weighting = PAPER_WEIGHTING,
-		.friction = KN_SWEEP_CONE,
-		.warmStart = !paper,
-		.solver = { .omega = 1.0, .tasks = &context->tasks },
+		.queries = chosen(settings->queries, paper ? 2 : 1),
+		.weighting = chosenNumber(settings->weighting, PAPER_WEIGHTING),
+		.friction = friction == KN_FRICTION_CONE ? KN_SWEEP_CONE : KN_SWEEP_BOX,
+		.alignTangents = friction == KN_FRICTION_ALIGNED,
+		.warmStart = chosen(settings->warmStart, !paper) != 0,
+		.directJoints = !paper && settings->articulation == KN_ARTICULATION_DIRECT,
+		.solver = { .gamma = chosenNumber(settings->mixing, 0.0),
+					.omega = chosenNumber(settings->relaxation, 1.0),
+					.jacobi = settings->solver == KN_RELAXATION_JACOBI,
+					.unscaled = settings->scaling == 0,
+					.tasks = &context->tasks },
 	};
 	for (int stage = 0; stage < KN_STAGE_COUNT && (paper || settings->sweeps >= 0); ++stage) {
-		options.sweeps[stage] = settings->sweeps >= 0 ? settings->sweeps : PAPER_SWEEPS;
+		options.sweeps[stage] = chosen(settings->sweeps, PAPER_SWEEPS);
 	}
 	return options;
 }
@@ -73,7 +89,10 @@ static knStatus stepDefault(knVelocityStep* step) {
 		THEN(status, knVelocity_CorrectLayers(step));
 	}
 
-	// 5 correction() of the whole world
+	// 5 correction() of the whole world; the old contacts serve, their depths are measured anew
+	if (step->options.queries > 1) {
+		THEN(status, knVelocity_FindAgain(step));
+	}
 	THEN(status, knVelocity_CorrectGlobal(step));
 	return status;
 }
@@ -101,7 +120,9 @@ static knStatus stepPaper(knVelocityStep* step) {
 	}
 
 	// 4 contacts at t + h
-	THEN(status, knVelocity_FindAgain(step));
+	if (step->options.queries > 1) {
+		THEN(status, knVelocity_FindAgain(step));
+	}
 
 	// 5 correction() on every group
 	THEN(status, knVelocity_CorrectGlobal(step));

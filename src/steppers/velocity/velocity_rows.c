@@ -19,7 +19,13 @@ knStatus knVelocity_ApplyForces(knVelocityStep* step, double span) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knJointRows_ApplyForces(context->model, &step->blocks, context->state);
-	double last = knVelocityMemory_Get(context->state)->dt;
+	const knVelocityMemory* memory = knVelocityMemory_Get(context->state);
+	double last = memory->dt;
+	if (step->options.directJoints &&
+		!knJointRows_Steady(context->model, context->state, knVelocityMemory_Joints(context->state),
+							memory->jointCount, last, &step->blocks, arena)) {
+		return knVelocity_OutOfMemory(step);
+	}
 	step->input = (knRowInput){ .model = context->model,
 								.state = context->state,
 								.blocks = &step->blocks,
@@ -33,6 +39,8 @@ knStatus knVelocity_ApplyForces(knVelocityStep* step, double span) {
 		step->saved = KN_SCRATCH(arena, knTwist, count);
 		step->turns = KN_SCRATCH(arena, knQuat, count);
 		step->solveSet = KN_SCRATCH(arena, int32_t, count);
+		step->options.solver.blockCount = count;
+		step->options.solver.copy = KN_SCRATCH(arena, knTwist, step->options.solver.jacobi ? count : 0);
 	}
 	return arena->failed ? knVelocity_OutOfMemory(step) : KN_OK;
 }
@@ -148,11 +156,18 @@ static bool buildGlobalSet(knVelocityStep* step) {
 	knSweepBlocks blocks = { .count = step->blocks.count,
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia };
+	knDirectRows* direct = NULL;
+	if (step->options.directJoints && step->rows.count > 0) {
+		direct = &step->direct;
+		if (!knDirectRows_Build(direct, &step->rows, context->arena)) {
+			return false;
+		}
+	}
 	return knSweepSet_Build(&step->global, step->contacts.chunks, step->contacts.chunkCount, KN_STAGE_COUNT,
 							step->contacts.points, &blocks, step->options.friction, &context->tasks,
 							context->arena) &&
-		   knSweepRows_Build(&step->global.joints, &step->rows, step->solveSet, KN_STAGE_COUNT,
-							 context->arena);
+		   knSweepRows_Build(&step->global.joints, &step->rows, step->solveSet, KN_STAGE_COUNT, direct,
+							 KN_STAGE_JOINTED, context->arena);
 }
 
 knStatus knVelocity_BuildRows(knVelocityStep* step) {
@@ -172,21 +187,40 @@ knStatus knVelocity_BuildRows(knVelocityStep* step) {
 	return buildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
+// Hands the merits of one solve on to the user's function.
+typedef struct Listener {
+	const knStepContext* context;
+	int solve;
+} Listener;
+
+static void tellConvergence(int sweep, double theta, void* context) {
+	const Listener* listener = context;
+	listener->context->convergenceFn(listener->solve, sweep, theta, listener->context->convergenceContext);
+}
+
 knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 	knStepContext* context = step->context;
 	knSweepOptions options = step->options.solver;
+	Listener listener = { .context = context };
+	options.stopTheta = context->settings->stopTheta;
+	options.stopStall = context->settings->stopStall;
+	options.fn = context->convergenceFn != NULL ? tellConvergence : NULL;
+	options.context = &listener;
 	knPgs_Begin(&step->rows, step->blocks.u);
 	knSweep_Apply(&step->global, &context->tasks, step->blocks.u);
 	int most = 0;
 	context->report->theta = 0.0;
 	for (int stage = 0; stage < KN_STAGE_COUNT; ++stage) {
 		bool jointed = stage == KN_STAGE_JOINTED && step->rows.count > 0;
-		bool has = step->global.stages[stage].colourCount > 0 || jointed;
+		if (step->global.stages[stage].colourCount == 0 && !jointed) {
+			continue;
+		}
 		options.sweeps = step->options.sweeps[stage];
-		int done = has ? knSweep_Velocities(&step->global, stage, &options, step->blocks.u) : 0;
+		int done = knSweep_Velocities(&step->global, stage, &options, step->blocks.u);
 		most = done > most ? done : most;
 		context->report->theta +=
 			knSweep_Merit(&step->global, stage, options.unscaled, &context->tasks, step->blocks.u);
+		listener.solve += 1;
 	}
 	knSweepSet_Store(&step->global, &context->tasks, step->contacts.points);
 	context->report->iterations += most;

@@ -58,8 +58,8 @@ static bool buildLayeredSet(knVelocityStep* step) {
 	return chunks != NULL &&
 		   knSweepSet_Build(&step->layered, chunks, count, step->layers.count, step->contacts.points, &blocks,
 							step->options.friction, &context->tasks, context->arena) &&
-		   knSweepRows_Build(&step->layered.joints, &step->rows, step->layers.stage, step->layers.count,
-							 context->arena);
+		   knSweepRows_Build(&step->layered.joints, &step->rows, step->layers.stage, step->layers.count, NULL,
+							 0, context->arena);
 }
 
 // --- the default scheme's algorithm ----------------------------------------------------------------------
@@ -245,6 +245,14 @@ knStatus knVelocity_SolveLayers(knVelocityStep* step) {
 	}
 	knVelocity_Propagate(step, solveLayer);
 	knSweepSet_Store(&step->layered, &step->context->tasks, contacts->points);
+	for (int k = 0; k < contacts->pointCount; ++k) {
+		// a contact carried what both parts of the step gave it
+		const knSweepPoint* point = &contacts->points[k];
+		knVec3* impulse = &contacts->contacts[contacts->anchors[k].contact].impulse;
+		*impulse = knMulAdd(*impulse, point->lambda[0], point->n);
+		*impulse = knMulAdd(*impulse, point->lambda[1], point->t1);
+		*impulse = knMulAdd(*impulse, point->lambda[2], point->t2);
+	}
 	step->context->report->iterations += step->options.layerSweeps;
 	return KN_OK;
 }

@@ -1,0 +1,563 @@
+// knuckle compare: the same scene under several steppers, side by side. A column for each; of the rows `jitter` is the largest
+// horizontal displacement of any body at 0.8 s (frame 80 of Erleben 2007, section 5.2). For roof-tower, what the cannon ball
+// does 10, 20, 30 and 40 frames after it appeared: how many bricks moved, and, with --figures, the wall unrolled.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "output_file.h"
+#include "plot.h"
+#include "run_report.h"
+
+#define MAX_RUNS 8
+#define JITTER_TIME 0.8
+#define SHOTS 4
+#define SHOT_FRAMES 10 // between looks, and until the first
+#define MOVED 0.05     // m
+#define CLASSES 4
+
+enum {
+	OPTION_STEPPERS,
+	OPTION_DT,
+	OPTION_TIME,
+	OPTION_STEPS,
+	OPTION_THREADS,
+	OPTION_SEED,
+	OPTION_SET,
+	OPTION_JSON,
+	OPTION_FIGURES
+};
+
+static const cliOption options[] = {
+	{ "--steppers", "A,B",
+	  "which (all that this build has and the scene names); velocity:paper is the published scheme" },
+	{ "--dt", "S", "time step (the scene's)" },
+	{ "--time", "S", "simulated time (the scene's)" },
+	{ "--steps", "N", "number of steps instead" },
+	{ "--threads", "N", "threads (1)" },
+	{ "--seed", "N", "of scenes with random parts (1)" },
+	{ "--set", "NAME=VALUE", "parameter or setting of every run" },
+	{ "--json", "FILE|-", "the measures of all runs" },
+	{ "--figures", "FOLDER", "plots as SVG: penetration, energy, time per step" },
+	{ NULL, NULL, NULL },
+};
+
+typedef struct Compare {
+	cliSceneRequest request;
+	int threads;
+	const char* json;    // NULL: none
+	const char* figures; // NULL: none
+	int runCount;
+	char names[MAX_RUNS][48]; // "velocity", "velocity:paper"
+} Compare;
+
+// What a run leaves behind beside its measures.
+typedef struct Shot {
+	int moved; // bricks, farther than MOVED from where they were when the ball appeared
+	double farthest;
+} Shot;
+
+typedef struct Run {
+	const char* name;
+	bool ran;
+	const char* failure;
+	char why[256];
+	cliMeasures measures;
+	double jitter; // m; NAN: the run was too short
+	int64_t seen, capacity;
+	double *time, *stepMs, *energy, *displacement; // one array, `capacity` each
+
+	// roof-tower
+	int64_t shotStep; // when the ball was first seen; -1: not yet
+	int bodyCount;
+	knVec3* places; // at that time
+	Shot shots[SHOTS];
+	const char* figures;
+} Run;
+
+// --- watching --------------------------------------------------------------------------------------------------
+
+static double horizontalDisplacement(const knWorld* world) {
+	const knModel* model = knWorld_Model(world);
+	double largest = 0.0;
+	for (int i = 0; i < knModel_BodyCount(model); ++i) {
+		knBodyId body = knModel_BodyAt(model, i);
+		knVec3 moved =
+			knSub(knWorld_BodyFrame(world, body).p, knScene_GetBody(knModel_Scene(model), body)->frame.p);
+		largest = knMax(largest, sqrt(moved.x * moved.x + moved.y * moved.y));
+	}
+	return largest;
+}
+
+// The wall unrolled: bricks by angle (that of the ball is in the middle) and height, in classes of displacement.
+static void drawCrack(const Run* run, const knWorld* world, int frames) {
+	static const char* const classes[CLASSES] = { "under 1 mm", "1 mm to 1 cm", "1 cm to 10 cm",
+												  "10 cm and more" };
+	static const uint32_t colors[CLASSES] = { 0xc9ced4, 0xe0b050, 0xd0662e, 0xa01818 };
+	const knModel* model = knWorld_Model(world);
+	int bricks = run->bodyCount - 2, counts[CLASSES] = { 0 };
+	double* memory = calloc(2 * CLASSES * (size_t)(bricks > 0 ? bricks : 1), sizeof(double));
+	if (memory == NULL || run->figures == NULL || bricks <= 0) {
+		free(memory);
+		return;
+	}
+	for (int i = 0; i < bricks; ++i) {
+		knVec3 place = run->places[i];
+		double moved = knDistance(place, knWorld_BodyFrame(world, knModel_BodyAt(model, i)).p);
+		int class = moved < 1e-3 ? 0 : moved < 1e-2 ? 1 : moved < 0.1 ? 2 : 3;
+		memory[class * bricks + counts[class]] = knAtan2(place.y, -place.x) * 180.0 / KN_PI;
+		memory[(CLASSES + class) * bricks + counts[class]] = place.z;
+		counts[class] += 1;
+	}
+	char title[96], name[96];
+	snprintf(title, sizeof(title), "%s, %d frames after the shot", run->name, frames);
+	knPlot plot = { .title = title, .xLabel = "angle from the ball, degrees", .yLabel = "height, m" };
+	for (int c = 0; c < CLASSES; ++c) {
+		knPlot_Add(&plot, KN_PLOT_DOTS, classes[c], &memory[c * bricks], &memory[(CLASSES + c) * bricks],
+				   counts[c]);
+		plot.series[c].color = colors[c];
+	}
+	snprintf(name, sizeof(name), "crack_%s_%d", run->name, frames);
+	for (char* c = name; *c != '\0'; ++c) {
+		*c = *c == ':' ? '_' : *c;
+	}
+	(void)knPlot_Write(&plot, run->figures, name);
+	free(memory);
+}
+
+static void watchShot(Run* run, const knWorld* world, int64_t step) {
+	const knModel* model = knWorld_Model(world);
+	int count = knModel_BodyCount(model);
+	if (run->shotStep < 0) {
+		if (KN_ID_IS_NULL(knScene_FindBody(knModel_Scene(model), "ball"))) {
+			return;
+		}
+		// the first look at the ball comes one step after it appeared
+		run->shotStep = step - 1;
+		run->bodyCount = count;
+		run->places = calloc((size_t)count, sizeof(knVec3));
+		for (int i = 0; run->places != NULL && i < count; ++i) {
+			run->places[i] = knWorld_BodyFrame(world, knModel_BodyAt(model, i)).p;
+		}
+	}
+	int64_t since = step - run->shotStep;
+	if (run->places == NULL || since % SHOT_FRAMES != 0 || since == 0 || since > SHOTS * SHOT_FRAMES) {
+		return;
+	}
+	Shot* shot = &run->shots[since / SHOT_FRAMES - 1];
+	for (int i = 0; i < run->bodyCount - 2; ++i) { // the block and the ball came last
+		double moved = knDistance(run->places[i], knWorld_BodyFrame(world, knModel_BodyAt(model, i)).p);
+		shot->moved += moved > MOVED;
+		shot->farthest = knMax(shot->farthest, moved);
+	}
+	drawCrack(run, world, (int)since);
+}
+
+static void watch(knWorld* world, int64_t step, void* context) {
+	Run* run = context;
+	double dt = knScene_GetDef(knModel_Scene(knWorld_Model(world)))->dt;
+	if (knAbs(knWorld_Time(world) - JITTER_TIME) < 0.5 * dt) {
+		run->jitter = horizontalDisplacement(world);
+	}
+	if (run->seen < run->capacity) {
+		run->time[run->seen] = knWorld_Time(world);
+		run->stepMs[run->seen] = step > 0 ? 1e3 * knWorld_Report(world)->stepTime : NAN;
+		run->energy[run->seen] = cliTotalEnergy(world);
+		run->displacement[run->seen] = knWorld_Measure(world).displacement;
+		run->seen += 1;
+	}
+	const char* scene = knScene_GetDef(knModel_Scene(knWorld_Model(world)))->name;
+	if (scene != NULL && strcmp(scene, "roof-tower") == 0) {
+		watchShot(run, world, step);
+	}
+}
+
+// --- running ---------------------------------------------------------------------------------------------------
+
+static bool beginRun(Run* run, const char* name, int64_t steps, const char* figures) {
+	*run = (Run){ .name = name, .jitter = NAN, .shotStep = -1, .figures = figures };
+	cliMeasures_Begin(&run->measures);
+	run->capacity = steps + 1 < (1 << 20) ? steps + 1 : 1 << 20;
+	run->time = calloc(4 * (size_t)run->capacity, sizeof(double));
+	run->stepMs = run->time + run->capacity;
+	run->energy = run->stepMs + run->capacity;
+	run->displacement = run->energy + run->capacity;
+	return run->time != NULL;
+}
+
+static void endRun(Run* run) {
+	cliMeasures_Free(&run->measures);
+	free(run->time);
+	free(run->places);
+}
+
+// "velocity:paper" into a stepper and a scheme.
+static void splitName(const char* name, char* stepper, size_t capacity, bool* paper) {
+	const char* colon = strchr(name, ':');
+	*paper = colon != NULL;
+	snprintf(stepper, capacity, "%.*s", (int)(colon != NULL ? (size_t)(colon - name) : strlen(name)), name);
+}
+
+static int simulate(const Compare* compare, const cliScene* scene, knWorld* world, Run* run, knJson* json) {
+	cliPlan plan = { .scene = scene,
+					 .world = world,
+					 .measure = true,
+					 .label = run->name,
+					 .watch = watch,
+					 .watchContext = run };
+	knError error = { 0 };
+	if (cliSimulate(&plan, &run->measures, &error) != KN_OK) {
+		snprintf(run->why, sizeof(run->why), "%.240s", error.message);
+		run->failure = run->why;
+	}
+	run->ran = true;
+	cliResult result = { .source = compare->request.source,
+						 .scene = scene,
+						 .world = world,
+						 .threads = compare->threads,
+						 .measures = &run->measures,
+						 .failure = run->failure };
+	cliResult_WriteJson(&result, json);
+	return CLI_DONE;
+}
+
+// A stepper that cannot express the scene keeps its column, which says so.
+static int runOne(const Compare* compare, const char* name, Run* run, knJson* json) {
+	char stepper[32];
+	bool paper;
+	splitName(name, stepper, sizeof(stepper), &paper);
+	cliSceneRequest request = compare->request;
+	request.stepper = stepper;
+	if (paper && !cliSceneRequest_AddSet(&request, "scheme=paper")) {
+		return CLI_USAGE;
+	}
+	cliScene scene;
+	int status = cliScene_Open(&scene, &request);
+	if (status != CLI_DONE) {
+		return status;
+	}
+	if (!beginRun(run, name, scene.steps, compare->figures)) {
+		cliScene_Close(&scene);
+		return cliFail(CLI_FAILED, "out of memory");
+	}
+	cliWorld world;
+	status = cliWorld_Open(&world, scene.scene, stepper, compare->threads);
+	if (status == CLI_DONE) {
+		status = simulate(compare, &scene, world.world, run, json);
+		cliWorld_Close(&world);
+	} else {
+		run->failure = "refused";
+		status = CLI_DONE;
+	}
+	cliScene_Close(&scene);
+	return status;
+}
+
+// --- the table -------------------------------------------------------------------------------------------------
+
+typedef double CellFn(const Run* run, int which);
+
+static double perStep(const Run* run, double sum) {
+	return run->measures.steps > 0 ? sum / (double)run->measures.steps : 0.0;
+}
+
+static double cellOf(const Run* run, int which) {
+	const cliMeasures* m = &run->measures;
+	switch (which) {
+	case 0:
+		return (double)m->steps;
+	case 1:
+		return perStep(run, m->queriesSum);
+	case 2:
+		return perStep(run, m->iterationsSum);
+	case 3:
+		return 1e3 * perStep(run, m->stepTimeSum);
+	case 4:
+		return 1e3 * cliMeasures_StepTime(m, 1.0);
+	case 5:
+		return perStep(run, m->contactsSum);
+	case 6:
+		return m->penetrationMax;
+	case 7:
+		return m->penetrationFinal;
+	case 8:
+		return m->jointErrorMax;
+	case 9:
+		return m->angleErrorMax;
+	case 10:
+		return m->energyFinal - m->energyInitial - m->added;
+	case 11:
+		return m->gainMax;
+	case 12:
+		return m->kineticFinal;
+	case 13:
+		return m->displacementMax;
+	default:
+		return run->jitter;
+	}
+}
+
+static void printRow(const char* label, const Run* runs, int count, CellFn* fn, int which) {
+	printf("%-28s", label);
+	for (int i = 0; i < count; ++i) {
+		double value = runs[i].ran ? fn(&runs[i], which) : NAN;
+		if (isnan(value)) {
+			printf(" %16s", "-");
+		} else {
+			printf(" %16.5g", value);
+		}
+	}
+	puts("");
+}
+
+static double movedAt(const Run* run, int shot) {
+	return run->shotStep >= 0 ? (double)run->shots[shot].moved : NAN;
+}
+
+static double farthestAt(const Run* run, int shot) {
+	return run->shotStep >= 0 ? run->shots[shot].farthest : NAN;
+}
+
+static double checkAt(const Run* run, int which) {
+	return which < run->measures.checks.count ? run->measures.checks.values[which] : NAN;
+}
+
+static void printTable(const Compare* compare, const Run* runs) {
+	static const char* const labels[] = { "steps",
+										  "queries per step",
+										  "sweeps per step",
+										  "ms per step, mean",
+										  "ms per step, worst",
+										  "contacts",
+										  "penetration, worst, m",
+										  "penetration, last, m",
+										  "joint error, worst, m",
+										  "joint angle, worst, rad",
+										  "energy, last - first, J",
+										  "energy, largest gain, J",
+										  "kinetic, last, J",
+										  "displacement, worst, m",
+										  "jitter at 0.8 s, m" };
+	int count = compare->runCount;
+	printf("%-28s", compare->request.source);
+	for (int i = 0; i < count; ++i) {
+		printf(" %16s", runs[i].name);
+	}
+	puts("");
+	for (int r = 0; r < (int)(sizeof(labels) / sizeof(labels[0])); ++r) {
+		printRow(labels[r], runs, count, cellOf, r);
+	}
+	for (int c = 0; c < runs[0].measures.checks.count; ++c) {
+		printRow(runs[0].measures.checks.names[c], runs, count, checkAt, c);
+	}
+	for (int s = 0; s < SHOTS && runs[0].shotStep >= 0; ++s) {
+		char label[64];
+		snprintf(label, sizeof(label), "moved > 5 cm, shot + %d", (s + 1) * SHOT_FRAMES);
+		printRow(label, runs, count, movedAt, s);
+		snprintf(label, sizeof(label), "farthest, shot + %d, m", (s + 1) * SHOT_FRAMES);
+		printRow(label, runs, count, farthestAt, s);
+	}
+	for (int i = 0; i < count; ++i) {
+		if (runs[i].failure != NULL) {
+			printf("%s: %s\n", runs[i].name, runs[i].failure);
+		}
+	}
+}
+
+static bool writeFigures(const Compare* compare, const Run* runs) {
+	knPlot time = {
+		.title = compare->request.source, .xLabel = "time, s", .yLabel = "ms per step", .logY = true
+	};
+	knPlot energy = { .title = compare->request.source, .xLabel = "time, s", .yLabel = "energy, J" };
+	knPlot displacement = { .title = compare->request.source,
+							.xLabel = "time, s",
+							.yLabel = "largest displacement, m",
+							.logY = true };
+	for (int i = 0; i < compare->runCount; ++i) {
+		const Run* run = &runs[i];
+		knPlot_Add(&time, KN_PLOT_LINE, run->name, run->time, run->stepMs, (int)run->seen);
+		knPlot_Add(&energy, KN_PLOT_LINE, run->name, run->time, run->energy, (int)run->seen);
+		knPlot_Add(&displacement, KN_PLOT_LINE, run->name, run->time, run->displacement, (int)run->seen);
+	}
+	return knPlot_Write(&time, compare->figures, "compare_time") &&
+		   knPlot_Write(&energy, compare->figures, "compare_energy") &&
+		   knPlot_Write(&displacement, compare->figures, "compare_displacement");
+}
+
+// --- the command -----------------------------------------------------------------------------------------------
+
+static bool addStepper(Compare* compare, const char* name, size_t length) {
+	char stepper[32];
+	bool paper;
+	if (compare->runCount == MAX_RUNS || length >= sizeof(compare->names[0])) {
+		cliFail(CLI_USAGE, "--steppers takes at most %d names", MAX_RUNS);
+		return false;
+	}
+	char* copy = compare->names[compare->runCount++];
+	snprintf(copy, sizeof(compare->names[0]), "%.*s", (int)length, name);
+	splitName(copy, stepper, sizeof(stepper), &paper);
+	if (paper && strcmp(strchr(copy, ':'), ":paper") != 0) {
+		cliFail(CLI_USAGE, "'%s': after a colon comes 'paper', the published scheme", copy);
+		return false;
+	}
+	return cliCheckStepper(stepper);
+}
+
+static bool addSteppers(Compare* compare, const char* list) {
+	compare->runCount = 0;
+	for (const char* name = list;; ++name) {
+		size_t length = strcspn(name, ",");
+		if (!addStepper(compare, name, length)) {
+			return false;
+		}
+		name += length;
+		if (*name == '\0') {
+			return true;
+		}
+	}
+}
+
+static bool setOption(Compare* compare, int option, const char* value) {
+	cliSceneRequest* request = &compare->request;
+	int64_t whole;
+	switch (option) {
+	case OPTION_STEPPERS:
+		return addSteppers(compare, value);
+	case OPTION_DT:
+		return cliParseNumber("--dt", value, 1e-12, 1e6, "a positive number of seconds", &request->dt);
+	case OPTION_TIME:
+		return cliParseNumber("--time", value, 0.0, 1e300, "a number of seconds from 0 up", &request->time);
+	case OPTION_STEPS:
+		return cliParseWhole("--steps", value, 0.0, CLI_MAX_STEPS, &request->steps);
+	case OPTION_THREADS:
+		if (!cliParseWhole("--threads", value, 1.0, 256.0, &whole)) {
+			return false;
+		}
+		compare->threads = (int)whole;
+		return true;
+	case OPTION_SEED:
+		request->seed = value;
+		return cliParseWhole("--seed", value, 0.0, 9007199254740992.0, &whole);
+	case OPTION_SET:
+		return cliSceneRequest_AddSet(request, value);
+	case OPTION_JSON:
+		compare->json = value;
+		return true;
+	default:
+		compare->figures = value;
+		return true;
+	}
+}
+
+// Those of the scene that this build has; of a file, all.
+static void chooseSteppers(Compare* compare) {
+	const knSceneEntry* entry = knCatalogue_Find(compare->request.source, NULL);
+	for (int i = 0; knStepper_Name(i) != NULL && compare->runCount < MAX_RUNS; ++i) {
+		if (entry == NULL || strstr(entry->steppers, knStepper_Name(i)) != NULL) {
+			snprintf(compare->names[compare->runCount++], sizeof(compare->names[0]), "%s", knStepper_Name(i));
+		}
+	}
+}
+
+// An exit status, or -1 to go on.
+static int readOptions(Compare* compare, const cliCommand* command, int argc, char** argv) {
+	cliReader reader = cliReader_Begin(command, argc, argv);
+	const char* value;
+	int option;
+	while ((option = cliReader_Next(&reader, &value)) != CLI_END) {
+		if (option == CLI_HELPED) {
+			return CLI_DONE;
+		}
+		if (option == CLI_OPERAND && compare->request.source != NULL) {
+			return cliFail(CLI_USAGE, "one scene at a time: '%s' or '%s'?", compare->request.source, value);
+		}
+		if (option == CLI_OPERAND) {
+			compare->request.source = value;
+		} else if (option == CLI_REFUSED || !setOption(compare, option, value)) {
+			return CLI_USAGE;
+		}
+	}
+	if (compare->request.source == NULL) {
+		return cliFail(CLI_USAGE,
+					   "compare what? 'knuckle compare SCENE|FILE'; 'knuckle scenes' lists the scenes");
+	}
+	if (compare->request.time >= 0.0 && compare->request.steps >= 0) {
+		return cliFail(CLI_USAGE, "give either --time or --steps");
+	}
+	if (compare->runCount == 0) {
+		chooseSteppers(compare);
+	}
+	return -1;
+}
+
+static int writeJson(const Compare* compare, const knJson* json) {
+	if (json->failed) {
+		return cliFail(CLI_FAILED, "out of memory while writing JSON");
+	}
+	if (strcmp(compare->json, "-") == 0) {
+		fputs(json->text, stdout);
+		return CLI_DONE;
+	}
+	cliOutputFile file;
+	if (!cliOutputFile_Open(&file, compare->json)) {
+		return CLI_BAD_INPUT;
+	}
+	fputs(json->text, file.stream);
+	return cliOutputFile_Commit(&file) ? CLI_DONE : CLI_BAD_INPUT;
+}
+
+static int report(const Compare* compare, const Run* runs, const knJson* json) {
+	int status = CLI_DONE;
+	if (compare->json == NULL || strcmp(compare->json, "-") != 0) {
+		printTable(compare, runs);
+	}
+	if (compare->figures != NULL && !writeFigures(compare, runs)) {
+		status = CLI_BAD_INPUT;
+	}
+	if (compare->json != NULL) {
+		int written = writeJson(compare, json);
+		status = status != CLI_DONE ? status : written;
+	}
+	return status;
+}
+
+static int compareCommand(const cliCommand* command, int argc, char** argv) {
+	Compare compare = { .request = cliSceneRequest_Default(), .threads = 1 };
+	int status = readOptions(&compare, command, argc, argv);
+	if (status >= 0) {
+		return status;
+	}
+	if (compare.json != NULL && strcmp(compare.json, "-") != 0 && !cliCanWrite(compare.json)) {
+		return CLI_BAD_INPUT;
+	}
+	knAllocator allocator = knAllocator_Default();
+	knJson json;
+	knJson_Init(&json, &allocator);
+	knJson_BeginArray(&json, NULL);
+	Run runs[MAX_RUNS] = { { 0 } };
+	for (int i = 0; i < compare.runCount && status <= CLI_DONE; ++i) {
+		status = runOne(&compare, compare.names[i], &runs[i], &json);
+	}
+	knJson_EndArray(&json);
+	if (status <= CLI_DONE) {
+		status = report(&compare, runs, &json);
+	}
+	for (int i = 0; i < compare.runCount; ++i) {
+		endRun(&runs[i]);
+	}
+	knJson_Free(&json);
+	return status;
+}
+
+const cliCommand cliCompareCommand = {
+	.name = "compare",
+	.operands = "SCENE|FILE",
+	.summary = "the same scene under several steppers, side by side",
+	.options = options,
+	.notes = "examples:\n"
+			 "  knuckle compare tower --steppers velocity,velocity:paper --time 2\n"
+			 "  knuckle compare roof-tower --figures .\n",
+	.run = compareCommand,
+};

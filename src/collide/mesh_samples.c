@@ -1,0 +1,234 @@
+// Vertices and edges of a mesh against a target.
+//
+// The mesh's tree is walked; a node goes when the ball about it cannot come within the margin. An edge is followed
+// by the slope of the distance along it: where that turns from falling to rising lies a minimum. A stretch along
+// which the distance stays the same (an edge that lies on a face) has two ends, and both are contacts. Edges much
+// longer than the target's features are cut into pieces first.
+#include "collide/target.h"
+
+#define LEVEL 1e-3     // slope below which the distance counts as constant
+#define PIECES_MOST 32 // of an edge
+#define SPLITS 14      // halvings of a piece: its length to 1e-4
+#define ONE_END 0.02   // pieces: a shorter stretch is one point
+#define AT_END 1e-3    // closer to an end of the edge its vertex stands for it
+#define SKEW 1e-3      // sine of the angle below which two edges are parallel
+
+void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* touch, uint64_t feature) {
+	knVec3 own = knPoint(sink->frame, sample), other = knPoint(sink->frame, touch->point);
+	knVec3 out = knRotate(sink->frame.q, touch->normal);
+	knContactPoint point;
+	point.pointA = sink->targetIsA ? other : own;
+	point.pointB = sink->targetIsA ? own : other;
+	point.normal = sink->targetIsA ? out : knNeg(out);
+	point.separation = knDot(knSub(point.pointB, point.pointA), point.normal);
+	point.feature = feature;
+	knReducer_Add(sink->reducer, &point);
+}
+
+typedef struct Walk {
+	const knMesh* mesh;
+	const knTarget* target;
+	const knContactSink* sink;
+	knFrame frame;
+	knMat33 R; // of the frame
+	int kind;
+} Walk;
+
+static knVec3 placed(const Walk* walk, knVec3 local) {
+	return knAdd(walk->frame.p, knMulMV(&walk->R, local));
+}
+
+static void collideVertex(const Walk* walk, int vertex) {
+	knVec3 point = placed(walk, walk->mesh->vertices[vertex]);
+	knTouch touch;
+	if (walk->target->touch(walk->target, point, knMulMV(&walk->R, walk->mesh->vertexNormals[vertex]),
+							&touch)) {
+		knContactSink_Add(walk->sink, point, &touch, knMeshFeature(walk->kind, vertex, 0));
+	}
+}
+
+// --- edges -----------------------------------------------------------------------------------------------
+
+typedef struct Edge {
+	const Walk* walk;
+	int id;
+	knVec3 from, along; // along: the whole edge
+	double length;
+	knVec3 facing;
+	knVec3 left, right; // normals of its triangles
+} Edge;
+
+// Falling, level or rising at parameter t: -1, 0, 1.
+static int slopeAt(const Edge* edge, double t, double* distance) {
+	knVec3 normal;
+	const knTarget* target = edge->walk->target;
+	*distance = target->probe(target, knMulAdd(edge->from, t, edge->along), &normal);
+	double slope = knDot(normal, edge->along) / edge->length;
+	return slope < -LEVEL ? -1 : slope > LEVEL;
+}
+
+// The place in [lower, upper] where the slope stops falling (side -1), or starts to rise (side 1).
+static double turnOf(const Edge* edge, double lower, double upper, int side) {
+	for (int i = 0; i < SPLITS; ++i) {
+		double middle = 0.5 * (lower + upper), distance;
+		int slope = slopeAt(edge, middle, &distance);
+		bool before = side < 0 ? slope < 0 : slope <= 0;
+		lower = before ? middle : lower;
+		upper = before ? upper : middle;
+	}
+	return 0.5 * (lower + upper);
+}
+
+// Whether the direction n across an edge lies between the normals of its two triangles: it then points away from
+// both, seen along either.
+static bool isBetween(knVec3 n, knVec3 left, knVec3 right, knVec3 along) {
+	knVec3 axis = knCross(left, right);
+	double turn = knDot(axis, along) >= 0.0 ? 1.0 : -1.0;
+	return turn * knDot(knCross(left, n), along) >= 0.0 && turn * knDot(knCross(n, right), along) >= 0.0;
+}
+
+// Closest points of two lines; false if they are nearly parallel or an end is reached.
+static bool crossing(knVec3 p, knVec3 d, knVec3 q, knVec3 e, double* s, double* t) {
+	double dd = knDot(d, d), ee = knDot(e, e), de = knDot(d, e), det = dd * ee - de * de;
+	if (!(det > SKEW * SKEW * dd * ee)) {
+		return false;
+	}
+	knVec3 w = knSub(q, p);
+	double wd = knDot(w, d), we = knDot(w, e);
+	*s = (wd * ee - we * de) / det;
+	*t = (wd * de - we * dd) / det;
+	return *s >= 0.0 && *s <= 1.0 && *t >= 0.0 && *t <= 1.0;
+}
+
+// Two edges that cross: their common normal, if both can look along it, is the true one where field and faces
+// would say the one or the other side of the ridge.
+static bool touchEdge(const Edge* edge, const knTouch* found, knTouch* best, knVec3* sample) {
+	const knMesh* other = edge->walk->target->mesh;
+	bool any = false;
+	for (int k = 0; k < 3; ++k) {
+		int id = other->triangleEdges[found->triangle][k];
+		const knMeshEdge* e = &other->edges[id];
+		if (!other->edgeConvex[id] || e->right < 0) {
+			continue;
+		}
+		knVec3 q = other->vertices[e->a], d = knSub(other->vertices[e->b], q);
+		knVec3 left = other->faceNormals[e->left], right = other->faceNormals[e->right];
+		double s, t;
+		if (!crossing(edge->from, edge->along, q, d, &s, &t)) {
+			continue;
+		}
+		knVec3 n = knNormalize(knCross(edge->along, d));
+		n = knDot(n, knAdd(left, right)) < 0.0 ? knNeg(n) : n;
+		if (!isBetween(n, left, right, d) || !isBetween(knNeg(n), edge->left, edge->right, edge->along)) {
+			continue;
+		}
+		knVec3 own = knMulAdd(edge->from, s, edge->along), on = knMulAdd(q, t, d);
+		double depth = knDot(n, knSub(own, on));
+		if (depth <= 0.0 && depth >= 2.0 * found->separation && (!any || depth > best->separation)) {
+			*best = (knTouch){ on, n, depth, found->triangle };
+			*sample = own;
+			any = true;
+		}
+	}
+	return any;
+}
+
+static void collideAt(const Edge* edge, double t, int end) {
+	const knTarget* target = edge->walk->target;
+	knVec3 point = knMulAdd(edge->from, t, edge->along);
+	knTouch touch;
+	if (t < AT_END || t > 1.0 - AT_END || !target->touch(target, point, edge->facing, &touch)) {
+		return;
+	}
+	if (touch.separation < 0.0 && touch.triangle >= 0) {
+		knTouch crossed;
+		knVec3 sample;
+		if (touchEdge(edge, &touch, &crossed, &sample)) {
+			touch = crossed;
+			point = sample;
+		}
+	}
+	knContactSink_Add(edge->walk->sink, point, &touch, knMeshFeature(edge->walk->kind + 1, edge->id, end));
+}
+
+// A piece whose slope falls at its lower end or rises at its upper one.
+static void collidePiece(const Edge* edge, double lower, double upper, int slopeLower, int slopeUpper) {
+	if (slopeLower < 0 && slopeUpper > 0) {
+		double first = turnOf(edge, lower, upper, -1), last = turnOf(edge, first, upper, 1);
+		if (last - first < ONE_END * (upper - lower)) {
+			collideAt(edge, 0.5 * (first + last), 0);
+		} else {
+			collideAt(edge, first, 0);
+			collideAt(edge, last, 1);
+		}
+	} else if (slopeLower < 0 && slopeUpper == 0) {
+		collideAt(edge, turnOf(edge, lower, upper, -1), 0);
+	} else if (slopeLower == 0 && slopeUpper > 0) {
+		collideAt(edge, turnOf(edge, lower, upper, 1), 1);
+	}
+}
+
+static void collideEdge(const Walk* walk, int id) {
+	const knMesh* mesh = walk->mesh;
+	const knTarget* target = walk->target;
+	const knMeshEdge* e = &mesh->edges[id];
+	Edge edge = { .walk = walk, .id = id, .from = placed(walk, mesh->vertices[e->a]) };
+	edge.along = knSub(placed(walk, mesh->vertices[e->b]), edge.from);
+	edge.length = knLength(edge.along);
+	if (!target->mayReach(target, knMulAdd(edge.from, 0.5, edge.along), 0.5 * edge.length)) {
+		return;
+	}
+	edge.left = knMulMV(&walk->R, mesh->faceNormals[e->left]);
+	edge.right = e->right >= 0 ? knMulMV(&walk->R, mesh->faceNormals[e->right]) : edge.left;
+	edge.facing = knNormalize(knAdd(edge.left, edge.right));
+
+	double wanted = edge.length / target->detail;
+	int pieces = wanted <= 1.0 ? 1 : (wanted >= PIECES_MOST ? PIECES_MOST : (int)wanted + 1);
+	double lower = 0.0, distanceLower;
+	int slopeLower = slopeAt(&edge, 0.0, &distanceLower);
+	for (int i = 1; i <= pieces; ++i) {
+		double upper = (double)i / pieces, distanceUpper;
+		int slopeUpper = slopeAt(&edge, upper, &distanceUpper);
+		// distances change no faster than places: this piece stays farther away than
+		double least = 0.5 * (distanceLower + distanceUpper - (upper - lower) * edge.length);
+		if (least < target->margin) {
+			collidePiece(&edge, lower, upper, slopeLower, slopeUpper);
+		}
+		lower = upper;
+		slopeLower = slopeUpper;
+		distanceLower = distanceUpper;
+	}
+}
+
+// --- the walk --------------------------------------------------------------------------------------------
+
+static void collideTriangle(const Walk* walk, int triangle) {
+	knMeshSamples samples = walk->mesh->samples[triangle];
+	for (int k = 0; k < 3; ++k) {
+		if (samples >> k & 1) {
+			collideVertex(walk, knTriangle_Corner(&walk->mesh->triangles[triangle], k));
+		}
+	}
+	for (int k = 0; k < 3 && !walk->target->flat; ++k) {
+		if (samples >> (3 + k) & 1) {
+			collideEdge(walk, walk->mesh->triangleEdges[triangle][k]);
+		}
+	}
+}
+
+void knMeshSamples_Collide(const knMesh* mesh, knFrame frame, const knTarget* target, int kind,
+						   const knContactSink* sink) {
+	Walk walk = { mesh, target, sink, frame, knQuat_ToMat33(frame.q), kind };
+	for (int i = 0; i < mesh->tree.nodeCount;) {
+		const knBvhNode* node = &mesh->tree.nodes[i];
+		double radius = 0.5 * knDistance(node->box.lower, node->box.upper);
+		if (!target->mayReach(target, placed(&walk, knAabb_Center(node->box)), radius)) {
+			i = node->skip;
+			continue;
+		}
+		if (node->item >= 0) {
+			collideTriangle(&walk, node->item);
+		}
+		i += 1;
+	}
+}

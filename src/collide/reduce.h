@@ -1,0 +1,30 @@
+// Choosing at most KN_MESH_MAX_POINTS of the many contacts of two nonconvex geometries, as they are found.
+//
+// Contacts with about the same normal and not too far apart form a cluster; of each the deepest is kept and the
+// farthest in eight directions along the surface, which is the support polygon as far as eight points can tell
+// it. A gap counts against a point, so that what touches goes before what only comes close. No allocation; the
+// outcome depends on the order of contacts, which callers keep fixed.
+#pragma once
+
+#include "collide/pair.h"
+
+#define KN_REDUCE_CLUSTERS 24
+#define KN_REDUCE_DIRECTIONS 8
+
+typedef struct knCluster {
+	knVec3 normal, seed, u, v;
+	knContactPoint deepest;
+	knContactPoint extreme[KN_REDUCE_DIRECTIONS];
+	double score[KN_REDUCE_DIRECTIONS];
+} knCluster;
+
+typedef struct knReducer {
+	double size; // of the smaller geometry
+	int count;
+	knCluster clusters[KN_REDUCE_CLUSTERS];
+} knReducer;
+
+void knReducer_Init(knReducer* reducer, double size);
+void knReducer_Add(knReducer* reducer, const knContactPoint* point);
+// Writes what is kept, clusters in the order of their first contact; returns how many.
+int knReducer_Finish(const knReducer* reducer, knContactPoint points[KN_MESH_MAX_POINTS]);

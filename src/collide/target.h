@@ -1,0 +1,64 @@
+// Samples against a solid: vertices and edges of one geometry in the distance of another (Guendelman et al. 2003).
+//
+// A *target* is anything with a signed distance: a mesh by its field, a convex geometry or a plane in closed form.
+// A *sample* is a point of the other geometry with the direction that its surface looks into. It makes a contact
+// where the target's surface looks against it; of two ways out of a solid, the one that the sample does not look
+// against is no way out of the overlap. So a box that stands flush with the edge of another is carried by the
+// face below it, not pushed off by the side that it happens to be closer to. All in the target's frame.
+#pragma once
+
+#include "collide/pair.h"
+#include "collide/reduce.h"
+#include "geom/mesh.h"
+
+// What a sample touches.
+typedef struct knTouch {
+	knVec3 point;  // on the target
+	knVec3 normal; // outward, unit
+	double separation;
+	int triangle; // of a mesh; -1: none
+} knTouch;
+
+typedef struct knTarget knTarget;
+struct knTarget {
+	const knGeom* geom;
+	const knMesh* mesh; // NULL: not one
+	double margin;
+	double reach;  // how deep a sample may lie behind a surface that is not solid
+	double slack;  // how far beside a face a sample may lie that is held against it
+	double detail; // length of the target's features: longer edges are cut into pieces
+	bool flat;     // a plane: edges touch at their ends
+	knVec3 middle; // of the sampled geometry; a convex one is never behind a face of a surface
+	bool hasMiddle;
+	// signed distance and normal, good enough to steer by
+	double (*probe)(const knTarget* target, knVec3 point, knVec3* normal);
+	// the contact of a sample that looks along `facing`; false: none within the margin
+	bool (*touch)(const knTarget* target, knVec3 point, knVec3 facing, knTouch* touch);
+	// false if nothing within `radius` of the point can be within the margin
+	bool (*mayReach)(const knTarget* target, knVec3 center, double radius);
+};
+
+// target_mesh.c, target_convex.c
+knTarget knTarget_Mesh(const knMesh* mesh, double margin, double otherSize);
+knTarget knTarget_Convex(const knGeom* geom, double margin, double otherSize);
+
+// Where contacts go: in the world, named from the point of view of A and B.
+typedef struct knContactSink {
+	knReducer* reducer;
+	knFrame frame;  // of the target
+	bool targetIsA; // else B
+} knContactSink;
+
+// Names of features: what touches, and which one.
+enum { KN_FEATURE_VERTEX, KN_FEATURE_EDGE, KN_FEATURE_OTHER_VERTEX, KN_FEATURE_OTHER_EDGE };
+
+static inline uint64_t knMeshFeature(int kind, int id, int end) {
+	return (uint64_t)id << 3 | (uint64_t)end << 2 | (uint64_t)kind;
+}
+
+void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* touch, uint64_t feature);
+
+// mesh_samples.c: all samples of a mesh that stands at `frame` in the target's frame; `kind` is that of its
+// vertices, the next that of its edges.
+void knMeshSamples_Collide(const knMesh* mesh, knFrame frame, const knTarget* target, int kind,
+						   const knContactSink* sink);

@@ -1,0 +1,140 @@
+// A mesh as a target. A solid is asked through its field, and the answer made exact where it counts; a surface has
+// no inside, so its tree is asked for what is near, and a sample behind it counts as inside up to a reach.
+#include "collide/target.h"
+
+#include "geom/sdf.h"
+
+#define AGAINST 0.3       // cosine up to which a surface still looks against a sample
+#define ON_EDGE 1e-6      // sizes of the mesh
+#define SLACK 1e-3        // sizes of the smaller
+#define SURFACE_REACH 0.1 // sizes of the smaller
+
+// Whether a sample beyond the border of a surface only seems to be behind it.
+static bool isBorder(const knMesh* mesh, const knMeshHit* hit) {
+	if (mesh->solid || hit->feature == KN_TRIANGLE_FACE) {
+		return false;
+	}
+	const int* edges = mesh->triangleEdges[hit->triangle];
+	if (hit->feature >= KN_TRIANGLE_EDGE) {
+		return mesh->edges[edges[hit->feature - KN_TRIANGLE_EDGE]].right < 0;
+	}
+	int k = hit->feature; // the edges from and to the corner
+	return mesh->edges[edges[k]].right < 0 || mesh->edges[edges[(k + 2) % 3]].right < 0;
+}
+
+static double signedAt(const knMesh* mesh, const knMeshHit* hit, knVec3 point, knVec3* normal) {
+	double distance = knMesh_Signed(mesh, hit, point, normal);
+	if (isBorder(mesh, hit) && hit->distance > 0.0) {
+		*normal = knScale(1.0 / hit->distance, knSub(point, hit->point));
+		return hit->distance;
+	}
+	return distance;
+}
+
+static double probe(const knTarget* target, knVec3 point, knVec3* normal) {
+	if (target->mesh->field != NULL) {
+		knSdfSample sample = knSdf_Sample(target->mesh, point);
+		*normal = sample.normal;
+		return sample.distance;
+	}
+	knMeshHit hit = knMesh_Closest(target->mesh, point, INFINITY);
+	return signedAt(target->mesh, &hit, point, normal);
+}
+
+// The closest point, or none when the margin is out of the question.
+static knMeshHit closestTo(const knTarget* target, knVec3 point) {
+	const knMesh* mesh = target->mesh;
+	if (mesh->field == NULL) {
+		double radius = mesh->unbounded ? INFINITY : knMax(target->margin, target->reach);
+		return knMesh_Closest(mesh, point, radius);
+	}
+	knSdfSample sample = knSdf_Sample(mesh, point);
+	if (sample.exact) {
+		return sample.hit;
+	}
+	double tolerance = 2.0 * mesh->field->tolerance + 0.3 * knAbs(sample.distance);
+	if (sample.distance - tolerance > target->margin) {
+		return knMeshHit_None(0.0);
+	}
+	knMeshHit hit = knMesh_Closest(mesh, point, knAbs(sample.distance) + tolerance);
+	return hit.triangle >= 0 ? hit : knMesh_Closest(mesh, point, INFINITY);
+}
+
+// A surface holds only what comes from its front.
+static bool isBehind(const knTarget* target, int triangle) {
+	const knMesh* mesh = target->mesh;
+	knVec3 corner = mesh->vertices[mesh->triangles[triangle].a];
+	return target->hasMiddle && !mesh->solid && !mesh->unbounded &&
+		   knDot(mesh->faceNormals[triangle], knSub(target->middle, corner)) < 0.0;
+}
+
+// The face by which a sample that does not look against its closest one would leave.
+static bool touchFacing(const knTarget* target, knVec3 point, knVec3 facing, bool inside, double radius,
+						knTouch* touch) {
+	knMeshHit hit = knMesh_ClosestFacing(target->mesh, point, facing, radius);
+	if (hit.triangle < 0) {
+		return false;
+	}
+	knVec3 normal = target->mesh->faceNormals[hit.triangle];
+	double depth = knDot(normal, knSub(point, hit.point));
+	double beside = hit.squared - depth * depth;
+	if (!inside && beside > target->slack * target->slack) {
+		return false;
+	}
+	*touch = (knTouch){ hit.point, normal, depth, hit.triangle };
+	return !isBehind(target, hit.triangle);
+}
+
+static bool touch(const knTarget* target, knVec3 point, knVec3 facing, knTouch* out) {
+	knMeshHit hit = closestTo(target, point);
+	if (hit.triangle < 0) {
+		return false;
+	}
+	knVec3 normal;
+	double distance = signedAt(target->mesh, &hit, point, &normal);
+	if (distance >= target->margin) {
+		return false;
+	}
+	// on an edge itself the direction is anybody's guess, but not which of its faces looks against the sample
+	bool inside = distance < 0.0;
+	if (hit.feature != KN_TRIANGLE_FACE && hit.distance <= ON_EDGE * target->mesh->size &&
+		touchFacing(target, point, facing, inside, hit.distance + target->slack, out)) {
+		return true;
+	}
+	if (knDot(normal, facing) < AGAINST) {
+		*out = (knTouch){ hit.point, normal, distance, hit.triangle };
+		return distance > 0.0 || !isBehind(target, hit.triangle);
+	}
+	if (touchFacing(target, point, facing, inside, hit.distance + target->reach, out)) {
+		return true;
+	}
+	*out = (knTouch){ hit.point, normal, distance, hit.triangle };
+	return inside && target->mesh->solid;
+}
+
+static bool mayReach(const knTarget* target, knVec3 center, double radius) {
+	const knMesh* mesh = target->mesh;
+	if (mesh->field != NULL) {
+		return knSdf_LowerBound(mesh, center) - radius < target->margin;
+	}
+	knAabb box = knAabb_Grow((knAabb){ center, center }, radius + knMax(target->margin, target->reach));
+	if (mesh->unbounded) {
+		box.upper.z = INFINITY; // all that is below
+	}
+	int cursor = 0;
+	return knBvh_Next(&mesh->tree, &box, &cursor) >= 0;
+}
+
+knTarget knTarget_Mesh(const knMesh* mesh, double margin, double otherSize) {
+	double smaller = knMin(mesh->size, otherSize);
+	return (knTarget){
+		.mesh = mesh,
+		.margin = margin,
+		.reach = mesh->unbounded ? INFINITY : SURFACE_REACH * smaller,
+		.slack = SLACK * smaller,
+		.detail = 2.0 * mesh->meanEdge,
+		.probe = probe,
+		.touch = touch,
+		.mayReach = mayReach,
+	};
+}

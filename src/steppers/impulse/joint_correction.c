@@ -1,0 +1,136 @@
+// The correction phase: gaps that are left after the move are closed by shifting bodies, at the end poses, without
+// giving them the velocities to it. (Weinstein et al. 2006, section VI, last paragraph, save velocities before an extra
+// sweep over the joints and put them back after the move; here the sweep itself comes after the move.)
+//
+// A joint shifts its two bodies by +-s/m along with turns, so the centre of mass stays. Bodies keep v and, in their own
+// axes, w: no kinetic energy comes in. Angular momentum does, G = sum s x (v_c - v_p) + sum (L' - L); an island that
+// hangs on nothing gives it back by a rigid turn of the whole, the way that takes the least energy: dw = -I^-1 G, I its
+// inertia about its centre.
+#include "core/tasks.h"
+#include "steppers/impulse/articulation_internal.h"
+
+#define BODY_GRAIN 256
+
+typedef struct knIslandBalance {
+	bool hung; // on an immovable body, which takes the momentum
+	double mass;
+	knVec3 center;
+	knMat33 inertia;
+	knVec3 gained; // then: the turn that gives it back
+} knIslandBalance;
+
+bool knJointCorrection_Reserve(knArticulationSolve* solve, knArena* arena) {
+	solve->shift = KN_SCRATCH(arena, knTwist, solve->input.model->bodyCount);
+	solve->spin = KN_SCRATCH(arena, knVec3, solve->input.model->bodyCount);
+	solve->startTurn = KN_SCRATCH(arena, knQuat, solve->input.model->bodyCount);
+	solve->balance = KN_SCRATCH(arena, knIslandBalance, solve->islandCount);
+	return !arena->failed;
+}
+
+// --- begin and shift -------------------------------------------------------------------------------------
+
+static void beginBodies(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	const knState* state = solve->input.state;
+	for (int b = begin; b < end; ++b) {
+		solve->shift[b] = knZeroTwist();
+		if (solve->bodyIsland[b] >= 0) {
+			solve->spin[b] = knInvRotate(state->pose[b].q, state->velocity[b].ang);
+			solve->startTurn[b] = state->pose[b].q;
+		}
+	}
+}
+
+void knJointCorrection_Begin(knArticulationSolve* solve) {
+	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, beginBodies, solve);
+}
+
+static void shiftBodies(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	for (int b = begin; b < end; ++b) {
+		if (solve->bodyIsland[b] >= 0) {
+			solve->input.state->pose[b] = knMovePose(solve->input.state->pose[b], solve->shift[b], 1.0);
+			solve->shift[b] = knZeroTwist();
+		}
+	}
+}
+
+void knJointCorrection_Shift(knArticulationSolve* solve) {
+	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, shiftBodies, solve);
+	knArticulationSolve_TakePoses(solve);
+}
+
+// --- end -------------------------------------------------------------------------------------------------
+
+static void addJoints(knArticulationSolve* solve) {
+	const knTwist* v = solve->input.state->velocity;
+	for (int i = 0; i < solve->jointCount; ++i) {
+		const knSolveJoint* entry = &solve->joints[i];
+		const int of[2] = { solve->bodyIsland[entry->parent], solve->bodyIsland[entry->child] };
+		knIslandBalance* balance = &solve->balance[of[1] >= 0 ? of[1] : of[0]];
+		if (of[0] < 0 || of[1] < 0) {
+			balance->hung = true;
+		} else {
+			knVec3 apart = knSub(v[entry->child].lin, v[entry->parent].lin);
+			balance->gained = knAdd(balance->gained, knCross(entry->shift, apart));
+		}
+	}
+}
+
+static void addBodies(knArticulationSolve* solve) {
+	const knModel* model = solve->input.model;
+	const knFrame* pose = solve->input.state->pose;
+	for (int b = 0; b < model->bodyCount; ++b) {
+		if (solve->bodyIsland[b] >= 0) {
+			knIslandBalance* balance = &solve->balance[solve->bodyIsland[b]];
+			balance->mass += model->mass[b];
+			balance->center = knMulAdd(balance->center, model->mass[b], pose[b].p);
+		}
+	}
+	for (int k = 0; k < solve->islandCount; ++k) {
+		solve->balance[k].center = knScale(1.0 / solve->balance[k].mass, solve->balance[k].center);
+	}
+	for (int b = 0; b < model->bodyCount; ++b) {
+		if (solve->bodyIsland[b] >= 0) {
+			knIslandBalance* balance = &solve->balance[solve->bodyIsland[b]];
+			knMat33 own = knRotateTensor(pose[b].q, &model->inertiaLocal[b]);
+			knMat33 arm = knSkew(knSub(pose[b].p, balance->center));
+			knMat33 square = knMulMM(&arm, &arm), orbit = knScaleM(-model->mass[b], &square);
+			own = knAddMM(&own, &orbit);
+			balance->inertia = knAddMM(&balance->inertia, &own);
+			knVec3 L = knMulMV(&model->inertiaLocal[b], solve->spin[b]);
+			knVec3 change = knSub(knRotate(pose[b].q, L), knRotate(solve->startTurn[b], L));
+			balance->gained = knAdd(balance->gained, change);
+		}
+	}
+}
+
+static void endBodies(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	knState* state = solve->input.state;
+	for (int b = begin; b < end; ++b) {
+		if (solve->bodyIsland[b] >= 0) {
+			const knIslandBalance* balance = &solve->balance[solve->bodyIsland[b]];
+			knVec3 arm = knSub(state->pose[b].p, balance->center);
+			state->velocity[b].ang = knAdd(knRotate(state->pose[b].q, solve->spin[b]), balance->gained);
+			state->velocity[b].lin = knAdd(state->velocity[b].lin, knCross(balance->gained, arm));
+		}
+	}
+}
+
+void knJointCorrection_End(knArticulationSolve* solve) {
+	for (int k = 0; k < solve->islandCount; ++k) {
+		solve->balance[k] = (knIslandBalance){ .hung = false };
+	}
+	addJoints(solve);
+	addBodies(solve);
+	for (int k = 0; k < solve->islandCount; ++k) {
+		knIslandBalance* balance = &solve->balance[k];
+		knMat33 inverse = knInverse33(&balance->inertia);
+		balance->gained = balance->hung ? knZero3() : knNeg(knMulMV(&inverse, balance->gained));
+	}
+	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, endBodies, solve);
+}
