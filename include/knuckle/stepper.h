@@ -30,7 +30,7 @@ typedef struct knSettings {
 	knScheme scheme;
 	knArticulation articulation; // impulse: all joints at once, or sweeps
 	int sweeps;                  // solver sweeps per step; -1
-	int shock;                   // shock propagation 0 | 1; -1
+	int shock;                   // shock propagation 0 | 1, 2: with joints (impulse, paper); -1
 	int sleep;                   // sleeping of groups at rest 0 | 1; 0
 	double rolling;              // rolling friction for every shape, m; -1: the shapes'
 	int active;                  // adaptive: active joints; -1

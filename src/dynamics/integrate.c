@@ -167,6 +167,7 @@ bool knBlocks_Begin(knBlocks* blocks, const knModel* model, const knState* state
 	blocks->free = KN_SCRATCH_ZERO(arena, knTwist, count);
 	blocks->momentum = KN_SCRATCH_ZERO(arena, knVec3, count);
 	blocks->drive = KN_SCRATCH_ZERO(arena, knTwist, count);
+	blocks->steadied = KN_SCRATCH_ZERO(arena, uint8_t, count);
 	if (arena->failed) {
 		return false;
 	}

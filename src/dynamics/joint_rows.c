@@ -23,7 +23,8 @@
 #include "model/joint_parts.h"
 
 #define SERVO_GAIN 0.2     // share of its way that a servo plans to go per step
-#define CURVATURE_TURN 0.5 // rad a step; faster spins are not followed
+#define CURVATURE_TURN 0.2 // rad a step; faster spins are not followed
+#define STEADY_SHARE 0.5   // of its inertia: less stiffness times h^2 is left to the step
 #define LIMIT_MARGIN 0.01  // m or rad: limits with less room always have a row
 #define BRAKING_SHARE 0.25 // of its greatest deceleration that a servo plans with
 
@@ -124,7 +125,10 @@ static knTwist curvedError(const Builder* builder, const Site* site, knTwist err
 	knTwist vP = state->velocity[site->parent], vC = state->velocity[site->child];
 	knFrame poseP = state->pose[site->parent], poseC = state->pose[site->child];
 	*linear = knZeroTwist();
-	if (h * knMax(knLength(vP.ang), knLength(vC.ang)) > CURVATURE_TURN) {
+	// fast spins are not followed; bodies that are steadied shall lose their swing, and do so along the tangent
+	const uint8_t* steadied = builder->input->blocks->steadied;
+	bool fast = h * knMax(knLength(vP.ang), knLength(vC.ang)) > CURVATURE_TURN;
+	if (fast || steadied[site->parent] || steadied[site->child]) {
 		return knZeroTwist();
 	}
 	*linear = knScaleT(h, knJoint_RelativeTwist(site->joint, poseP, vP, poseC, vC));
@@ -285,6 +289,67 @@ void knJointRows_ApplyForces(const knModel* model, knBlocks* blocks, knState* st
 		knBlocks_Drive(blocks, site.parent, knScaleT(-blocks->h, atCenter(wrench, site.rP)));
 		knBlocks_Drive(blocks, site.child, knScaleT(blocks->h, atCenter(wrench, site.rC)));
 	}
+}
+
+// --- steadying -------------------------------------------------------------------------------------------
+//
+// A force f at an arm r turns with nothing: turning the body by a changes the moment by -K a, K = (f . r) 1 - r f^T.
+// A rod under tension swings with the frequency sqrt(K/I); an explicit step h follows up to h sqrt(K/I) = 1, beyond it
+// the swing grows without bounds. Taken implicitly the stiffness acts like more inertia, I + h^2 K. Only what exceeds
+// the bound is added, so that motion which the step can follow is left as it is.
+
+// A bound of K for any direction of f: |f| |r| across the arm. A sudden pull to the side counts as much as tension.
+static knMat33 pullStiffness(knVec3 f, knVec3 r) {
+	double arm = knLength(r), k = arm > 0.0 ? knLength(f) / arm : 0.0;
+	knMat33 skew = knSkew(r), square = knMulMM(&skew, &skew);
+	return knScaleM(-k, &square);
+}
+
+static void steadyBody(knBlocks* blocks, const knMat33* inertia, const knMat33* stiffness, int b) {
+	knMat33 add = knScaleM(blocks->h * blocks->h, stiffness), less = knScaleM(-STEADY_SHARE, inertia);
+	knMat33 excess = knAddMM(&add, &less);
+	knVec3 values;
+	knQuat axes = knDiagonalize33(&excess, &values);
+	if (values.x <= 0.0 && values.y <= 0.0 && values.z <= 0.0) {
+		return;
+	}
+	knMat33 positive = knDiagonal33(knMax(values.x, 0.0), knMax(values.y, 0.0), knMax(values.z, 0.0));
+	positive = knRotateTensor(axes, &positive);
+	knMat33 total = knAddMM(inertia, &positive);
+	blocks->invInertia[b] = knInverse33(&total);
+	blocks->steadied[b] = 1;
+}
+
+bool knJointRows_Steady(const knModel* model, const knState* state, const knJointMemory* memory,
+						int memoryCount, double lastStep, knBlocks* blocks, knArena* arena) {
+	if (memoryCount == 0 || lastStep <= 0.0) {
+		return true;
+	}
+	knMat33* stiffness = KN_SCRATCH_ZERO(arena, knMat33, model->bodyCount);
+	if (stiffness == NULL) {
+		return false;
+	}
+	for (int i = 0; i < memoryCount; ++i) {
+		// the three linear components of a locked wrench stand together
+		if (memory[i].part != KN_PART_LOCKED + 3 || i + 2 >= memoryCount ||
+			!takesPart(model, state, memory[i].joint)) {
+			continue;
+		}
+		Site site = makeSite(model, state, memory[i].joint);
+		knVec3 local = knV3(memory[i].impulse, memory[i + 1].impulse, memory[i + 2].impulse);
+		knVec3 f = knScale(1.0 / lastStep, knRotate(site.axes, local));
+		knMat33 onChild = pullStiffness(f, site.rC), onParent = pullStiffness(knNeg(f), site.rP);
+		stiffness[site.child] = knAddMM(&stiffness[site.child], &onChild);
+		stiffness[site.parent] = knAddMM(&stiffness[site.parent], &onParent);
+	}
+	for (int b = 0; b < model->bodyCount; ++b) {
+		const knMat33* K = &stiffness[b];
+		if (blocks->invMass[b] > 0.0 && K->cx.x + K->cy.y + K->cz.z > 0.0) {
+			knMat33 inertia = knRotateTensor(state->pose[b].q, &model->inertiaLocal[b]);
+			steadyBody(blocks, &inertia, K, b);
+		}
+	}
+	return true;
 }
 
 bool knJointRows_Reserve(knJointRows* list, const knModel* model, const knState* state, knArena* arena) {

@@ -38,6 +38,11 @@ typedef struct knJointRows {
 
 // Clears all reactions and applies force motors, which are then part of the reactions.
 void knJointRows_ApplyForces(const knModel* model, knBlocks* blocks, knState* state);
+// Where joints pull so hard that a body would swing about its joints faster than the step can follow, the pull's own
+// stiffness is taken implicitly: the body's inverse inertia becomes smaller. `memory` tells the pulls of the last
+// step, which took `lastStep` seconds. False: no memory.
+bool knJointRows_Steady(const knModel* model, const knState* state, const knJointMemory* memory,
+						int memoryCount, double lastStep, knBlocks* blocks, knArena* arena);
 // Room for the list; its capacity bounds the number of rows. False when the arena has no memory.
 bool knJointRows_Reserve(knJointRows* list, const knModel* model, const knState* state, knArena* arena);
 // Appends the rows of all active joints to `rows`, which must be empty and have room.

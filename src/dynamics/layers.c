@@ -44,17 +44,26 @@ int knLayers_Between(const knLayers* layers, int a, int b) {
 	return (p > q ? p : q) - 1;
 }
 
+// Where joints hold a group together and nothing stands on anything, a layer would be the whole group once more, only
+// solved less well than all joints at once.
+static bool isLayered(const knLayers* layers, const knLayerInput* input, int body) {
+	int32_t group = input->islands->group[body];
+	return stands(input, body) && (layers->ofGroup[group] > 1 || !input->islands->jointed[group]);
+}
+
 // Everything that follows from the heights of the nodes, which the nodes' roots hold.
 static bool finish(knLayers* layers, const knLayerInput* input, knArena* arena) {
 	for (int b = 0; b < input->bodyCount; ++b) {
-		bool has = stands(input, b);
-		layers->height[b] = has ? layers->height[nodeOf(input, b)] : 0;
+		if (stands(input, b)) {
+			int32_t* most = &layers->ofGroup[input->islands->group[b]];
+			int32_t height = layers->height[nodeOf(input, b)];
+			*most = height > *most ? height : *most;
+		}
+	}
+	for (int b = 0; b < input->bodyCount; ++b) {
+		layers->height[b] = isLayered(layers, input, b) ? layers->height[nodeOf(input, b)] : 0;
 		layers->stage[b] = layers->height[b] - 1;
 		layers->count = layers->height[b] > layers->count ? layers->height[b] : layers->count;
-		if (has) {
-			int32_t* most = &layers->ofGroup[input->islands->group[b]];
-			*most = layers->height[b] > *most ? layers->height[b] : *most;
-		}
 	}
 	layers->first = KN_SCRATCH_ZERO(arena, int32_t, layers->count + 2);
 	if (layers->first == NULL) {

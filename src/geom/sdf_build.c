@@ -18,8 +18,8 @@
 #include "core/tasks.h"
 #include "geom/sdf.h"
 
-#define LIST_MOST 16        // triangles in a list, if cutting can get there
-#define GATHER_MOST 160     // candidates handed down to children
+#define LIST_MOST 24        // triangles in a list, if cutting can get there
+#define GATHER_MOST 96      // candidates handed down to children
 #define SMALL_CELL 0.015625 // of its candidates' mean length: cutting no longer separates them
 #define DEPTH_MOST 14
 #define BAND 0.02      // of the mesh's size: within it the tolerance holds

@@ -49,7 +49,20 @@ static void forColours(Run* run, int stage, const knTasks* tasks, knTaskFn* fn) 
 	}
 }
 
+static void solveDirect(const knSweepRows* joints, int stage, knTwist* u) {
+	if (joints->direct != NULL && joints->directStage == stage) {
+		knDirectRows_Solve(joints->direct, u);
+	}
+}
+
+// Nothing but rows that are solved at once: one sweep is all.
+static bool isDirectAlone(const knSweepSet* set, const knSweepRows* joints, int stage) {
+	return joints->direct != NULL && joints->directStage == stage && set->stages[stage].colourCount == 0 &&
+		   joints->first[stage] == joints->first[stage + 1];
+}
+
 static void visitRows(const knSweepRows* joints, int stage, knTwist* u) {
+	solveDirect(joints, stage, u);
 	if (joints->rows != NULL) {
 		int first = joints->first[stage];
 		knPgs_Visit(joints->rows, joints->order + first, joints->first[stage + 1] - first, u);
@@ -129,18 +142,20 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 	}
 	Run run = { .set = set, .kernel = knSweepKernel_Best(), .options = &packs, .from = from, .to = u };
 	double last[STALL_SPAN] = { 0.0 };
-	for (int sweep = 0; sweep < options->sweeps; ++sweep) {
+	int done = 0, sweeps = isDirectAlone(set, &set->joints, stage) ? 1 : options->sweeps;
+	for (bool stop = false; done < sweeps && !stop; ++done) {
+		int sweep = done;
 		packs.gamma = mixingOf(options, sweep);
 		visitRows(&set->joints, stage, u);
 		if (options->jacobi) {
 			memcpy(options->copy, u, bytes);
 		}
 		forColours(&run, stage, options->tasks, velocityRange);
-		if (wantsMerit(options) && judge(set, stage, options, sweep + 1, u, last)) {
-			return sweep + 1;
-		}
+		stop = wantsMerit(options) && judge(set, stage, options, sweep + 1, u, last);
 	}
-	return options->sweeps;
+	// joints have the last word
+	solveDirect(&set->joints, stage, u);
+	return done;
 }
 
 // --- corrections -----------------------------------------------------------------------------------------
@@ -152,6 +167,7 @@ void knSweep_Correct(knSweepSet* set, int stage, int sweeps, const knTasks* task
 		visitRows(joints, stage, p);
 		forColours(&run, stage, tasks, correctRange);
 	}
+	solveDirect(joints, stage, p);
 }
 
 const knSweepKernel* knSweepKernel_Best(void) {

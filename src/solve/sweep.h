@@ -12,6 +12,7 @@
 
 #include "core/arena.h"
 #include "core/simd.h"
+#include "solve/direct_rows.h"
 #include "solve/rows.h"
 
 #define KN_CHUNK_POINTS 4
@@ -89,8 +90,10 @@ typedef struct knSweepStage {
 // Rows of other kinds (joints), stage by stage, visited before the contacts.
 typedef struct knSweepRows {
 	knRows* rows;
-	int32_t* order; // indices of rows
-	int32_t* first; // [stageCount + 1] into order
+	int32_t* order;       // indices of rows
+	int32_t* first;       // [stageCount + 1] into order
+	knDirectRows* direct; // rows that are solved at once, of all stages; NULL: none
+	int directStage;      // the stage in which that is done
 } knSweepRows;
 
 // Everything lives in the arena that knSweepSet_Build was given.
@@ -114,9 +117,10 @@ typedef struct knSweepSet {
 bool knSweepSet_Build(knSweepSet* set, const knSweepChunk* chunks, int chunkCount, int stageCount,
 					  const knSweepPoint* points, const knSweepBlocks* blocks, knSweepFriction friction,
 					  const knTasks* tasks, knArena* arena);
-// Rows by stages: that of a row is stageOf [blockCount] of its first block that has one. False: no memory.
+// Rows by stages: that of a row is stageOf [blockCount] of its first block that has one. Rows of `direct` (which may be
+// NULL) are solved at once in `directStage`, the others are swept. False: no memory.
 bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf, int stageCount,
-					   knArena* arena);
+					   knDirectRows* direct, int directStage, knArena* arena);
 // Takes lambda of the points as the new start, without applying it.
 void knSweepSet_Load(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points);
 // Writes lambda and rolling back to the points.

@@ -271,20 +271,26 @@ bool knSweepSet_Build(knSweepSet* set, const knSweepChunk* chunks, int chunkCoun
 	return true;
 }
 
-static int rowStage(const knRow* row, const int32_t* stageOf) {
+static int sweptStage(const knSweepRows* result, int i, const int32_t* stageOf) {
+	const knRow* row = &result->rows->items[i];
+	if (result->direct != NULL && result->direct->isDirect[i]) {
+		return -1;
+	}
 	return stageOf[row->a] >= 0 ? stageOf[row->a] : stageOf[row->b];
 }
 
 bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf, int stageCount,
-					   knArena* arena) {
+					   knDirectRows* direct, int directStage, knArena* arena) {
 	*result = (knSweepRows){ .rows = rows,
 							 .order = KN_SCRATCH(arena, int32_t, rows->count),
-							 .first = KN_SCRATCH_ZERO(arena, int32_t, stageCount + 2) };
+							 .first = KN_SCRATCH_ZERO(arena, int32_t, stageCount + 2),
+							 .direct = direct,
+							 .directStage = directStage };
 	if (arena->failed) {
 		return false;
 	}
 	for (int i = 0; i < rows->count; ++i) {
-		int stage = rowStage(&rows->items[i], stageOf);
+		int stage = sweptStage(result, i, stageOf);
 		result->first[stage + 2] += stage >= 0;
 	}
 	for (int s = 1; s < stageCount + 2; ++s) {
@@ -292,7 +298,7 @@ bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf
 	}
 	// first[s + 1] runs from the begin to the end of stage s
 	for (int i = 0; i < rows->count; ++i) {
-		int stage = rowStage(&rows->items[i], stageOf);
+		int stage = sweptStage(result, i, stageOf);
 		if (stage >= 0) {
 			result->order[result->first[stage + 1]++] = i;
 		}

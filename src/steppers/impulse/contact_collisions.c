@@ -101,8 +101,8 @@ static void bouncePair(knImpulseStep* step, const knImpulsePair* pair, double sp
 	}
 }
 
-void knContactCollisions_Run(knImpulseStep* step) {
-	bool any = true;
+bool knContactCollisions_Run(knImpulseStep* step) {
+	bool any = true, bounced = false;
 	for (int round = 0; any && round < ROUNDS; ++round) {
 		any = false;
 		for (int i = 0; i < step->pairCount; ++i) {
@@ -111,7 +111,7 @@ void knContactCollisions_Run(knImpulseStep* step) {
 			if (speed == 0.0) {
 				continue;
 			}
-			any = true;
+			any = bounced = true;
 			if (pair->count == 1) {
 				knImpulsePoint* p = &step->points[pair->first];
 				knVec3 j = bouncePoint(step, pair, p);
@@ -123,4 +123,5 @@ void knContactCollisions_Run(knImpulseStep* step) {
 		}
 		step->context->report->iterations += any;
 	}
+	return bounced;
 }

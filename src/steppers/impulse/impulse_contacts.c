@@ -83,10 +83,7 @@ static knImpulsePoint makePoint(const knImpulseStep* step, int contact) {
 	return p;
 }
 
-// Points stand in the order of the list's anchors.
-static void recall(const knImpulseStep* step, int point) {
-	knImpulsePoint* p = &step->points[point];
-	int memory = step->list.anchors[point].remembered;
+static void recall(const knImpulseStep* step, knImpulsePoint* p, int memory) {
 	if (memory >= 0) {
 		const knContactMemory* carried = &knImpulseMemory_Contacts(step->state)[memory];
 		p->jn = step->input.impulseScale * carried->normal;
@@ -102,7 +99,7 @@ static void fillPoints(int begin, int end, int worker, void* argument) {
 		int turn = step->points[i].turn;
 		step->points[i] = makePoint(step, step->points[i].contact);
 		step->points[i].turn = turn;
-		recall(step, i);
+		recall(step, &step->points[i], step->list.anchors[i].remembered);
 	}
 }
 
@@ -240,18 +237,21 @@ static knVec3 placeOf(const knImpulseStep* step, const knImpulsePoint* p) {
 	return knInvRotate(step->state->pose[onA ? p->a : p->b].q, onA ? p->rA : p->rB);
 }
 
-knStatus knImpulseContacts_Collect(knImpulseStep* step, double* work) {
-	if (!knImpulseMemory_Resize(step->state, step->model, step->h, step->pointCount,
-								step->context->allocator)) {
-		return knImpulseStep_OutOfMemory(step);
-	}
+knStatus knImpulseContacts_Reserve(knImpulseStep* step) {
+	bool done =
+		knImpulseMemory_Resize(step->state, step->model, step->h, step->pointCount, step->context->allocator);
+	return done ? KN_OK : knImpulseStep_OutOfMemory(step);
+}
+
+double knImpulseContacts_Collect(knImpulseStep* step) {
+	double work = 0.0;
 	knContactMemory* memory = knImpulseMemory_Contacts(step->state);
 	for (int i = 0; i < step->pointCount; ++i) {
 		const knImpulsePoint* p = &step->points[i];
 		knStepContact* contact = &step->list.contacts[p->contact];
 		knVec3 carried = knImpulsePoint_Carried(p);
 		contact->impulse = knAdd(carried, p->bounce);
-		*work += kinematicWork(step, p, contact->impulse);
+		work += kinematicWork(step, p, contact->impulse);
 		memory[i] = (knContactMemory){ .shapeA = contact->shapeA,
 									   .shapeB = contact->shapeB,
 									   .feature = contact->point.feature,
@@ -261,5 +261,5 @@ knStatus knImpulseContacts_Collect(knImpulseStep* step, double* work) {
 	}
 	step->context->contacts = step->list.contacts;
 	step->context->contactCount = step->list.count;
-	return KN_OK;
+	return work;
 }

@@ -9,6 +9,8 @@
 
 #include "dynamics/contact_graph.h"
 #include "dynamics/contact_rows.h"
+#include "dynamics/islands.h"
+#include "steppers/impulse/articulation.h"
 #include "steppers/stepper_ops.h"
 
 // Symmetric 3x3 in the axes (n, t1, t2) of a contact point.
@@ -82,11 +84,16 @@ typedef struct knImpulseStep {
 	knTwist* forecast; // [bodyCount] scratch of shock_load.c
 	bool* steady;      // [bodyCount] scratch of shock_load.c
 	int64_t pairTests; // knCollide_Pair calls
+
+	knArticulationSolve* joints; // NULL: none is active
+	knIslands islands;           // bodies that touch or are joined
 } knImpulseStep;
 
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step);
 // Where a body is at the end of the step with velocity u.
 knFrame knImpulseStep_Predict(const knImpulseStep* step, int body, knTwist u);
+// Sweeps over contacts and joints in this step.
+int knImpulseStep_Sweeps(const knImpulseStep* step);
 // The contacts of a pair of shapes with their bodies at given poses; at most KN_IMPULSE_PAIR_POINTS. Counted.
 #define KN_IMPULSE_PAIR_POINTS 64
 int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFrame poseA, knFrame poseB,
@@ -102,8 +109,10 @@ static inline knVec3 knImpulsePoint_Velocity(const knImpulsePoint* p, const knTw
 	knVec3 vB = knAdd(u[p->b].lin, knCross(u[p->b].ang, p->rB));
 	return knSub(vB, vA);
 }
-// Impulses into the contacts and into the memory for the next step; adds the work of kinematic bodies.
-knStatus knImpulseContacts_Collect(knImpulseStep* step, double* work);
+// Room for this step's memories, once those of the last step are recalled: afterwards the state does not move.
+knStatus knImpulseContacts_Reserve(knImpulseStep* step);
+// Impulses into the contacts and into the memory; returns the work of kinematic bodies (J).
+double knImpulseContacts_Collect(knImpulseStep* step);
 
 // --- levels (contact_levels.c) ---
 
@@ -111,8 +120,8 @@ knStatus knContactLevels_Build(knImpulseStep* step);
 
 // --- default scheme ---
 
-// contact_collisions.c: pairs that approach bounce, before forces act.
-void knContactCollisions_Run(knImpulseStep* step);
+// contact_collisions.c: pairs that approach bounce, before forces act. True if any did.
+bool knContactCollisions_Run(knImpulseStep* step);
 
 // contact_sweep.c: impulses accumulated over sweeps.
 
@@ -146,3 +155,10 @@ bool knShockLoad_Run(knImpulseStep* step);
 
 // contact_push.c: takes out overlap without touching velocities.
 void knContactPush_Run(knImpulseStep* step);
+
+// --- published scheme (contact_paper.c) ---
+
+#define KN_SHOCK_JOINTS 2 // setting shock: joints take part in shock propagation
+
+bool knContactPaper_Collisions(knImpulseStep* step);
+knStatus knContactPaper_Contact(knImpulseStep* step);

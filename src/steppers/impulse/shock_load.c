@@ -20,12 +20,11 @@
 #define SETTLED 1e-6 // of g h
 #define RESTING 0.01 // of g h: a slower approach is none
 
-// Velocities and impulses before the passes, and room for what is summed by group.
+// Velocities and impulses before the passes, and sums by group.
 typedef struct Start {
-	knTwist* u;            // [bodyCount]
-	knVec3* j;             // [pointCount]
-	int* leader;           // [bodyCount]
-	double *slope, *curve; // [bodyCount]
+	knTwist* u;                    // [bodyCount]
+	knVec3* j;                     // [pointCount]
+	double *slope, *curve, *share; // [bodyCount]
 } Start;
 
 // 1: A lies below and bears, 2: B does, 0: neither (same level, or nothing below it stands on the ground).
@@ -205,26 +204,10 @@ static void descend(knImpulseStep* step, double settled) {
 
 // --- how much of it ----------------------------------------------------------------------------------------
 
-// The body that stands for a group of bodies in contact, found along `leader`.
-static int leaderOf(int* leader, int body) {
-	while (leader[body] != body) {
-		leader[body] = leader[leader[body]];
-		body = leader[body];
-	}
-	return body;
-}
-
-static void findGroups(const knImpulseStep* step, int* leader) {
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		leader[b] = b;
-	}
-	for (int i = 0; i < step->pairCount; ++i) {
-		const knImpulsePair* pair = &step->pairs[i];
-		if (step->blocks.invMass[pair->a] > 0.0 && step->blocks.invMass[pair->b] > 0.0) {
-			int a = leaderOf(leader, pair->a), b = leaderOf(leader, pair->b);
-			leader[a > b ? a : b] = a > b ? b : a;
-		}
-	}
+// The body that stands for the group of a point's bodies.
+static int groupOf(const knImpulseStep* step, const knImpulsePoint* p) {
+	const int32_t* group = step->islands.group;
+	return group[p->a] >= 0 ? group[p->a] : group[p->b];
 }
 
 // m/s, the least speed of the bodies that move, along the normal.
@@ -251,41 +234,34 @@ static double kinetic(const knImpulseStep* step, int body, knTwist u, knTwist v)
 // The contact impulses minimise E(j) = u.M.u/2 - sum j_n target. Between those of before (s = 0) and those of this
 // pass (s = 1) E is a parabola in s; every group of bodies in contact gets the s of its lowest point.
 static void takeBest(knImpulseStep* step, const Start* start) {
-	int* leader = start->leader;
+	const int32_t* group = step->islands.group;
 	double *slope = start->slope, *curve = start->curve;
-	findGroups(step, leader);
 	for (int b = 0; b < step->model->bodyCount; ++b) {
-		slope[b] = curve[b] = 0.0;
-	}
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		if (step->blocks.invMass[b] > 0.0) {
+		if (group[b] >= 0) {
 			knTwist change = knSubT(step->blocks.u[b], start->u[b]);
-			slope[leaderOf(leader, b)] += kinetic(step, b, start->u[b], change);
-			curve[leaderOf(leader, b)] += kinetic(step, b, change, change);
+			slope[group[b]] += kinetic(step, b, start->u[b], change);
+			curve[group[b]] += kinetic(step, b, change, change);
 		}
 	}
 	for (int i = 0; i < step->pointCount; ++i) {
 		const knImpulsePoint* p = &step->points[i];
-		int body = step->blocks.invMass[p->a] > 0.0 ? p->a : p->b;
 		double change = p->jn - start->j[i].x;
 		if (change != 0.0) {
-			slope[leaderOf(leader, body)] -= change * ownTarget(step, p);
+			slope[groupOf(step, p)] -= change * ownTarget(step, p);
 		}
 	}
 	for (int b = 0; b < step->model->bodyCount; ++b) {
-		// `slope` becomes the share
-		slope[b] = curve[b] > 0.0 ? knClamp(-slope[b] / curve[b], 0.0, 1.0) : 1.0;
+		start->share[b] = curve[b] > 0.0 ? knClamp(-slope[b] / curve[b], 0.0, 1.0) : 1.0;
 	}
 	for (int b = 0; b < step->model->bodyCount; ++b) {
-		double share = slope[leaderOf(leader, b)];
-		if (share < 1.0) {
+		if (group[b] >= 0 && start->share[group[b]] < 1.0) {
 			knTwist change = knSubT(step->blocks.u[b], start->u[b]);
-			step->blocks.u[b] = knMulAddT(start->u[b], share, change);
+			step->blocks.u[b] = knMulAddT(start->u[b], start->share[group[b]], change);
 		}
 	}
 	for (int i = 0; i < step->pointCount; ++i) {
 		knImpulsePoint* p = &step->points[i];
-		double share = slope[leaderOf(leader, step->blocks.invMass[p->a] > 0.0 ? p->a : p->b)];
+		double share = start->share[groupOf(step, p)];
 		if (share < 1.0) {
 			knVec3 j = knLerp(start->j[i], knV3(p->jn, p->j1, p->j2), share);
 			p->jn = j.x;
@@ -295,14 +271,17 @@ static void takeBest(knImpulseStep* step, const Start* start) {
 	}
 }
 
-static bool remember(const knImpulseStep* step, Start* start) {
+static bool remember(knImpulseStep* step, Start* start) {
 	knArena* arena = step->context->arena;
 	int bodyCount = step->model->bodyCount;
+	step->share = KN_SCRATCH(arena, int, bodyCount);
+	step->forecast = KN_SCRATCH(arena, knTwist, bodyCount);
+	step->steady = KN_SCRATCH(arena, bool, bodyCount);
 	start->u = KN_SCRATCH(arena, knTwist, bodyCount);
 	start->j = KN_SCRATCH(arena, knVec3, step->pointCount);
-	start->leader = KN_SCRATCH(arena, int, bodyCount);
-	start->slope = KN_SCRATCH(arena, double, bodyCount);
-	start->curve = KN_SCRATCH(arena, double, bodyCount);
+	start->slope = KN_SCRATCH_ZERO(arena, double, bodyCount);
+	start->curve = KN_SCRATCH_ZERO(arena, double, bodyCount);
+	start->share = KN_SCRATCH(arena, double, bodyCount);
 	if (arena->failed) {
 		return false;
 	}

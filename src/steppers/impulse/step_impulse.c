@@ -1,6 +1,9 @@
-// The impulse stepper in maximal coordinates: collision and contact by impulses at points, with a contact graph
+// The impulse stepper in maximal coordinates: collision and contact by impulses at points over a contact graph
 // (Guendelman et al. 2003), joints by pre- and post-stabilization (Weinstein et al. 2006). stepImpulse at the end is
-// the method on one page, its phases numbered as there.
+// the method on one page, its phases numbered as in the second paper.
+//
+// Forces act between collisions and contact, so that what rests does not bounce on its own weight. Poses are only
+// predicted, until phase 6 moves them.
 
 #include "steppers/stepper_ops.h"
 
@@ -9,7 +12,9 @@
 #include "steppers/impulse/impulse_step.h"
 
 #define DEFAULT_SWEEPS 10
-#define SETTLED 1e-6 // of g h: sweeps that change speeds by less are done
+#define SETTLED 1e-6      // of g h: sweeps that change speeds by less are done
+#define CLOSED 1e-10      // m: joints with smaller errors are closed
+#define VELOCITY_SWEEPS 5 // of post-stabilization
 
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step) {
 	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
@@ -28,26 +33,48 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 	return count < KN_IMPULSE_PAIR_POINTS ? count : KN_IMPULSE_PAIR_POINTS;
 }
 
+int knImpulseStep_Sweeps(const knImpulseStep* step) {
+	int sweeps = step->context->settings->sweeps;
+	return sweeps >= 0 ? sweeps : DEFAULT_SWEEPS;
+}
+
+// --- the parts of a step -----------------------------------------------------------------------------------
+
 // Velocities with this step's forces, and what the forces added.
 static knStatus applyForces(knImpulseStep* step) {
 	knStepContext* context = step->context;
 	if (!knBlocks_Begin(&step->blocks, step->model, step->state, step->h, &context->tasks, context->arena)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
+	knJointRows_ApplyForces(step->model, &step->blocks, step->state);
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		step->force[b] = knSubT(step->blocks.u[b], step->state->velocity[b]);
 	}
 	return KN_OK;
 }
 
+static knStatus beginJoints(knImpulseStep* step) {
+	knArticulationInput input = { .model = step->model,
+								  .state = step->state,
+								  .blocks = &step->blocks,
+								  .settings = step->context->settings,
+								  .h = step->h,
+								  .tasks = step->context->tasks,
+								  .memory = knImpulseMemory_Joints(step->state) };
+	knArticulationSolve* solve = knArticulationSolve_Begin(&input, step->context->arena);
+	if (solve == NULL) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	step->joints = knArticulationSolve_JointCount(solve) > 0 ? solve : NULL;
+	return KN_OK;
+}
+
+// Contacts at the start poses, for velocities with and without this step's forces.
 static knStatus begin(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
 	int bodyCount = step->model->bodyCount;
 	step->force = KN_SCRATCH(arena, knTwist, bodyCount);
 	step->push = KN_SCRATCH_ZERO(arena, knTwist, bodyCount);
-	step->share = KN_SCRATCH(arena, int, bodyCount);
-	step->steady = KN_SCRATCH(arena, bool, bodyCount);
-	step->forecast = KN_SCRATCH(arena, knTwist, bodyCount);
 	step->margins = KN_SCRATCH(arena, double, bodyCount);
 	if (arena->failed) {
 		return knImpulseStep_OutOfMemory(step);
@@ -57,69 +84,142 @@ static knStatus begin(knImpulseStep* step) {
 								.blocks = &step->blocks,
 								.tasks = step->context->tasks,
 								.rolling = step->context->settings->rolling };
+	knStatus status = applyForces(step);
+	if (status == KN_OK) {
+		status = knImpulseContacts_Find(step);
+	}
+	if (status == KN_OK) {
+		status = knImpulseContacts_Reserve(step);
+	}
+	return status == KN_OK ? beginJoints(step) : status;
+}
+
+// Velocities that the joints allow: all at once, then sweeps, which also mind limits, motors and friction.
+static void postStabilize(knImpulseStep* step) {
+	if (step->joints == NULL) {
+		return;
+	}
+	if (!step->paper) {
+		knArticulationSolve_Settle(step->joints);
+	}
+	for (int k = 1; k <= VELOCITY_SWEEPS; ++k) {
+		knPostStabilize_Sweep(step->joints, step->paper ? (double)k / VELOCITY_SWEEPS : 1.0);
+	}
+}
+
+// Collisions see the velocities from before the forces.
+static knStatus collide(knImpulseStep* step) {
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		step->blocks.u[b] = step->state->velocity[b];
+	}
+	bool bounced = step->paper ? knContactPaper_Collisions(step) : knContactCollisions_Run(step);
+	if (bounced) {
+		for (int b = 0; b < step->model->bodyCount; ++b) {
+			step->state->velocity[b] = step->blocks.u[b];
+		}
+	}
+	if (bounced || step->paper) {
+		postStabilize(step);
+	}
 	return applyForces(step);
 }
 
-// Contact impulses of the default scheme.
+static bool findIslands(knImpulseStep* step) {
+	knArena* arena = step->context->arena;
+	int count = step->joints != NULL ? knArticulationSolve_JointCount(step->joints) : 0;
+	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, count);
+	for (int i = 0; edges != NULL && i < count; ++i) {
+		const knJoint* joint =
+			knState_Joint(step->state, step->model, knArticulationSolve_JointAt(step->joints, i));
+		edges[i] = (knJointEdge){ joint->parent, joint->child };
+	}
+	return edges != NULL && knIslands_Build(&step->islands, step->model->bodyCount, step->blocks.invMass,
+											step->list.chunks, step->list.chunkCount, edges, count, arena);
+}
+
+// Contact and joints of the default scheme: impulses accumulated over sweeps, joints after contacts in each.
 static knStatus contact(knImpulseStep* step) {
-	const knSettings* settings = step->context->settings;
-	int sweeps = settings->sweeps >= 0 ? settings->sweeps : DEFAULT_SWEEPS;
+	int sweeps = knImpulseStep_Sweeps(step);
 	double settled = SETTLED * step->h * knLength(step->state->header->gravity);
+	if (!findIslands(step)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
 	knContactSweep_WarmStart(step);
-	if (settings->shock != 0 && !knShockLoad_Run(step)) {
+	if (step->context->settings->shock != 0 && !knShockLoad_Run(step)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knContactSweep_SetMasses(step);
-	double change = settled + 1.0;
-	for (int k = 0; k < sweeps && change > settled; ++k) {
-		change = 0.0;
+	bool done = false;
+	for (int k = 0; k < sweeps && !done; ++k) {
+		double change = 0.0;
 		for (int level = 0; level < step->graph.levelCount; ++level) {
 			change = knMax(change, knContactSweep_Level(step, level));
 		}
+		double error = step->joints != NULL ? knPreStabilize_Sweep(step->joints, 1.0) : 0.0;
 		step->context->report->iterations += 1;
+		done = change <= settled && error <= CLOSED;
 	}
+	knContactPush_Run(step);
+	step->blocks.push = step->push;
 	return KN_OK;
 }
 
-static knStatus stepImpulse(knStepContext* context, double h) {
-	knImpulseStep step = { .context = context, .model = context->model, .state = context->state, .h = h };
-	step.paper = context->settings->scheme == KN_SCHEME_PAPER;
-	knStatus status = begin(&step);
-	if (status == KN_OK) {
-		status = knImpulseContacts_Find(&step);
+// What the step did, before bodies move.
+static void report(knImpulseStep* step) {
+	knStepReport* report = step->context->report;
+	report->work = knBlocks_DriveWork(&step->blocks, step->state) + knImpulseContacts_Collect(step);
+	report->contacts = step->pointCount;
+	report->rows = 3 * step->pointCount;
+	// pairs tested one by one count as the queries that would have tested as many
+	int pairs = step->pairCount > 0 ? step->pairCount : 1;
+	report->queries += (int)((step->pairTests + pairs - 1) / pairs);
+}
+
+// The default scheme closes at the end poses what gaps are left in joints.
+static void arrive(knImpulseStep* step) {
+	knBlocks_End(&step->blocks, step->model, &step->context->tasks, step->state);
+	if (step->joints != NULL) {
+		if (!step->paper) {
+			knArticulationSolve_Enter(step->joints, KN_ARTICULATION_CORRECTION);
+			knArticulationSolve_Settle(step->joints);
+		}
+		knArticulationSolve_Enter(step->joints, KN_ARTICULATION_ARRIVAL);
+		postStabilize(step);
+		step->context->report->work += knArticulationSolve_Finish(step->joints);
 	}
+	knState_UpdateCoordinates(step->state, step->model);
+}
+
+static knStatus stepImpulse(knStepContext* context, double h) {
+	knImpulseStep step = { .context = context,
+						   .model = context->model,
+						   .state = context->state,
+						   .h = h,
+						   .paper = context->settings->scheme == KN_SCHEME_PAPER };
+	knStatus status = begin(&step);
 	double start = knStepContext_Now(context);
 
-	// 1 collisions
+	// 1 collisions; 2 forces; after each the joints' velocities
 	if (status == KN_OK) {
-		for (int b = 0; b < step.model->bodyCount; ++b) {
-			step.blocks.u[b] = step.state->velocity[b];
-		}
-		knContactCollisions_Run(&step);
-		for (int b = 0; b < step.model->bodyCount; ++b) {
-			step.state->velocity[b] = step.blocks.u[b];
-		}
-		status = applyForces(&step);
+		status = collide(&step);
 	}
+	if (status == KN_OK && step.joints != NULL) {
+		knArticulationSolve_Enter(step.joints, KN_ARTICULATION_DYNAMICS);
+		postStabilize(&step);
+	}
+
+	// 3 contact graph, contact and joints; 4 shock propagation; 5 joints alone
 	if (status == KN_OK) {
-		knJointRows_ApplyForces(step.model, &step.blocks, step.state);
 		status = knContactLevels_Build(&step);
 	}
 	if (status == KN_OK) {
-		status = contact(&step);
+		status = step.paper ? knContactPaper_Contact(&step) : contact(&step);
 	}
+
+	// 6 to 8 bodies move, then the joints' velocities again
 	if (status == KN_OK) {
-		knContactPush_Run(&step);
-		step.blocks.push = step.push;
-		double work = knBlocks_DriveWork(&step.blocks, step.state);
-		status = knImpulseContacts_Collect(&step, &work);
-		context->report->work = work;
-		context->report->contacts = step.pointCount;
-		context->report->rows = 3 * step.pointCount;
-	}
-	if (status == KN_OK) {
-		knBlocks_End(&step.blocks, step.model, &context->tasks, step.state);
-		knState_UpdateCoordinates(step.state, step.model);
+		report(&step);
+		arrive(&step);
 	}
 	context->report->solveTime += knStepContext_Now(context) - start;
 	return status;
@@ -130,7 +230,7 @@ static knStatus checkImpulse(const knModel* model, const knSettings* settings, k
 	if (settings->articulation == KN_ARTICULATION_DIRECT) {
 		return knError_Set(
 			error, KN_UNSUPPORTED, "articulation=direct",
-			"the impulse stepper does not solve all joints at once yet; use articulation=sweep");
+			"the impulse stepper does not solve all joints directly yet; use articulation=sweep");
 	}
 	return KN_OK;
 }
@@ -138,13 +238,13 @@ static knStatus checkImpulse(const knModel* model, const knSettings* settings, k
 static size_t privateSize(const knModel* model, const knSettings* settings) {
 	(void)settings;
 	// a first guess that most scenes stay below: four points a body
-	return knImpulseMemory_Size(4 * model->bodyCount);
+	return knImpulseMemory_Size(knArticulationMemory_Count(model), 4 * model->bodyCount);
 }
 
 const knStepperOps knImpulseStepper = {
 	.name = "impulse",
 	.help =
-		"maximal coordinates; impulses at contact points with a contact graph, joints by pre-stabilization",
+		"maximal coordinates; impulses at contact points over a contact graph, joints by pre-stabilization",
 	.check = checkImpulse,
 	.privateSize = privateSize,
 	.step = stepImpulse,

@@ -13,7 +13,9 @@
 #include "solve/pgs.h"
 #include "steppers/velocity/velocity_step.h"
 
-#define TURN_LIMIT 0.2 // rad a correction
+#define TURN_LIMIT 0.2        // rad a correction
+#define NEWTON_ROUNDS 8       // of the global correction, while joints are apart
+#define NEWTON_TOLERANCE 1e-6 // m or rad
 
 knStatus knVelocity_Move(knVelocityStep* step) {
 	knStepContext* context = step->context;
@@ -125,7 +127,15 @@ static bool beginCorrection(knVelocityStep* step, knSweepSet* set, const int32_t
 		step->p[b] = knZeroTwist();
 	}
 	knPgs_Begin(&step->errorRows, step->p);
-	return knSweepRows_Build(joints, &step->errorRows, stageOf, set->stageCount, context->arena);
+	knDirectRows* direct = NULL;
+	if (set == &step->global && step->options.directJoints && step->errorRows.count > 0) {
+		direct = &step->direct;
+		if (!knDirectRows_Build(direct, &step->errorRows, context->arena)) {
+			return false;
+		}
+	}
+	return knSweepRows_Build(joints, &step->errorRows, stageOf, set->stageCount, direct, KN_STAGE_JOINTED,
+							 context->arena);
 }
 
 static void displaceBodies(knVelocityStep* step) {
@@ -148,7 +158,6 @@ static bool finishCorrection(knVelocityStep* step) {
 	sumBefore(step, sums);
 	displaceBodies(step);
 	restoreMoments(step, sums);
-	step->context->report->iterations += step->options.correctionSweeps;
 	return true;
 }
 
@@ -167,16 +176,37 @@ knStatus knVelocity_CorrectLayers(knVelocityStep* step) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knVelocity_Propagate(step, correctLayer);
+	step->context->report->iterations += step->options.correctionSweeps;
 	return finishCorrection(step) ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
+// The largest error of a locked row, m or rad.
+static double worstJoint(const knVelocityStep* step) {
+	double worst = 0.0;
+	for (int i = 0; i < step->direct.count; ++i) {
+		worst = knMax(worst, knAbs(step->errorRows.items[step->direct.order[i]].bias));
+	}
+	return worst;
+}
+
+// Joints that turned far in a step are closed by more than one linear correction.
 knStatus knVelocity_CorrectGlobal(knVelocityStep* step) {
-	if (!beginCorrection(step, &step->global, step->solveSet, &step->errors)) {
-		return knVelocity_OutOfMemory(step);
+	for (int round = 0; round < NEWTON_ROUNDS; ++round) {
+		step->direct.count = 0;
+		if (!beginCorrection(step, &step->global, step->solveSet, &step->errors)) {
+			return knVelocity_OutOfMemory(step);
+		}
+		if (round > 0 && worstJoint(step) < NEWTON_TOLERANCE) {
+			break;
+		}
+		for (int stage = round == 0 ? 0 : KN_STAGE_JOINTED; stage < KN_STAGE_COUNT; ++stage) {
+			knSweep_Correct(&step->global, stage, step->options.correctionSweeps, &step->context->tasks,
+							&step->errors, step->p);
+		}
+		if (!finishCorrection(step)) {
+			return knVelocity_OutOfMemory(step);
+		}
 	}
-	for (int stage = 0; stage < KN_STAGE_COUNT; ++stage) {
-		knSweep_Correct(&step->global, stage, step->options.correctionSweeps, &step->context->tasks,
-						&step->errors, step->p);
-	}
-	return finishCorrection(step) ? KN_OK : knVelocity_OutOfMemory(step);
+	step->context->report->iterations += step->options.correctionSweeps;
+	return KN_OK;
 }

@@ -19,7 +19,13 @@ knStatus knVelocity_ApplyForces(knVelocityStep* step, double span) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knJointRows_ApplyForces(context->model, &step->blocks, context->state);
-	double last = knVelocityMemory_Get(context->state)->dt;
+	const knVelocityMemory* memory = knVelocityMemory_Get(context->state);
+	double last = memory->dt;
+	if (step->options.directJoints &&
+		!knJointRows_Steady(context->model, context->state, knVelocityMemory_Joints(context->state),
+							memory->jointCount, last, &step->blocks, arena)) {
+		return knVelocity_OutOfMemory(step);
+	}
 	step->input = (knRowInput){ .model = context->model,
 								.state = context->state,
 								.blocks = &step->blocks,
@@ -150,11 +156,18 @@ static bool buildGlobalSet(knVelocityStep* step) {
 	knSweepBlocks blocks = { .count = step->blocks.count,
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia };
+	knDirectRows* direct = NULL;
+	if (step->options.directJoints && step->rows.count > 0) {
+		direct = &step->direct;
+		if (!knDirectRows_Build(direct, &step->rows, context->arena)) {
+			return false;
+		}
+	}
 	return knSweepSet_Build(&step->global, step->contacts.chunks, step->contacts.chunkCount, KN_STAGE_COUNT,
 							step->contacts.points, &blocks, step->options.friction, &context->tasks,
 							context->arena) &&
-		   knSweepRows_Build(&step->global.joints, &step->rows, step->solveSet, KN_STAGE_COUNT,
-							 context->arena);
+		   knSweepRows_Build(&step->global.joints, &step->rows, step->solveSet, KN_STAGE_COUNT, direct,
+							 KN_STAGE_JOINTED, context->arena);
 }
 
 knStatus knVelocity_BuildRows(knVelocityStep* step) {

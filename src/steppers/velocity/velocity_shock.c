@@ -58,8 +58,8 @@ static bool buildLayeredSet(knVelocityStep* step) {
 	return chunks != NULL &&
 		   knSweepSet_Build(&step->layered, chunks, count, step->layers.count, step->contacts.points, &blocks,
 							step->options.friction, &context->tasks, context->arena) &&
-		   knSweepRows_Build(&step->layered.joints, &step->rows, step->layers.stage, step->layers.count,
-							 context->arena);
+		   knSweepRows_Build(&step->layered.joints, &step->rows, step->layers.stage, step->layers.count, NULL,
+							 0, context->arena);
 }
 
 // --- the default scheme's algorithm ----------------------------------------------------------------------

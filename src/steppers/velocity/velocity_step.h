@@ -30,6 +30,7 @@ typedef struct knVelocityOptions {
 	knSweepFriction friction;
 	bool alignTangents;
 	bool warmStart;
+	bool directJoints;     // locked rows of joints are solved all at once in the global solve
 	knSweepOptions solver; // sweeps are set for each solve
 } knVelocityOptions;
 
@@ -57,6 +58,7 @@ typedef struct knVelocityStep {
 	knRows errorRows;
 	knIslands islands;
 	knSweepSet global; // its stages are knGlobalStage
+	knDirectRows direct;
 
 	// knVelocity_BuildLayers
 	knLayers layers;

@@ -1,0 +1,357 @@
+// Collisions, contact and shock propagation as published (Guendelman et al. 2003, sections 6 to 8; Weinstein et al.
+// 2006, section VI, for the joints between them).
+//
+// A pair of bodies is looked at where it is predicted to be at the end of the step; of the points at which it
+// overlaps there and approaches, one takes an impulse, both bodies are predicted anew, and so on. In collisions it is
+// the deepest point; in contact the one that is deepest at the start poses, and among points as deep, as on flat
+// faces, the one that approaches fastest (in a fixed order the corners of a face do not settle). Impulses only push.
+// Contact takes the approach away by tenths: restitution k/N - 1 in sweep k.
+//
+// The arms of impulses are those at the start poses, also in collisions, where the paper takes the predicted ones: so
+// angular momentum is conserved to round-off. A pair is skipped while neither body moved since it was found clean.
+
+#include "core/sort.h"
+#include "dynamics/impact.h"
+#include "steppers/impulse/impulse_step.h"
+
+#define COLLISION_SWEEPS 5
+#define COLLISION_IMPULSES 20 // of a pair, per visit
+#define CONTACT_IMPULSES 20
+#define SHOCK_IMPULSES 10
+#define LEVEL_REPEATS 2
+#define JOINT_SWEEPS 1  // over joints alone, after shock propagation
+#define THICKNESS 1e-6  // of the smaller body's radius: contact keeps this much apart
+#define SAME_DEPTH 1e-4 // of the same: points as deep as each other
+#define APPROACH 1e-12  // m/s: slower is none
+
+// The world of one phase: which velocities, and who is frozen.
+typedef struct Phase {
+	knImpulseStep* step;
+	const knTwist* force; // added to velocities for predicting; NULL: none
+	double e;             // restitution; of collisions: the pairs' own
+	bool collision;
+	bool* frozen;   // [bodyCount]
+	int64_t* moved; // [bodyCount] when the body last took an impulse
+	int64_t* clean; // [pairCount] when the pair was last found without approaching overlap; -1: never
+	int64_t now;
+} Phase;
+
+// A point of a pair where it touches at the predicted poses, carried back to the start poses.
+typedef struct Touch {
+	knVec3 rA, rB, n, u; // arms and relative velocity at the start poses
+	double depth;        // m, by which touches are compared: the smaller the deeper
+	double approach;     // m/s
+} Touch;
+
+static knFrame predicted(const Phase* phase, int body) {
+	const knImpulseStep* step = phase->step;
+	knTwist u = step->blocks.u[body];
+	return knImpulseStep_Predict(step, body, phase->force != NULL ? knAddT(u, phase->force[body]) : u);
+}
+
+static double pairSize(const knImpulseStep* step, const knImpulsePair* pair) {
+	const double* radius = step->model->radius;
+	bool both = step->model->invMass[pair->a] > 0.0 && step->model->invMass[pair->b] > 0.0;
+	return both ? knMin(radius[pair->a], radius[pair->b])
+				: radius[step->model->invMass[pair->a] > 0.0 ? pair->a : pair->b];
+}
+
+static Touch carryBack(const Phase* phase, const knImpulsePair* pair, const knContactPoint* point,
+					   knFrame poseA, knFrame poseB) {
+	const knImpulseStep* step = phase->step;
+	knFrame startA = step->state->pose[pair->a], startB = step->state->pose[pair->b];
+	knVec3 onA = knPoint(startA, knInvPoint(poseA, point->pointA));
+	knVec3 onB = knPoint(startB, knInvPoint(poseB, point->pointB));
+	knVec3 place = knLerp(onA, onB, 0.5);
+	Touch touch = { .rA = knSub(place, startA.p), .rB = knSub(place, startB.p), .n = point->normal };
+	if (!phase->collision) {
+		touch.n = knRotate(startB.q, knInvRotate(poseB.q, point->normal));
+	}
+	const knTwist *uA = &step->blocks.u[pair->a], *uB = &step->blocks.u[pair->b];
+	touch.u = knSub(knAdd(uB->lin, knCross(uB->ang, touch.rB)), knAdd(uA->lin, knCross(uA->ang, touch.rA)));
+	touch.depth = phase->collision ? point->separation : knDot(knSub(onB, onA), touch.n);
+	touch.approach = -knDot(touch.u, touch.n);
+	return touch;
+}
+
+// The touch to be processed next; false if none approaches.
+static bool choose(Phase* phase, const knImpulsePair* pair, Touch* chosen) {
+	knImpulseStep* step = phase->step;
+	knContactPoint points[KN_IMPULSE_PAIR_POINTS];
+	knFrame poseA = predicted(phase, pair->a), poseB = predicted(phase, pair->b);
+	double size = pairSize(step, pair);
+	double margin = phase->collision ? 0.0 : THICKNESS * size;
+	int count = knImpulseStep_TestPair(step, pair, poseA, poseB, margin, points);
+	bool found = false;
+	for (int k = 0; k < count; ++k) {
+		Touch touch = carryBack(phase, pair, &points[k], poseA, poseB);
+		if (!(touch.approach > APPROACH)) {
+			continue;
+		}
+		double deeper = found ? chosen->depth - touch.depth : 1.0;
+		bool same = found && knAbs(deeper) <= SAME_DEPTH * size;
+		if (!found || (same ? touch.approach > chosen->approach : deeper > 0.0)) {
+			*chosen = touch;
+			found = true;
+		}
+	}
+	return found;
+}
+
+static void push(Phase* phase, int body, knVec3 r, knVec3 j, knVec3 g) {
+	const knBlocks* blocks = &phase->step->blocks;
+	if (!phase->frozen[body]) {
+		knTwist* u = &blocks->u[body];
+		u->lin = knMulAdd(u->lin, blocks->invMass[body], j);
+		u->ang = knAdd(u->ang, knMulMV(&blocks->invInertia[body], knAdd(knCross(r, j), g)));
+		phase->moved[body] = phase->now;
+	}
+}
+
+// For reports the impulse belongs to the nearest of the points found at the start poses.
+static void record(const knImpulseStep* step, const knImpulsePair* pair, const Touch* touch, knVec3 j) {
+	int nearest = pair->first;
+	double distance = (double)INFINITY;
+	for (int k = pair->first; k < pair->first + pair->count; ++k) {
+		double d = knDistance(step->points[k].rA, touch->rA);
+		nearest = d < distance ? k : nearest;
+		distance = knMin(distance, d);
+	}
+	step->points[nearest].bounce = knAdd(step->points[nearest].bounce, j);
+}
+
+static knMat33 inertiaOf(const Phase* phase, int body) {
+	return phase->frozen[body] ? knDiagonal33(0.0, 0.0, 0.0) : phase->step->blocks.invInertia[body];
+}
+
+// Rolling and spinning friction after an impulse that stuck: the relative turning loses up to arm j_n in speed (the
+// coefficient has the paper's unit, rad/s per N s).
+static void resistTurning(Phase* phase, const knImpulsePair* pair, const Touch* touch, const knMat33* K,
+						  double reduction) {
+	knImpulseStep* step = phase->step;
+	knMat33 inertiaA = inertiaOf(phase, pair->a), inertiaB = inertiaOf(phase, pair->b);
+	knMat33 skewA = knSkew(knNeg(touch->rA)), skewB = knSkew(knNeg(touch->rB));
+	knMat33 a = knMulMM(&skewA, &inertiaA), b = knMulMM(&skewB, &inertiaB);
+	knMat33 K12 = knAddMM(&a, &b), K22 = knAddMM(&inertiaA, &inertiaB);
+	knVec3 w = knSub(step->blocks.u[pair->b].ang, step->blocks.u[pair->a].ang);
+	knVec3 dw = knSub(knImpact_ReduceTurning(w, touch->n, reduction), w), j, g;
+	knImpact_Turn(K, &K12, &K22, dw, &j, &g);
+	push(phase, pair->a, touch->rA, knNeg(j), knNeg(g));
+	push(phase, pair->b, touch->rB, j, g);
+	record(step, pair, touch, j);
+}
+
+static void processTouch(Phase* phase, const knImpulsePair* pair, const Touch* touch) {
+	knImpulseStep* step = phase->step;
+	const knBlocks* blocks = &step->blocks;
+	knMat33 inertiaA = inertiaOf(phase, pair->a), inertiaB = inertiaOf(phase, pair->b);
+	knMat33 shareA =
+		knImpact_Share(phase->frozen[pair->a] ? 0.0 : blocks->invMass[pair->a], &inertiaA, touch->rA);
+	knMat33 shareB =
+		knImpact_Share(phase->frozen[pair->b] ? 0.0 : blocks->invMass[pair->b], &inertiaB, touch->rB);
+	const knImpulsePoint* first = &step->points[pair->first];
+	knImpact impact = { .K = knAddMM(&shareA, &shareB),
+						.u = touch->u,
+						.n = touch->n,
+						.e = phase->collision ? pair->e : phase->e,
+						.mu = first->mu };
+	knImpactKind kind;
+	knVec3 j = knImpact_Solve(&impact, &kind);
+	push(phase, pair->a, touch->rA, knNeg(j), knZero3());
+	push(phase, pair->b, touch->rB, j, knZero3());
+	record(step, pair, touch, j);
+	if (kind == KN_IMPACT_STICK && first->turn >= 0) {
+		resistTurning(phase, pair, touch, &impact.K, step->turns[first->turn].arm * knDot(j, touch->n));
+	}
+}
+
+// Returns whether any impulse was applied.
+static bool processPair(Phase* phase, int index, int impulses) {
+	const knImpulsePair* pair = &phase->step->pairs[index];
+	if ((phase->frozen[pair->a] || phase->step->blocks.invMass[pair->a] == 0.0) &&
+		(phase->frozen[pair->b] || phase->step->blocks.invMass[pair->b] == 0.0)) {
+		return false;
+	}
+	bool any = false;
+	for (int i = 0; i < impulses; ++i) {
+		if (phase->moved[pair->a] <= phase->clean[index] && phase->moved[pair->b] <= phase->clean[index]) {
+			break;
+		}
+		Touch touch;
+		phase->now += 1;
+		if (!choose(phase, pair, &touch)) {
+			phase->clean[index] = phase->now;
+			break;
+		}
+		processTouch(phase, pair, &touch);
+		any = true;
+	}
+	return any;
+}
+
+static bool beginPhase(Phase* phase, knImpulseStep* step) {
+	knArena* arena = step->context->arena;
+	*phase = (Phase){ .step = step,
+					  .frozen = KN_SCRATCH_ZERO(arena, bool, step->model->bodyCount),
+					  .moved = KN_SCRATCH_ZERO(arena, int64_t, step->model->bodyCount),
+					  .clean = KN_SCRATCH(arena, int64_t, step->pairCount) };
+	for (int i = 0; !arena->failed && i < step->pairCount; ++i) {
+		phase->clean[i] = -1;
+	}
+	return !arena->failed;
+}
+
+bool knContactPaper_Collisions(knImpulseStep* step) {
+	Phase phase;
+	if (!beginPhase(&phase, step)) {
+		return false; // the next request for memory will say so
+	}
+	phase.collision = true;
+	phase.force = step->force;
+	bool any = true, bounced = false;
+	for (int sweep = 0; any && sweep < COLLISION_SWEEPS; ++sweep) {
+		any = false;
+		for (int i = 0; i < step->pairCount; ++i) {
+			any = processPair(&phase, i, COLLISION_IMPULSES) || any;
+		}
+		bounced = bounced || any;
+		step->context->report->iterations += 1;
+	}
+	return bounced;
+}
+
+// --- contact and joints, level by level ----------------------------------------------------------------------
+
+// Entries of the articulation solve sorted by level, the higher of their bodies'.
+typedef struct JointLevels {
+	int* order;
+	int* first; // [levelCount + 1]
+} JointLevels;
+
+static int levelOfJoint(const knImpulseStep* step, int entry) {
+	int index = knArticulationSolve_JointAt(step->joints, entry);
+	const knJoint* joint = knState_Joint(step->state, step->model, index);
+	int parent = step->graph.level[joint->parent], child = step->graph.level[joint->child];
+	return parent > child ? parent : child;
+}
+
+static bool sortJoints(const knImpulseStep* step, JointLevels* levels) {
+	knArena* arena = step->context->arena;
+	int count = step->joints != NULL ? knArticulationSolve_JointCount(step->joints) : 0;
+	knKeyed* keys = KN_SCRATCH(arena, knKeyed, count);
+	levels->order = KN_SCRATCH(arena, int, count);
+	levels->first = KN_SCRATCH_ZERO(arena, int, step->graph.levelCount + 1);
+	if (arena->failed) {
+		return false;
+	}
+	for (int i = 0; i < count; ++i) {
+		int level = levelOfJoint(step, i);
+		keys[i] = (knKeyed){ .key = (uint64_t)level, .value = (uint32_t)i };
+		levels->first[level + 1] += 1;
+	}
+	for (int l = 0; l < step->graph.levelCount; ++l) {
+		levels->first[l + 1] += levels->first[l];
+	}
+	bool sorted = knSort_Keys(keys, count, arena);
+	for (int i = 0; i < count; ++i) {
+		levels->order[i] = (int)keys[i].value;
+	}
+	return sorted;
+}
+
+static void stabilizeLevel(Phase* phase, const JointLevels* joints, int level, double epsilon) {
+	knImpulseStep* step = phase->step;
+	phase->now += 1;
+	for (int i = joints->first[level]; i < joints->first[level + 1]; ++i) {
+		int entry = joints->order[i];
+		knPreStabilize_Joint(step->joints, entry, epsilon);
+		int index = knArticulationSolve_JointAt(step->joints, entry);
+		const knJoint* joint = knState_Joint(step->state, step->model, index);
+		phase->moved[joint->parent] = phase->moved[joint->child] = phase->now;
+	}
+}
+
+static bool processLevel(Phase* phase, int level, int impulses) {
+	const knImpulseStep* step = phase->step;
+	bool any = false;
+	for (int i = step->levelFirst[level]; i < step->levelFirst[level + 1]; ++i) {
+		any = processPair(phase, step->order[i], impulses) || any;
+	}
+	return any;
+}
+
+static void sweep(Phase* phase, const JointLevels* joints, double epsilon) {
+	knImpulseStep* step = phase->step;
+	phase->e = epsilon - 1.0;
+	for (int i = 0; i < step->pairCount; ++i) {
+		phase->clean[i] = -1;
+	}
+	for (int level = 0; level < step->graph.levelCount; ++level) {
+		bool any = true;
+		for (int repeat = 0; any && repeat < LEVEL_REPEATS; ++repeat) {
+			any = processLevel(phase, level, CONTACT_IMPULSES);
+		}
+		stabilizeLevel(phase, joints, level, epsilon);
+	}
+	step->context->report->iterations += 1;
+}
+
+// Every level in turn, everything below it frozen; joints see true masses, if they take part at all.
+static void propagate(Phase* phase, const JointLevels* joints, bool withJoints) {
+	knImpulseStep* step = phase->step;
+	for (int level = 0; level < step->graph.levelCount; ++level) {
+		bool any = true;
+		for (int repeat = 1; any && repeat <= LEVEL_REPEATS; ++repeat) {
+			phase->e = (double)repeat / LEVEL_REPEATS - 1.0;
+			for (int i = step->levelFirst[level]; i < step->levelFirst[level + 1]; ++i) {
+				phase->clean[step->order[i]] = -1;
+			}
+			any = processLevel(phase, level, SHOCK_IMPULSES);
+		}
+		if (withJoints) {
+			stabilizeLevel(phase, joints, level, 1.0);
+		}
+		for (int b = 0; b < step->model->bodyCount; ++b) {
+			phase->frozen[b] = phase->frozen[b] || step->graph.level[b] == level;
+		}
+	}
+	step->context->report->iterations += 1;
+}
+
+// Closes joints once more, for the poses only: the velocities of before come back after the move.
+static bool closeJoints(knImpulseStep* step) {
+	int bodyCount = step->model->bodyCount;
+	knTwist* saved = KN_SCRATCH(step->context->arena, knTwist, bodyCount);
+	if (saved == NULL) {
+		return false;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		saved[b] = step->blocks.u[b];
+	}
+	for (int k = 0; k < JOINT_SWEEPS; ++k) {
+		knPreStabilize_Sweep(step->joints, 1.0);
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		step->push[b] = knSubT(step->blocks.u[b], saved[b]);
+		step->blocks.u[b] = saved[b];
+	}
+	step->blocks.push = step->push;
+	return true;
+}
+
+knStatus knContactPaper_Contact(knImpulseStep* step) {
+	Phase phase;
+	JointLevels joints;
+	if (!beginPhase(&phase, step) || !sortJoints(step, &joints)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	int sweeps = knImpulseStep_Sweeps(step), shock = step->context->settings->shock;
+	for (int k = 1; k <= sweeps; ++k) {
+		sweep(&phase, &joints, (double)k / sweeps);
+	}
+	if (shock != 0) {
+		propagate(&phase, &joints, shock == KN_SHOCK_JOINTS);
+	}
+	bool closed = step->joints == NULL || shock == 0 || shock == KN_SHOCK_JOINTS || closeJoints(step);
+	return closed ? KN_OK : knImpulseStep_OutOfMemory(step);
+}
