@@ -3,10 +3,13 @@
 
 #include <string.h>
 
-extern const knBenchSuite knLcpBench, knVspBench;
+extern const knBenchSuite knLcpBench;
+extern const knBenchSuite knVspBench;
+extern const knBenchSuite knCollideBench;
+extern const knBenchSuite knFieldBench;
 
 static const knBenchSuite* const suites[] = {
-	&knLcpBench, &knVspBench,
+	&knLcpBench, &knVspBench, &knCollideBench, &knFieldBench,
 	NULL, // ends the table
 };
 

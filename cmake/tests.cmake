@@ -84,7 +84,7 @@ kn_script_test(project/headers quick ${PROJECT_SOURCE_DIR}/test/headers/check_he
 kn_script_test(project/layer_check quick ${PROJECT_SOURCE_DIR}/test/headers/check_layers_notices)
 # in a browser, with the packages of apps/web
 if(KN_HAVE_PAGE AND KN_HAVE_TOOL)
-	kn_script_test(web/page quick ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/page_test.mjs)
-	kn_script_test(web/render quick ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/render_test.mjs)
-	kn_script_test(web/glb quick ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/glb_test.mjs)
+	kn_script_test(web/page long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/page_test.mjs)
+	kn_script_test(web/render long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/render_test.mjs)
+	kn_script_test(web/glb long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/glb_test.mjs)
 endif()

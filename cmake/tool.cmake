@@ -1,7 +1,7 @@
 # The tool: build/<preset>/knuckle. It says how it was built (knuckle --version, "build" in --json).
 set(KN_HAVE_TOOL OFF)
 file(GLOB KN_TOOL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/apps/cli/*.c
-	${PROJECT_SOURCE_DIR}/bench/*.c)
+	${PROJECT_SOURCE_DIR}/bench/*.c ${PROJECT_SOURCE_DIR}/bench/peers/*.c)
 if(KN_BUILD_TOOL AND KN_TOOL_SOURCES AND KN_HAVE_SCENES)
 	set(KN_HAVE_TOOL ON)
 	add_executable(knuckle_tool ${KN_TOOL_SOURCES})
@@ -9,16 +9,32 @@ if(KN_BUILD_TOOL AND KN_TOOL_SOURCES AND KN_HAVE_SCENES)
 		RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 	if(KN_WASM)
 		set_target_properties(knuckle_tool PROPERTIES SUFFIX .wasm)
+		# a stack like that of a thread, below the data: an overflow traps instead of overwriting it
+		target_link_options(knuckle_tool PRIVATE -Wl,-z,stack-size=1048576 -Wl,--stack-first)
 	endif()
 	target_include_directories(knuckle_tool PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/apps/cli
-		${PROJECT_SOURCE_DIR}/bench)
+		${PROJECT_SOURCE_DIR}/bench ${PROJECT_SOURCE_DIR}/test)
 	target_link_libraries(knuckle_tool PRIVATE knuckle_scenes knuckle_inside knuckle_flags)
+	if(KN_HAVE_TREE_JSON)
+		target_compile_definitions(knuckle_tool PRIVATE KN_HAVE_TREE_JSON)
+	endif()
 	if(KN_HAVE_MJCF)
 		target_compile_definitions(knuckle_tool PRIVATE KN_HAVE_MJCF)
 	endif()
 	if(KN_HAVE_IO)
 		target_compile_definitions(knuckle_tool PRIVATE KN_HAVE_IO)
 		target_link_libraries(knuckle_tool PRIVATE knuckle_io_inside)
+	endif()
+
+	# other libraries to measure beside (knuckle bench collide --peers): their headers now, themselves when asked for
+	if(KN_PEERS AND NOT KN_WASM)
+		find_path(CCD_INCLUDE_DIR ccd/ccd.h)
+		mark_as_advanced(CCD_INCLUDE_DIR)
+		if(CCD_INCLUDE_DIR)
+			target_compile_definitions(knuckle_tool PRIVATE KN_HAVE_CCD)
+			target_include_directories(knuckle_tool SYSTEM PRIVATE ${CCD_INCLUDE_DIR})
+			target_link_libraries(knuckle_tool PRIVATE ${CMAKE_DL_LIBS})
+		endif()
 	endif()
 
 	string(TOUPPER "${CMAKE_BUILD_TYPE}" KN_TYPE)

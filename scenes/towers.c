@@ -38,7 +38,7 @@ static void addTower(knSceneBuilder* builder, int layers, int perLayer) {
 			knVec3 place = knV3(radius * knCos(angle), radius * knSin(angle), (layer + 0.5) * BRICK_HEIGHT);
 			// the shift carries the bricks on one side off the wall
 			bool chosen = layer == layers - 1 && i == 0;
-			place = knAdd(place, knTwin_Offset(builder->args, layer, layers, knV3(0.2, 0.0, 0.0), chosen));
+			place = knAdd(place, knTwin_Offset(builder->args, layer, layers, knV3(0.3, 0.0, 0.0), chosen));
 			knQuat turn = knQuat_FromAxisAngle(knV3(0.0, 0.0, 1.0), angle);
 			uint32_t color = knSceneBuilder_Shade(builder, layer % 2 == 0 ? KN_COLOR_CLAY : KN_COLOR_SAND);
 			knSceneBuilder_Box(builder, name, knMakeFrame(place, turn), half, color);

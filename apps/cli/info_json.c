@@ -90,6 +90,14 @@ static void writeGeom(const cliInfo* info, knJson* json, const knGeom* geom, knB
 	default:
 		break;
 	}
+	int vertices, triangles;
+	knGeom_Vertices(geom, &vertices);
+	knGeom_Triangles(geom, &triangles);
+	if (vertices > 0) {
+		knJson_Integer(json, "vertices", vertices);
+		knJson_Integer(json, "triangles", triangles);
+		knJson_Number(json, "volume", knGeom_MassProps(geom, 1.0).mass);
+	}
 	writeFrame(json, cliFromCenter(info->model, body, frame));
 	if (kind == KN_GEOM_COMPOUND) {
 		knJson_BeginArray(json, "children");

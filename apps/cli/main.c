@@ -13,7 +13,7 @@
 
 static const cliCommand* const commands[] = { &cliScenesCommand, &cliRunCommand,     &cliRenderCommand,
 											  &cliInfoCommand,   &cliConvertCommand, &cliCompareCommand,
-											  &cliBenchCommand };
+											  &cliBenchCommand,  &cliDynamicsCommand };
 
 #define COMMAND_COUNT ((int)(sizeof(commands) / sizeof(commands[0])))
 

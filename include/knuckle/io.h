@@ -3,6 +3,7 @@
 #pragma once
 
 #include "knuckle/record.h"
+#include "knuckle/articulated.h"
 #include "knuckle/scene.h"
 
 KN_BEGIN_C
@@ -65,5 +66,23 @@ KN_API void knPage_Abandon(knPage* page);
 // A page of a recorded run: its curves are what positions and velocities tell.
 KN_API knStatus knPage_FromTrajectory(const knTrajectory* trajectory, const char* path, const knPageDef* def,
 									  knError* error);
+
+// --- articulated models in JSON (docs/methods/dynamics.md) -------------------------------------------------
+
+// A tree with a state, as the files of `knuckle dynamics` describe it. Coordinates and velocities stand in Knuckle's
+// order; `fileVelocity` says where each stands in the file's.
+typedef struct knTreeFile {
+	knTree* tree;
+	knVec3 gravity;
+	double* q;         // [nq]
+	double* v;         // [nv]
+	double* tau;       // [nv]
+	knTwist* forces;   // [links] in the link's frame: moment about its origin and force
+	int* fileVelocity; // [nv]
+	int linkCount, nq, nv;
+} knTreeFile;
+
+KN_API knStatus knTreeFile_Load(const char* path, knTreeFile* file, knError* error);
+KN_API void knTreeFile_Free(knTreeFile* file);
 
 KN_END_C

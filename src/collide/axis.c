@@ -12,10 +12,9 @@
 // Any n gives a valid separation, so the best of all candidates is kept, whatever made them.
 #include "collide/support.h"
 
-#define NEAR_CURVED 0.12 // sine up to which a kink is tried, for a start from an unfinished search
-#define NEAR_PLAIN 1e-3  // and for one that is right but for rounding
-#define BEND_STEP 0.01
-#define ASIDE 1e-6 // radians
+#define ASIDE 1e-6     // radians to either side of a kink
+#define CONVERGED 1e-8 // radians: the error of s is of second order
+#define GAIN 1e-10     // sizes that a round must gain for another to follow
 #define MOST_KINKS 16
 #define MOST_ROUNDS 8
 
@@ -135,11 +134,15 @@ static double slopeAt(const knCorePair* p, knVec3 u, knVec3 v, double x) {
 }
 
 // The best direction across edge e near best->n.
-static void tryBend(const knCorePair* p, knVec3 e, knAxis* best) {
+static void tryBend(const knCorePair* p, knVec3 e, double off, knAxis* best) {
 	knVec3 u = knNormalize(knMulAdd(best->n, -knDot(best->n, e), e)), v = knCross(e, u);
+	if (slopeAt(p, u, v, -CONVERGED) < 0.0 && slopeAt(p, u, v, CONVERGED) > 0.0) {
+		offer(p, u, best);
+		return; // this is it
+	}
 	// from both sides, because the slope at the start may be that of either side of a kink
-	double x0 = -BEND_STEP, f0 = slopeAt(p, u, v, x0), x1 = BEND_STEP, f1 = slopeAt(p, u, v, x1);
-	double step = f0 > 0.0 ? -BEND_STEP : BEND_STEP;
+	double x0 = -0.1 * off, f0 = slopeAt(p, u, v, x0), x1 = 0.1 * off, f1 = slopeAt(p, u, v, x1);
+	double step = f0 > 0.0 ? x0 : x1;
 	while (f0 * f1 > 0.0) {
 		step *= 2.0;
 		double end = step < 0.0 ? x0 : x1, x = end + step;
@@ -161,7 +164,7 @@ static void tryBend(const knCorePair* p, knVec3 e, knAxis* best) {
 	}
 	// Illinois: halve the stale end's value, so that both ends move
 	int side = 0;
-	for (int round = 0; round < 60 && knAbs(x1 - x0) > 1e-13 && f0 != f1; ++round) {
+	for (int round = 0; round < 60 && knAbs(x1 - x0) > CONVERGED && f0 != f1; ++round) {
 		double x = (x0 * f1 - x1 * f0) / (f1 - f0), f = slopeAt(p, u, v, x);
 		if (f * f1 > 0.0) {
 			x1 = x;
@@ -184,13 +187,13 @@ static void tryBend(const knCorePair* p, knVec3 e, knAxis* best) {
 
 // Near a cylinder's cap h is a cone about the cap's normal, where Newton's method gets nowhere. If the other
 // core's support lies beyond the rim, the best direction leans towards it.
-static void tryRim(const knCorePair* p, knVec3 normal, bool onB, knAxis* best) {
+static void tryRim(const knCorePair* p, knVec3 normal, bool onB, double off, knAxis* best) {
 	knCorner corner = knCorePair_Support(p, best->n);
 	knVec3 q = onB ? knSub(corner.a, p->t) : corner.b;
 	knVec3 edge = knCross(normal, q);
 	double length = knLength(edge);
 	if (length > 1e-9 * p->size) {
-		tryBend(p, knScale(1.0 / length, edge), best);
+		tryBend(p, knScale(1.0 / length, edge), off, best);
 	}
 }
 
@@ -242,39 +245,55 @@ static knVec3 newtonStep(const knCorePair* p, knVec3 n, knVec3 w) {
 	return reach > 0.3 ? knScale(0.3 / reach, step) : step;
 }
 
-// Steps from the best direction by Newton's method, as if C's support there were w; false if that is no better.
-static bool stepFrom(const knCorePair* p, knVec3 w, knAxis* best) {
+typedef enum StepResult { STEP_WORSE, STEP_BETTER, STEP_DONE } StepResult;
+
+// Steps from the best direction by Newton's method, as if C's support there were w. Done: there is nowhere to go.
+static StepResult stepFrom(const knCorePair* p, knVec3 w, knAxis* best) {
 	knVec3 step = newtonStep(p, best->n, w);
-	bool better = false;
-	for (int half = 0; half < 12 && !better && knLengthSquared(step) > 1e-30; ++half) {
-		better = offer(p, knNormalize(knAdd(best->n, step)), best);
-		step = knScale(0.5, step);
+	if (knLengthSquared(step) < CONVERGED * CONVERGED) {
+		return STEP_DONE;
 	}
-	return better;
+	for (int half = 0; half < 6; ++half) {
+		if (offer(p, knNormalize(knAdd(best->n, step)), best)) {
+			return STEP_BETTER;
+		}
+		step = knScale(0.25, step);
+	}
+	return STEP_WORSE;
 }
 
-// On a kink the support may be that of the side where h rises; then those of both sides are tried.
+// The support on the side of kink `edge` where h falls, if there is such a side.
+static bool fallingSide(const knCorePair* p, knVec3 n, knVec3 edge, knVec3* w) {
+	*w = knCorePair_Support(p, knMulAdd(n, ASIDE, edge)).w;
+	if (knDot(*w, edge) > 0.0) {
+		return true;
+	}
+	*w = knCorePair_Support(p, knMulAdd(n, -ASIDE, edge)).w;
+	return knDot(*w, edge) < 0.0;
+}
+
+// On a kink the support may be that of the side where h rises; then the other is tried.
 static void tryNewton(const knCorePair* p, const Kinks* a, const Kinks* b, knAxis* best) {
 	for (int round = 0; round < 20; ++round) {
-		bool better = stepFrom(p, knCorePair_Support(p, best->n).w, best);
-		for (int k = 0; k < a->edgeCount + b->edgeCount && !better; ++k) {
-			knVec3 edge = knScale(ASIDE, k < a->edgeCount ? a->edges[k] : b->edges[k - a->edgeCount]);
-			better = stepFrom(p, knCorePair_Support(p, knAdd(best->n, edge)).w, best) ||
-					 stepFrom(p, knCorePair_Support(p, knSub(best->n, edge)).w, best);
+		StepResult result = stepFrom(p, knCorePair_Support(p, best->n).w, best);
+		for (int k = 0; k < a->edgeCount + b->edgeCount && result == STEP_WORSE; ++k) {
+			knVec3 edge = k < a->edgeCount ? a->edges[k] : b->edges[k - a->edgeCount], w;
+			if (knAbs(knDot(edge, best->n)) < ASIDE && fallingSide(p, best->n, edge, &w)) {
+				result = stepFrom(p, w, best);
+			}
 		}
-		if (!better) {
+		if (result != STEP_BETTER) {
 			return;
 		}
 	}
 }
 
-void knAxis_Polish(const knCorePair* p, knAxis* axis) {
+void knAxis_Polish(const knCorePair* p, double off, knAxis* axis) {
 	bool curved = p->a.curved || p->b.curved;
-	double near = curved ? NEAR_CURVED : NEAR_PLAIN;
 	for (int round = 0; round < MOST_ROUNDS; ++round) {
 		double before = axis->s;
-		Kinks a = kinksOf(&p->a, axis->n, near);
-		Kinks b = kinksOf(&p->b, knNeg(knTMulMV(&p->R, axis->n)), near);
+		Kinks a = kinksOf(&p->a, axis->n, off);
+		Kinks b = kinksOf(&p->b, knNeg(knTMulMV(&p->R, axis->n)), off);
 		for (int k = 0; k < b.edgeCount; ++k) {
 			b.edges[k] = knMulMV(&p->R, b.edges[k]);
 		}
@@ -286,19 +305,19 @@ void knAxis_Polish(const knCorePair* p, knAxis* axis) {
 			return;
 		}
 		for (int k = 0; k < a.edgeCount; ++k) {
-			tryBend(p, a.edges[k], axis);
+			tryBend(p, a.edges[k], off, axis);
 		}
 		for (int k = 0; k < b.edgeCount; ++k) {
-			tryBend(p, b.edges[k], axis);
+			tryBend(p, b.edges[k], off, axis);
 		}
 		if (p->a.kind == KN_GEOM_CYLINDER && a.normalCount > 0) {
-			tryRim(p, a.normals[0], false, axis);
+			tryRim(p, a.normals[0], false, off, axis);
 		}
 		if (p->b.kind == KN_GEOM_CYLINDER && b.normalCount > 0) {
-			tryRim(p, b.normals[0], true, axis);
+			tryRim(p, b.normals[0], true, off, axis);
 		}
 		tryNewton(p, &a, &b, axis);
-		if (axis->s <= before + 1e-11 * p->size) {
+		if (axis->s <= before + GAIN * p->size) {
 			return;
 		}
 	}

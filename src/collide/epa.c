@@ -17,9 +17,12 @@
 #define CURVED_GAIN 1e-4  // sizes that a plane may still grow where polishing takes over
 #define PLAIN_GAIN 1e-13  // sizes
 #define ROUNDING 4e-15    // scales
-#define MOST_STARTS 8     // directions to polish
-#define SAME_START 0.98   // cosine
-#define NEARLY 1.05       // times as deep as the best: worth polishing
+#define SETTLED 1e-7      // sizes that another direction must promise to be tried
+#define OFF_CURVED 0.12   // radians that the search may leave open
+#define OFF_PLAIN 1e-3
+#define MOST_STARTS 8   // directions to polish
+#define SAME_START 0.98 // cosine
+#define NEARLY 1.05     // times as deep as the best: worth polishing
 
 typedef struct Face {
 	int v[3];   // counter-clockwise seen from outside
@@ -239,7 +242,7 @@ static void tryStart(const knCorePair* p, knVec3 n, double least, knAxis* best) 
 	if (rival.s < least) {
 		return;
 	}
-	knAxis_Polish(p, &rival);
+	knAxis_Polish(p, OFF_CURVED, &rival);
 	*best = rival.s > best->s ? rival : *best;
 }
 
@@ -258,16 +261,18 @@ static void tryFlats(const knCorePair* p, knAxis* best) {
 }
 
 // Polishes the best direction, then those of other planes that could hide a better one.
-static void polishStarts(const Polytope* t, knAxis* best) {
+static void polishStarts(const Polytope* t, bool finished, knAxis* best) {
 	const knCorePair* p = t->pair;
 	knVec3 tried[MOST_STARTS];
 	int count = 0;
 	tried[count++] = best->n;
-	knAxis_Polish(p, best);
-	tryFlats(p, best);
+	knAxis_Polish(p, OFF_CURVED, best);
+	if (!finished) {
+		tryFlats(p, best);
+	}
 	while (count < MOST_STARTS) {
 		int lowest = -1;
-		double offset = -best->s - 1e-8 * p->size;
+		double offset = -best->s - SETTLED * p->size;
 		for (int f = 0; f < t->faceCount; ++f) {
 			const Face* face = &t->faces[f];
 			bool fresh = !face->dead && face->offset < offset && knLengthSquared(face->m) > 0.0;
@@ -299,7 +304,8 @@ void knEpa_Depth(const knCorePair* p, knAxis* axis) {
 	double least = (curved ? CURVED_GAIN : PLAIN_GAIN) * p->size + ROUNDING * p->scale;
 	int most = curved ? CURVED_CORNERS : MOST_CORNERS;
 	*axis = (knAxis){ .n = knV3(0.0, 0.0, 1.0), .s = -INFINITY };
-	while (t.cornerCount < most) {
+	bool finished = false;
+	while (t.cornerCount < most && !finished) {
 		int lowest = lowestFace(&t);
 		if (lowest < 0) {
 			break;
@@ -313,7 +319,8 @@ void knEpa_Depth(const knCorePair* p, knAxis* axis) {
 			takeWitness(&t, face, axis);
 		}
 		// a plane that cannot grow; or one that cannot become as low as another has been found to be
-		if (reach - face->offset <= least || -face->offset <= axis->s + least) {
+		finished = reach - face->offset <= least || -face->offset <= axis->s + least;
+		if (finished) {
 			break;
 		}
 		t.corners[t.cornerCount] = corner;
@@ -326,8 +333,8 @@ void knEpa_Depth(const knCorePair* p, knAxis* axis) {
 		}
 	}
 	if (curved) {
-		polishStarts(&t, axis);
+		polishStarts(&t, finished, axis);
 	} else {
-		knAxis_Polish(p, axis);
+		knAxis_Polish(p, OFF_PLAIN, axis);
 	}
 }

@@ -6,7 +6,7 @@
 #include "collide/support.h"
 
 #define MOST_ROUNDS 200
-#define CURVED_GAP 1e-7 // sizes between the bounds at which curved cores go on to polishing
+#define CURVED_GAP 1e-4 // sizes between the bounds at which curved cores go on to polishing
 #define PLAIN_GAP 1e-14 // scales; polytopes end exactly anyway
 #define TOUCHING 1e-10  // sizes: a shorter line has no direction
 #define ROUNDING 4e-15  // and so for the larger core
@@ -17,61 +17,66 @@ typedef struct Simplex {
 	int count;
 } Simplex;
 
-// The subset `kept` of corners with weights that sum to 1.
-static Simplex subset(const Simplex* s, const int* kept, const double* weights, int count) {
-	Simplex result = { .count = count };
-	double sum = 0.0;
-	for (int i = 0; i < count; ++i) {
-		sum += weights[i];
-	}
-	for (int i = 0; i < count; ++i) {
-		result.corners[i] = s->corners[kept[i]];
-		result.weights[i] = weights[i] / sum;
-	}
-	return result;
+// The point of a part of a simplex that is closest to the origin: corners, their weights, its squared distance.
+typedef struct Part {
+	int kept[3];
+	double weights[3];
+	int count;
+	double square;
+} Part;
+
+static Part onCorner(const Simplex* s, int i) {
+	return (Part){ { i }, { 1.0 }, 1, knLengthSquared(s->corners[i].w) };
 }
 
-static knVec3 pointOf(const Simplex* s) {
-	knVec3 v = knZero3();
-	for (int i = 0; i < s->count; ++i) {
-		v = knMulAdd(v, s->weights[i], s->corners[i].w);
-	}
-	return v;
-}
-
-static Simplex closestOnSegment(const Simplex* s, int i, int j) {
+static Part onSegment(const Simplex* s, int i, int j) {
 	knVec3 a = s->corners[i].w, d = knSub(s->corners[j].w, a);
 	double along = -knDot(a, d), square = knLengthSquared(d);
 	if (!(along > 0.0) || square == 0.0) {
-		return subset(s, &i, &(double){ 1.0 }, 1);
+		return onCorner(s, i);
 	}
 	if (along >= square) {
-		return subset(s, &j, &(double){ 1.0 }, 1);
+		return onCorner(s, j);
 	}
-	return subset(s, (int[]){ i, j }, (double[]){ square - along, along }, 2);
+	double x = along / square;
+	return (Part){ { i, j }, { 1.0 - x, x }, 2, knLengthSquared(knMulAdd(a, x, d)) };
 }
 
-static Simplex shorter(const Simplex* x, const Simplex* y) {
-	return knLengthSquared(pointOf(y)) < knLengthSquared(pointOf(x)) ? *y : *x;
+static Part nearer(const Part* x, const Part* y) {
+	return y->square < x->square ? *y : *x;
 }
 
 // Inside the triangle if the origin's foot lies on the inner side of all three edges; else on an edge.
-static Simplex closestOnTriangle(const Simplex* s, int i, int j, int k) {
+static Part onTriangle(const Simplex* s, int i, int j, int k) {
 	knVec3 a = s->corners[i].w, b = s->corners[j].w, c = s->corners[k].w;
 	knVec3 n = knCross(knSub(b, a), knSub(c, a));
 	double u = knDot(n, knCross(b, c)), v = knDot(n, knCross(c, a)), w = knDot(n, knCross(a, b));
 	if (u > 0.0 && v > 0.0 && w > 0.0) {
-		return subset(s, (int[]){ i, j, k }, (double[]){ u, v, w }, 3);
+		double scale = 1.0 / (u + v + w);
+		Part part = { { i, j, k }, { scale * u, scale * v, scale * w }, 3, 0.0 };
+		knVec3 point =
+			knMulAdd(knMulAdd(knScale(part.weights[0], a), part.weights[1], b), part.weights[2], c);
+		part.square = knLengthSquared(point);
+		return part;
 	}
-	Simplex ab = closestOnSegment(s, i, j), bc = closestOnSegment(s, j, k), ca = closestOnSegment(s, k, i);
-	Simplex best = shorter(&ab, &bc);
-	return shorter(&best, &ca);
+	Part best = { .square = INFINITY }, rival;
+	if (w <= 0.0 || u + v + w == 0.0) {
+		best = onSegment(s, i, j);
+	}
+	if (u <= 0.0) {
+		rival = onSegment(s, j, k);
+		best = nearer(&best, &rival);
+	}
+	if (v <= 0.0) {
+		rival = onSegment(s, k, i);
+		best = nearer(&best, &rival);
+	}
+	return best;
 }
 
-// The nearest of the faces that the origin lies beyond; all four corners stay if it lies inside.
-static Simplex closestOnTetrahedron(const Simplex* s) {
+// The nearest of the faces that the origin lies beyond; false if it lies inside.
+static bool onTetrahedron(const Simplex* s, Part* best) {
 	static const int faces[4][4] = { { 1, 2, 3, 0 }, { 0, 3, 2, 1 }, { 0, 1, 3, 2 }, { 0, 2, 1, 3 } };
-	Simplex best = *s;
 	bool found = false;
 	for (int f = 0; f < 4; ++f) {
 		knVec3 a = s->corners[faces[f][0]].w;
@@ -80,24 +85,41 @@ static Simplex closestOnTetrahedron(const Simplex* s) {
 		if (inner * origin > 0.0) {
 			continue;
 		}
-		Simplex rival = closestOnTriangle(s, faces[f][0], faces[f][1], faces[f][2]);
-		best = found ? shorter(&best, &rival) : rival;
+		Part rival = onTriangle(s, faces[f][0], faces[f][1], faces[f][2]);
+		*best = found ? nearer(best, &rival) : rival;
 		found = true;
 	}
-	return best;
+	return found;
 }
 
-static Simplex closestOnSimplex(const Simplex* s) {
-	switch (s->count) {
-	case 1:
-		return subset(s, &(int){ 0 }, &(double){ 1.0 }, 1);
-	case 2:
-		return closestOnSegment(s, 0, 1);
-	case 3:
-		return closestOnTriangle(s, 0, 1, 2);
-	default:
-		return closestOnTetrahedron(s);
+// Keeps only the corners that carry the closest point; false if the origin lies inside.
+static bool reduce(Simplex* s) {
+	Part part;
+	if (s->count == 4) {
+		if (!onTetrahedron(s, &part)) {
+			return false;
+		}
+	} else {
+		part = s->count == 3 ? onTriangle(s, 0, 1, 2) : onSegment(s, 0, 1);
 	}
+	knCorner corners[3];
+	for (int i = 0; i < part.count; ++i) {
+		corners[i] = s->corners[part.kept[i]];
+	}
+	s->count = part.count;
+	for (int i = 0; i < part.count; ++i) {
+		s->corners[i] = corners[i];
+		s->weights[i] = part.weights[i];
+	}
+	return true;
+}
+
+static knVec3 pointOf(const Simplex* s) {
+	knVec3 v = knZero3();
+	for (int i = 0; i < s->count; ++i) {
+		v = knMulAdd(v, s->weights[i], s->corners[i].w);
+	}
+	return v;
 }
 
 static bool holds(const Simplex* s, knVec3 w) {
@@ -142,8 +164,7 @@ knGjkResult knGjk_Distance(const knCorePair* p, knAxis* axis) {
 		}
 		Simplex grown = s;
 		grown.corners[grown.count++] = corner;
-		grown = closestOnSimplex(&grown);
-		if (grown.count == 4) {
+		if (!reduce(&grown)) {
 			return KN_GJK_OVERLAP;
 		}
 		knVec3 next = pointOf(&grown);

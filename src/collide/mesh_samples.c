@@ -10,6 +10,7 @@
 #define PIECES_MOST 32 // of an edge
 #define SPLITS 14      // halvings of a piece: its length to 1e-4
 #define ONE_END 0.02   // pieces: a shorter stretch is one point
+#define AT_END 1e-3    // closer to an end of the edge its vertex stands for it
 #define SKEW 1e-3      // sine of the angle below which two edges are parallel
 
 void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* touch, uint64_t feature) {
@@ -136,7 +137,7 @@ static void collideAt(const Edge* edge, double t, int end) {
 	const knTarget* target = edge->walk->target;
 	knVec3 point = knMulAdd(edge->from, t, edge->along);
 	knTouch touch;
-	if (!target->touch(target, point, edge->facing, &touch)) {
+	if (t < AT_END || t > 1.0 - AT_END || !target->touch(target, point, edge->facing, &touch)) {
 		return;
 	}
 	if (touch.separation < 0.0 && touch.triangle >= 0) {

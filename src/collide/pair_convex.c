@@ -7,6 +7,8 @@
 #include "collide/feature.h"
 #include "collide/manifold.h"
 
+#define OFF_CURVED 0.06 // radians that the search for a line may leave open
+#define OFF_PLAIN 1e-3
 #define CLOSE 1e-3   // scales: a line so short has lost digits of its direction
 #define DEEPEST 1e-7 // sizes by which the exact point must be deeper than the overlap's to be added
 
@@ -99,6 +101,28 @@ static void offerCrossing(const knAxis* axis, const knCoreFeature* a, const knCo
 	}
 }
 
+// The point of an edge that a point lies above, seen along n.
+static knVec3 footOn(const knCoreFeature* edge, knVec3 point, knVec3 n) {
+	knVec3 d = knSub(edge->points[1], edge->points[0]), to = knSub(point, edge->points[0]);
+	knVec3 flat = knMulAdd(d, -knDot(d, n), n);
+	double square = knLengthSquared(flat);
+	double t = square > 0.0 ? knClamp(knDot(to, flat) / square, 0.0, 1.0) : 0.0;
+	return knMulAdd(edge->points[0], t, d);
+}
+
+// Crossing edges, and support points above edges.
+static void offerEdges(const knCorePair* p, const knAxis* axis, const knCorner* corner, Line* best) {
+	knCoreFeature a = knCore_Feature(&p->a, axis->n, KN_FEATURE_EDGE);
+	knCoreFeature b = knCorePair_FeatureB(p, knNeg(axis->n), KN_FEATURE_EDGE);
+	offerCrossing(axis, &a, &b, best);
+	if (a.count == 2) {
+		offer(axis, footOn(&a, corner->b, axis->n), corner->b, best);
+	}
+	if (b.count == 2) {
+		offer(axis, corner->a, footOn(&b, corner->a, axis->n), best);
+	}
+}
+
 // The pair of core points whose difference is s n: one is a support point, or they lie on crossing edges, or
 // the search knew them.
 static Line exactLine(const knCorePair* p, const knAxis* axis, const knCoreFeature* fa,
@@ -109,10 +133,8 @@ static Line exactLine(const knCorePair* p, const knAxis* axis, const knCoreFeatu
 	offer(axis, knCore_Closest(&p->a, knSub(corner.b, offset)), corner.b, &best);
 	offer(axis, corner.a, closestOnB(p, knAdd(corner.a, offset)), &best);
 	if (best.miss > 1e-9 * p->size) {
-		knCoreFeature edgeA = knCore_Feature(&p->a, axis->n, KN_FEATURE_EDGE);
-		knCoreFeature edgeB = knCorePair_FeatureB(p, knNeg(axis->n), KN_FEATURE_EDGE);
 		offerCrossing(axis, fa, fb, &best);
-		offerCrossing(axis, &edgeA, &edgeB, &best);
+		offerEdges(p, axis, &corner, &best);
 	}
 	if (best.miss > 1e-9 * p->size) {
 		knVec3 a = knCore_Closest(&p->a, axis->a);
@@ -192,7 +214,7 @@ int knPair_ConvexConvex(const knPairInput* in, knContactPoint* points) {
 		knEpa_Depth(&p, &axis);
 	} else if (p.a.curved || p.b.curved || axis.s < CLOSE * p.scale) {
 		axis.s = knDot(knCorePair_Support(&p, axis.n).w, axis.n);
-		knAxis_Polish(&p, &axis);
+		knAxis_Polish(&p, p.a.curved || p.b.curved ? OFF_CURVED : OFF_PLAIN, &axis);
 	}
 	if (!(axis.s < p.margin)) {
 		return 0;

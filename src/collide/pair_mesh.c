@@ -12,6 +12,7 @@
 #include "geom/sdf.h"
 
 #define BESIDE 1e-9        // of a triangle's size: so far outside is still on it
+#define LINE_SAMPLES 8     // on either side of the middle
 #define LEVEL_COSINE 0.999 // an axis so close to a normal, or to a plane, lies level
 
 static double sizeOf(const knGeom* geom) {
@@ -121,26 +122,55 @@ static void collideOver(const OverMesh* over, int triangle) {
 }
 
 static void collideCurved(const OverMesh* over, const knGeom* geom) {
-	const knMesh* mesh = over->target->mesh;
-	knVec3 middle = over->frame.p, normal;
-	// a middle that is inside is pushed out the shortest way
-	if (mesh->solid || mesh->unbounded) {
-		double inside = over->target->probe(over->target, middle, &normal);
-		if (inside < 0.0) {
-			knVec3 d = knInvRotate(over->frame.q, knNeg(normal));
-			knVec3 local = knMulAdd(knCore_Support(&over->core, d), over->core.radius, d);
-			knVec3 point = knPoint(over->frame, local);
-			knVec3 on = knMulAdd(middle, -inside, normal);
-			knTouch touch = { on, normal, knDot(normal, knSub(point, on)), -1 };
-			knContactSink_Add(over->sink, point, &touch, KN_FEATURE_OTHER_VERTEX);
-			return;
-		}
-	}
 	knAabb box = knAabb_Grow(knGeom_Aabb(geom, over->frame), over->target->margin);
 	int cursor = 0;
-	for (int t; (t = knBvh_Next(&mesh->tree, &box, &cursor)) >= 0;) {
+	for (int t; (t = knBvh_Next(&over->target->mesh->tree, &box, &cursor)) >= 0;) {
 		collideOver(over, t);
 	}
+}
+
+// --- deep overlap ----------------------------------------------------------------------------------------
+
+// The half of the line through a shape's middle along which it is longest, and that lies inside it.
+static knVec3 lineOf(const knCore* core, const knGeom* geom) {
+	if (core->kind == KN_GEOM_CAPSULE || core->kind == KN_GEOM_CYLINDER) {
+		return knV3(0.0, 0.0, core->size.y);
+	}
+	knAabb box = knGeom_Aabb(geom, knIdentityF());
+	knVec3 half = knMin3(knSub(box.upper, core->middle), knSub(core->middle, box.lower));
+	int axis = half.x >= half.y ? (half.x >= half.z ? 0 : 2) : (half.y >= half.z ? 1 : 2);
+	knVec3 line = knZero3();
+	knSetComponent(&line, axis, knComponent(half, axis) * (geom->kind == KN_GEOM_HULL ? 0.5 : 1.0));
+	return line;
+}
+
+// A shape whose inmost line runs through the mesh is pushed out from where that is deepest: what pierces a mesh
+// may have no vertex or edge in it.
+static bool collideLine(const OverMesh* over, const knGeom* geom) {
+	const knTarget* target = over->target;
+	knVec3 line = knRotate(over->frame.q, lineOf(&over->core, geom));
+	knVec3 middle = knPoint(over->frame, over->core.middle), deepest = middle, normal = knZero3(), found;
+	double depth = 0.0;
+	for (int i = -LINE_SAMPLES; i <= LINE_SAMPLES; ++i) {
+		knVec3 point = knMulAdd(middle, (double)i / LINE_SAMPLES, line);
+		double distance = target->probe(target, point, &found);
+		if (distance < depth) {
+			depth = distance;
+			deepest = point;
+			normal = found;
+		}
+	}
+	if (!(depth < 0.0)) {
+		return false;
+	}
+	knVec3 d = knInvRotate(over->frame.q, knNeg(normal));
+	knVec3 point = knPoint(over->frame, knMulAdd(knCore_Support(&over->core, d), over->core.radius, d));
+	knVec3 on = knMulAdd(deepest, -depth, normal);
+	// what lies as deep as this: the shape's far side, but no farther along the normal than about this place
+	double beyond = knMin(0.0, knDot(normal, knSub(point, deepest)));
+	knTouch touch = { on, normal, depth + beyond, -1 };
+	knContactSink_Add(over->sink, knMulAdd(deepest, beyond, normal), &touch, KN_FEATURE_OTHER_VERTEX);
+	return true;
 }
 
 // --- pairs -----------------------------------------------------------------------------------------------
@@ -160,6 +190,7 @@ static void collideConvex(const knPairInput* in, knReducer* reducer) {
 	OverMesh over = { &back, &backSink, knCore_Of(convex), knInvMulF(in->frameB, in->frameA) };
 	back.hasMiddle = true;
 	back.middle = over.frame.p;
+	bool deep = (mesh->solid || mesh->unbounded) && collideLine(&over, convex);
 	if (convex->kind == KN_GEOM_BOX) {
 		collideBox(&over, convex->size);
 	} else if (convex->kind == KN_GEOM_HULL) {
@@ -167,7 +198,7 @@ static void collideConvex(const knPairInput* in, knReducer* reducer) {
 		const knVec3* vertices = knGeom_Vertices(convex, &count);
 		back.middle = knPoint(over.frame, over.core.middle);
 		collideVertices(&over, vertices, count, over.core.middle);
-	} else {
+	} else if (!deep) {
 		collideCurved(&over, convex);
 	}
 }
@@ -185,6 +216,9 @@ int knPair_Mesh(const knPairInput* in, knContactPoint* points) {
 	bool both = a != NULL && b != NULL;
 	if ((both && !a->solid && !b->solid) || (in->geomA->kind == KN_GEOM_PLANE && !b->solid)) {
 		return 0; // neither has an inside that moves
+	}
+	if (!knIsFiniteF(in->frameA) || !knIsFiniteF(in->frameB)) {
+		return 0; // nothing could be passed over
 	}
 	knReducer reducer;
 	knReducer_Init(&reducer, knMin(sizeOf(in->geomA), sizeOf(in->geomB)));

@@ -91,10 +91,11 @@ static inline knCorner knCorePair_Support(const knCorePair* p, knVec3 n) {
 
 typedef enum knGjkResult { KN_GJK_APART, KN_GJK_NEAR, KN_GJK_OVERLAP } knGjkResult;
 
-// APART: farther than the margin. NEAR: *axis is the shortest line, to rounding for polytopes and to 1e-7
+// APART: farther than the margin. NEAR: *axis is the shortest line, to rounding for polytopes and to 1e-4
 // sizes for curved cores. OVERLAP: the cores touch or overlap.
 knGjkResult knGjk_Distance(const knCorePair* p, knAxis* axis);
 // The axis of least translation of cores that touch or overlap; at least one of them is solid.
 void knEpa_Depth(const knCorePair* p, knAxis* axis);
-// Improves a direction to the nearest local maximum of s, to rounding.
-void knAxis_Polish(const knCorePair* p, knAxis* axis);
+// Improves a direction to the nearest local maximum of s, to rounding. `off` is about how far it may be off, in
+// radians: kinks within that are tried.
+void knAxis_Polish(const knCorePair* p, double off, knAxis* axis);

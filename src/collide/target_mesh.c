@@ -5,6 +5,7 @@
 #include "geom/sdf.h"
 
 #define AGAINST 0.3       // cosine up to which a surface still looks against a sample
+#define ON_EDGE 1e-6      // sizes of the mesh
 #define SLACK 1e-3        // sizes of the smaller
 #define SURFACE_REACH 0.1 // sizes of the smaller
 
@@ -94,11 +95,16 @@ static bool touch(const knTarget* target, knVec3 point, knVec3 facing, knTouch* 
 	if (distance >= target->margin) {
 		return false;
 	}
+	// on an edge itself the direction is anybody's guess, but not which of its faces looks against the sample
+	bool inside = distance < 0.0;
+	if (hit.feature != KN_TRIANGLE_FACE && hit.distance <= ON_EDGE * target->mesh->size &&
+		touchFacing(target, point, facing, inside, hit.distance + target->slack, out)) {
+		return true;
+	}
 	if (knDot(normal, facing) < AGAINST) {
 		*out = (knTouch){ hit.point, normal, distance, hit.triangle };
 		return distance > 0.0 || !isBehind(target, hit.triangle);
 	}
-	bool inside = distance < 0.0;
 	if (touchFacing(target, point, facing, inside, hit.distance + target->reach, out)) {
 		return true;
 	}

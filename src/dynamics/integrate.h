@@ -24,8 +24,8 @@ typedef struct knBlocks {
 	knVec3* momentum; // angular, at the end of the step without constraints
 	knTwist* drive;   // impulses of user forces and force motors, about the centre
 
-	uint8_t* steadied;   // 1: knJointRows_Steady made it sluggish
 	const knTwist* push; // moves poses only, added to u by knBlocks_End; NULL: none. stepper
+	uint8_t* steadied; // 1: knJointRows_Steady made it sluggish
 } knBlocks;
 
 // False when the arena has no memory.

@@ -325,7 +325,8 @@ static knStatus closeAndOrient(knMesh* mesh, knArena* arena, knError* error) {
 	}
 	Faults wrong = findFaults(mesh, &sides, false);
 	if (wrong.count > 0) {
-		if (!orientParts(mesh, &sides, arena)) {
+		// turning a triangle renames its sides
+		if (!orientParts(mesh, &sides, arena) || !makeSides(mesh, &sides, arena)) {
 			return noMemory(error);
 		}
 		wrong = findFaults(mesh, &sides, false);

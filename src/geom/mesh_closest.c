@@ -7,6 +7,7 @@
 #include "geom/mesh.h"
 
 #define STACK 128       // the tree is never deeper: see bvh.c
+#define BEFORE 1e-9     // of the mesh's size: rounding
 #define ON_SURFACE 1e-7 // of the mesh's size: so close, the direction to the surface is noise
 
 // Inlined where it matters.
@@ -90,7 +91,7 @@ static bool isLeft(const knMesh* mesh, const Facing* facing, int triangle, knVec
 	}
 	knVec3 normal = mesh->faceNormals[triangle];
 	knVec3 corner = mesh->vertices[mesh->triangles[triangle].a];
-	return knDot(normal, facing->along) < 0.0 && knDot(normal, knSub(point, corner)) <= 0.0;
+	return knDot(normal, facing->along) < 0.0 && knDot(normal, knSub(point, corner)) <= BEFORE * mesh->size;
 }
 
 static knMeshHit search(const knMesh* mesh, knVec3 point, const Facing* facing, double radius) {

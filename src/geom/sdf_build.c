@@ -18,14 +18,14 @@
 #include "core/tasks.h"
 #include "geom/sdf.h"
 
-#define LIST_MOST 16        // triangles in a list, if cutting can get there
-#define GATHER_MOST 160     // candidates handed down to children
+#define LIST_MOST 24        // triangles in a list, if cutting can get there
+#define GATHER_MOST 96      // candidates handed down to children
 #define SMALL_CELL 0.015625 // of its candidates' mean length: cutting no longer separates them
 #define DEPTH_MOST 14
 #define BAND 0.02      // of the mesh's size: within it the tolerance holds
 #define FAR_SHARE 0.25 // of the distance beyond: error that is good enough there
 #define TILES_MOST 32  // along the longest side
-#define TILES_PER_BATCH 256
+#define TILES_PER_BATCH 64
 
 typedef struct TileOut {
 	KN_ARRAY(knSdfNode) nodes; // root first; `first` counts within the tile

@@ -50,6 +50,13 @@ static uint64_t hashGeom(uint64_t h, const knGeom* geom) {
 		knGeomChild child = knGeom_Child(geom, i);
 		h = hashFrame(hashGeom(h, child.geom), child.frame);
 	}
+	int vertices, triangles;
+	const knVec3* vertex = knGeom_Vertices(geom, &vertices);
+	const knTriangle* triangle = knGeom_Triangles(geom, &triangles);
+	if (vertices > 0) {
+		h = knHash_Bytes(h, vertex, (size_t)vertices * sizeof(knVec3));
+		h = knHash_Bytes(h, triangle, (size_t)triangles * sizeof(knTriangle));
+	}
 	return h;
 }
 

@@ -40,8 +40,7 @@ static inline knTestMesh testMeshBox(knVec3 half) {
 									 { 2, 6, 7, 3 }, { 0, 4, 6, 2 }, { 1, 3, 7, 5 } };
 	knTestMesh mesh = testMeshNew(8, 12);
 	for (int i = 0; i < 8; ++i) {
-		mesh.vertices[i] =
-			knV3(i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y, i & 4 ? half.z : -half.z);
+		mesh.vertices[i] = knV3(i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y, i & 4 ? half.z : -half.z);
 	}
 	for (int q = 0; q < 6; ++q) {
 		mesh.triangles[2 * q] = (knTriangle){ quads[q][0], quads[q][1], quads[q][2] };
@@ -105,7 +104,7 @@ static inline knTestMesh testMeshFloor(double half, int n, uint64_t seed) {
 		double shake[2];
 		for (int k = 0; k < 2; ++k) {
 			state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-			shake[k] = ((double)(state >> 11) * 0x1p-53 - 0.5) * 0.9;
+			shake[k] = ((double)(state >> 11) * 0x1p-53 - 0.5) * 0.45;
 		}
 		int x = i % (n + 1), y = i / (n + 1);
 		bool inner = x > 0 && x < n && y > 0 && y < n;

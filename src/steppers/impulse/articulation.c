@@ -261,6 +261,7 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 		const knJointBlock* block = knJointBlock_Get(solve, i);
 		entry->error = knJoint_ErrorTwist(block->J, entry->ops->projectState(entry->joint, block->J));
 		entry->couple = knZero3();
+		entry->byRates = false;
 		lookAhead(solve, i);
 	}
 	return 0.0;

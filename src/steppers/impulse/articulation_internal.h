@@ -35,6 +35,7 @@ typedef struct knSolveJoint {
 	knTwist locked; // dynamics phase: impulse of locked directions at the child's start origin, world axes
 	knTwist
 		error; // at the start of the step, parent joint frame's axes: the dynamics phase leaves it as it is
+	bool byRates;  // dynamics: predicted by rates and `curve` to the end of the step
 	knTwist curve; // what rates at the start miss of the error's growth, as a rate; world axes
 	knVec3 shift;  // of the correction phase, kg m, on the child
 	knTwist total; // all impulses of the step likewise (each at the child's origin of its time)
@@ -46,7 +47,7 @@ typedef struct knSolveJoint {
 	knVec3 couple; // impulse so far
 } knSolveJoint;
 
-#define KN_BLOCK_ROWS 8
+#define KN_BLOCK_ROWS 9
 
 // Locked directions of a joint at the poses of the phase and, in the dynamics phase, the axes of its steadying couple,
 // and K = B^T W B + softness, factored. Made at the first visit.
@@ -58,7 +59,7 @@ typedef struct knJointBlock {
 	knVec3 rP, rC;               // levers to the child's joint origin
 	knQuat axes;                 // parent joint frame
 	knFrame J;
-	double softness;                             // of the couple's rows
+	double softness[KN_BLOCK_ROWS];              // of the couple's rows, and a trace of it for locked ones
 	double factor[36];                           // LDL^T of K, locked rows alone
 	double whole[KN_BLOCK_ROWS * KN_BLOCK_ROWS]; // and of all rows, if there is a couple
 } knJointBlock;
@@ -88,9 +89,12 @@ struct knArticulationSolve {
 	const double* invMass;
 	knMat33* invInertia; // world axes. knArticulationSolve_Enter
 	knTwist* u;
-	knTwist* shift;   // [bodyCount] the way that the correction moves bodies by: u of that phase
-	knVec3* momentum; // [bodyCount] angular momentum, which a correction does not change but for its balance
-	struct knSettleVector* settle[4]; // [jointCount] each (joint_settle.c)
+	knTwist* shift;    // [bodyCount] the way that the correction moves bodies by: u of that phase
+	double* kinetic;   // [bodyCount] J (joint_settle.c)
+	int* jointsOfBody; // [bodyCount] likewise
+	knVec3* spin;      // [bodyCount] angular velocity before the correction, body axes
+	knQuat* startTurn; // [bodyCount] and orientation
+	struct knSettleVector* settle[5]; // [jointCount] each (joint_settle.c)
 	knTwist* change;                  // [bodyCount] likewise; zero for immovable bodies
 };
 

@@ -3,6 +3,8 @@
 #include "core/dense.h"
 #include "steppers/impulse/articulation_internal.h"
 
+#define SOFTNESS                                                                                             \
+	1e-7 // of a locked row beside its own resistance: a net drawn flat has no solution without it
 #define FAST_TURN 0.7 // rad
 
 static void build(const knArticulationSolve* solve, const knSolveJoint* entry, knJointBlock* block) {
@@ -25,6 +27,7 @@ static void build(const knArticulationSolve* solve, const knSolveJoint* entry, k
 		for (int k = 0; k <= i; ++k) {
 			block->factor[block->count * i + k] = knDotT(block->rows[k], response);
 		}
+		block->softness[i] = SOFTNESS * block->factor[(block->count + 1) * i];
 	}
 	if (!knDense_FactorLdl(block->factor, block->count)) {
 		block->count = 0;

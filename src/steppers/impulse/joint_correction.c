@@ -2,9 +2,10 @@
 // giving them the velocities to it. (Weinstein et al. 2006, section VI, last paragraph, save velocities before an extra
 // sweep over the joints and put them back after the move; here the sweep itself comes after the move.)
 //
-// A joint shifts its two bodies by +-s/m along with turns, so the centre of mass stays. Shifting without velocities
-// gains the angular momentum G = sum s x (v_c - v_p); an island that hangs on nothing gives it back by a rigid turn of
-// the whole, the way that takes the least energy: dw = -I^-1 G, I its inertia about its centre.
+// A joint shifts its two bodies by +-s/m along with turns, so the centre of mass stays. Bodies keep v and, in their own
+// axes, w: no kinetic energy comes in. Angular momentum does, G = sum s x (v_c - v_p) + sum (L' - L); an island that
+// hangs on nothing gives it back by a rigid turn of the whole, the way that takes the least energy: dw = -I^-1 G, I its
+// inertia about its centre.
 #include "core/tasks.h"
 #include "steppers/impulse/articulation_internal.h"
 
@@ -20,13 +21,10 @@ typedef struct knIslandBalance {
 
 bool knJointCorrection_Reserve(knArticulationSolve* solve, knArena* arena) {
 	solve->shift = KN_SCRATCH(arena, knTwist, solve->input.model->bodyCount);
-	solve->momentum = KN_SCRATCH(arena, knVec3, solve->input.model->bodyCount);
+	solve->spin = KN_SCRATCH(arena, knVec3, solve->input.model->bodyCount);
+	solve->startTurn = KN_SCRATCH(arena, knQuat, solve->input.model->bodyCount);
 	solve->balance = KN_SCRATCH(arena, knIslandBalance, solve->islandCount);
 	return !arena->failed;
-}
-
-static knVec3 timesTensor(knQuat q, const knMat33* local, knVec3 v) {
-	return knRotate(q, knMulMV(local, knInvRotate(q, v)));
 }
 
 // --- begin and shift -------------------------------------------------------------------------------------
@@ -38,8 +36,8 @@ static void beginBodies(int begin, int end, int worker, void* argument) {
 	for (int b = begin; b < end; ++b) {
 		solve->shift[b] = knZeroTwist();
 		if (solve->bodyIsland[b] >= 0) {
-			const knMat33* inertia = &solve->input.model->inertiaLocal[b];
-			solve->momentum[b] = timesTensor(state->pose[b].q, inertia, state->velocity[b].ang);
+			solve->spin[b] = knInvRotate(state->pose[b].q, state->velocity[b].ang);
+			solve->startTurn[b] = state->pose[b].q;
 		}
 	}
 }
@@ -102,30 +100,24 @@ static void addBodies(knArticulationSolve* solve) {
 			knMat33 square = knMulMM(&arm, &arm), orbit = knScaleM(-model->mass[b], &square);
 			own = knAddMM(&own, &orbit);
 			balance->inertia = knAddMM(&balance->inertia, &own);
+			knVec3 L = knMulMV(&model->inertiaLocal[b], solve->spin[b]);
+			knVec3 change = knSub(knRotate(pose[b].q, L), knRotate(solve->startTurn[b], L));
+			balance->gained = knAdd(balance->gained, change);
 		}
 	}
 }
 
-// The angular momentum is the state: velocities follow it to the corrected poses.
 static void endBodies(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	knArticulationSolve* solve = argument;
-	const knModel* model = solve->input.model;
 	knState* state = solve->input.state;
 	for (int b = begin; b < end; ++b) {
-		if (solve->bodyIsland[b] < 0) {
-			continue;
+		if (solve->bodyIsland[b] >= 0) {
+			const knIslandBalance* balance = &solve->balance[solve->bodyIsland[b]];
+			knVec3 arm = knSub(state->pose[b].p, balance->center);
+			state->velocity[b].ang = knAdd(knRotate(state->pose[b].q, solve->spin[b]), balance->gained);
+			state->velocity[b].lin = knAdd(state->velocity[b].lin, knCross(balance->gained, arm));
 		}
-		const knMat33 *inertia = &model->inertiaLocal[b], *inverse = &model->invInertiaLocal[b];
-		const knIslandBalance* balance = &solve->balance[solve->bodyIsland[b]];
-		const knQuat q = state->pose[b].q;
-		knVec3 arm = knSub(state->pose[b].p, balance->center);
-		knVec3 L = knAdd(solve->momentum[b], timesTensor(q, inertia, balance->gained));
-		knVec3 omega = timesTensor(q, inverse, L);
-		// once more for what the rounding of a quaternion's length took (integrate.c)
-		knVec3 rest = knSub(L, timesTensor(q, inertia, omega));
-		state->velocity[b].ang = knAdd(omega, timesTensor(q, inverse, rest));
-		state->velocity[b].lin = knAdd(state->velocity[b].lin, knCross(balance->gained, arm));
 	}
 }
 

@@ -14,9 +14,11 @@
 
 #define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
 #define CORRECTION_ROUNDS 3 // at most
-#define ROUNDS 2            // of the nonlinear phases
-#define REACH 300           // iterations of a round at most
-#define GOOD 1e-9           // of the first residual
+#define ARC_ENERGY 0.002    // of the kinetic energy
+#define REACH 40            // iterations of a round at most,
+#define SHORT_REACH 120     // and of small islands, which may be long chains with any ratio of masses
+#define SMALL 64            // joints
+#define GOOD 1e-5           // of the first residual
 #define QUIET 1e-24         // (m/s)^2 a joint: not worth an iteration
 
 // Impulses and rates along the rows of one joint.
@@ -80,7 +82,7 @@ static void multiply(const Island* island, const struct knSettleVector* p, struc
 		knJointPair pair = pairOn(solve, i, solve->change);
 		knTwist rate = knJointPair_Rate(&pair);
 		for (int k = 0; k < block->all; ++k) {
-			q[i].v[k] = knDotT(block->rows[k], rate) + (k < block->count ? 0.0 : block->softness * p[i].v[k]);
+			q[i].v[k] = knDotT(block->rows[k], rate) + block->softness[k] * p[i].v[k];
 		}
 	}
 }
@@ -117,7 +119,8 @@ static void solveLinear(const Island* island) {
 	}
 	double rz = dot(island, r, z);
 	const double goal = GOOD * GOOD * rz;
-	for (int k = 0; k < REACH && rz > goal && dot(island, r, r) > QUIET * island->count; ++k) {
+	const int reach = island->count <= SMALL ? SHORT_REACH : REACH;
+	for (int k = 0; k < reach && rz > goal && dot(island, r, r) > QUIET * island->count; ++k) {
 		struct knSettleVector* q = z; // the product takes the place of z, which is made anew from r
 		multiply(island, p, q);
 		double pq = dot(island, p, q);
@@ -141,7 +144,7 @@ static void solveLinear(const Island* island) {
 // --- what is wrong ---------------------------------------------------------------------------------------
 
 // World axes of the phase.
-static knTwist wrongRate(knArticulationSolve* solve, int i) {
+static knTwist wrongRate(knArticulationSolve* solve, int i, bool rates) {
 	const knSolveJoint* entry = &solve->joints[i];
 	const knJointBlock* block = knJointBlock_Get(solve, i);
 	const knFrame poseP = solve->input.state->pose[entry->parent],
@@ -149,7 +152,7 @@ static knTwist wrongRate(knArticulationSolve* solve, int i) {
 	if (solve->phase == KN_ARTICULATION_CORRECTION) {
 		return knRotateT(block->axes, knSolveJoint_ErrorAt(entry, poseP, poseC));
 	}
-	if (solve->phase == KN_ARTICULATION_DYNAMICS && !knJointSteady_ByRates(solve, i)) {
+	if (solve->phase == KN_ARTICULATION_DYNAMICS && !rates && !knJointSteady_ByRates(solve, i)) {
 		const double h = solve->input.h;
 		knFrame endP = knMovePose(poseP, solve->u[entry->parent], h);
 		knFrame endC = knMovePose(poseC, solve->u[entry->child], h);
@@ -158,23 +161,23 @@ static knTwist wrongRate(knArticulationSolve* solve, int i) {
 	}
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
 	knTwist wrong = knJoint_WrongRate(entry->joint, block->J, block->axes, knJointPair_Rate(&pair));
-	return solve->phase == KN_ARTICULATION_DYNAMICS ? knAddT(wrong, entry->curve) : wrong;
+	return solve->phase == KN_ARTICULATION_DYNAMICS && !rates ? knAddT(wrong, entry->curve) : wrong;
 }
 
 // The right-hand side of one joint; returns its largest component.
-static double findWrong(knArticulationSolve* solve, int i) {
+static double findWrong(knArticulationSolve* solve, int i, bool rates) {
 	const knSolveJoint* entry = &solve->joints[i];
 	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
 		knJointSteady_Rows(solve, i);
 	}
 	const knJointBlock* block = knJointBlock_Get(solve, i);
-	knTwist wrong = wrongRate(solve, i);
+	knTwist wrong = wrongRate(solve, i, rates);
 	double worst = 0.0;
 	for (int k = 0; k < block->all; ++k) {
 		double b = knDotT(block->rows[k], wrong);
 		if (k >= block->count) {
 			knVec3 spin = knSub(solve->u[entry->child].ang, solve->u[entry->parent].ang);
-			b = knDot(block->rows[k].ang, knMulAdd(spin, block->softness, entry->couple));
+			b = knDot(block->rows[k].ang, knMulAdd(spin, block->softness[k], entry->couple));
 		}
 		solve->settle[0][i].v[k] = 0.0;
 		solve->settle[1][i].v[k] = -b;
@@ -183,10 +186,13 @@ static double findWrong(knArticulationSolve* solve, int i) {
 	return worst;
 }
 
-static void push(knArticulationSolve* solve, int i) {
+static void push(knArticulationSolve* solve, int i, double share) {
 	knSolveJoint* entry = &solve->joints[i];
 	const knJointBlock* block = &solve->blocks[i];
-	const double* x = solve->settle[0][i].v;
+	double x[KN_BLOCK_ROWS];
+	for (int k = 0; k < block->all; ++k) {
+		x[k] = share * solve->settle[0][i].v[k];
+	}
 	knTwist wrench = wrenchOf(block, x), locked = wrench;
 	for (int k = block->count; k < block->all; ++k) {
 		entry->couple = knMulAdd(entry->couple, x[k], block->rows[k].ang);
@@ -196,17 +202,43 @@ static void push(knArticulationSolve* solve, int i) {
 	knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), locked);
 }
 
-// One round: what was wrong before.
-static double settleIsland(const Island* island) {
+// How much of the bodies' arcs to follow. The impulses for it put in 1/2 x^T K x at first, what the arrival takes out
+// again; near a singular pose, such as a net drawn flat, they grow beyond measure, so they are kept to a share of the
+// island's kinetic energy.
+static double shareOfArcs(const Island* island) {
 	knArticulationSolve* solve = island->solve;
+	double put = 0.0, kinetic = 0.0;
+	for (int n = 0; n < island->count; ++n) {
+		const int i = island->entries[n];
+		const knSolveJoint* entry = &solve->joints[i];
+		for (int k = 0; k < solve->blocks[i].count; ++k) {
+			put += 0.5 * solve->settle[0][i].v[k] * solve->settle[4][i].v[k];
+		}
+		kinetic += solve->kinetic[entry->child] / solve->jointsOfBody[entry->child];
+		kinetic += solve->kinetic[entry->parent] / solve->jointsOfBody[entry->parent];
+	}
+	return put > ARC_ENERGY * kinetic ? sqrt(ARC_ENERGY * kinetic / put) : 1.0;
+}
+
+// One round: what was wrong before.
+static double settleIsland(const Island* island, bool rates) {
+	knArticulationSolve* solve = island->solve;
+	const bool arcs = solve->phase == KN_ARTICULATION_DYNAMICS && !rates;
 	double worst = 0.0;
 	for (int n = 0; n < island->count; ++n) {
-		worst = knMax(worst, findWrong(solve, island->entries[n]));
+		worst = knMax(worst, findWrong(solve, island->entries[n], rates));
+		solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]];
 	}
 	if (worst * worst > QUIET) {
 		solveLinear(island);
+		double share = arcs ? shareOfArcs(island) : 1.0;
 		for (int n = 0; n < island->count; ++n) {
-			push(solve, island->entries[n]);
+			push(solve, island->entries[n], share);
+			if (share < 1.0) {
+				knSolveJoint* entry = &solve->joints[island->entries[n]];
+				entry->byRates = true;
+				entry->curve = knScaleT(share, entry->curve);
+			}
 		}
 	}
 	for (int n = 0; n < island->count && solve->phase == KN_ARTICULATION_CORRECTION; ++n) {
@@ -217,18 +249,25 @@ static double settleIsland(const Island* island) {
 	return worst;
 }
 
+typedef struct SettleTask {
+	knArticulationSolve* solve;
+	bool rates;
+} SettleTask;
+
 static void settleIslands(int first, int last, int worker, void* argument) {
 	(void)worker;
-	knArticulationSolve* solve = argument;
+	const SettleTask* task = argument;
+	knArticulationSolve* solve = task->solve;
 	for (int k = first; k < last; ++k) {
 		Island island = { solve, solve->islandJoint + solve->islandBegin[k],
 						  solve->islandBegin[k + 1] - solve->islandBegin[k] };
-		solve->islandWorst[k] = settleIsland(&island);
+		solve->islandWorst[k] = settleIsland(&island, task->rates);
 	}
 }
 
-static double settleOnce(knArticulationSolve* solve) {
-	knTasks_For(&solve->input.tasks, solve->islandCount, 1, settleIslands, solve);
+static double settleOnce(knArticulationSolve* solve, bool rates) {
+	SettleTask task = { solve, rates };
+	knTasks_For(&solve->input.tasks, solve->islandCount, 1, settleIslands, &task);
 	double worst = 0.0;
 	for (int k = 0; k < solve->islandCount; ++k) {
 		worst = knMax(worst, solve->islandWorst[k]);
@@ -236,23 +275,51 @@ static double settleOnce(knArticulationSolve* solve) {
 	return worst;
 }
 
-double knArticulationSolve_Settle(knArticulationSolve* solve) {
-	double first = 0.0, worst = 1.0;
-	const bool correct = solve->phase == KN_ARTICULATION_CORRECTION;
-	const int rounds = correct ? CORRECTION_ROUNDS : (solve->phase == KN_ARTICULATION_DYNAMICS ? ROUNDS : 1);
-	for (int round = 0; round < rounds && worst > (correct ? CLOSED : 0.0); ++round) {
-		worst = settleOnce(solve);
-		first = round == 0 ? worst : first;
-		if (correct) {
-			knJointCorrection_Shift(solve);
+// Kinetic energy of each body as it is now, and how many joints it has.
+static void weighBodies(knArticulationSolve* solve) {
+	const knModel* model = solve->input.model;
+	for (int b = 0; b < model->bodyCount; ++b) {
+		solve->jointsOfBody[b] = 0;
+		solve->kinetic[b] = 0.0;
+		if (solve->bodyIsland[b] >= 0) {
+			knVec3 spin = knInvRotate(solve->input.state->pose[b].q, solve->u[b].ang);
+			solve->kinetic[b] = 0.5 * model->mass[b] * knLengthSquared(solve->u[b].lin) +
+								0.5 * knDot(spin, knMulMV(&model->inertiaLocal[b], spin));
 		}
+	}
+	for (int i = 0; i < solve->jointCount; ++i) {
+		solve->jointsOfBody[solve->joints[i].parent] += 1;
+		solve->jointsOfBody[solve->joints[i].child] += 1;
+	}
+}
+
+static double correct(knArticulationSolve* solve) {
+	double first = 0.0, worst = 1.0;
+	for (int round = 0; round < CORRECTION_ROUNDS && worst > CLOSED; ++round) {
+		worst = settleOnce(solve, false);
+		first = round == 0 ? worst : first;
+		knJointCorrection_Shift(solve);
+	}
+	return first;
+}
+
+double knArticulationSolve_Settle(knArticulationSolve* solve) {
+	if (solve->phase == KN_ARTICULATION_CORRECTION) {
+		return correct(solve);
+	}
+	double first = settleOnce(solve, true);
+	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
+		weighBodies(solve);
+		settleOnce(solve, false);
 	}
 	return first;
 }
 
 void knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena) {
-	for (int k = 0; k < 4; ++k) {
+	for (int k = 0; k < 5; ++k) {
 		solve->settle[k] = KN_SCRATCH(arena, struct knSettleVector, solve->jointCount);
 	}
+	solve->kinetic = KN_SCRATCH(arena, double, solve->input.model->bodyCount);
+	solve->jointsOfBody = KN_SCRATCH(arena, int, solve->input.model->bodyCount);
 	solve->change = KN_SCRATCH_ZERO(arena, knTwist, solve->input.model->bodyCount);
 }

@@ -13,6 +13,7 @@
 #include "core/dense.h"
 #include "steppers/impulse/articulation_internal.h"
 
+#define ALONG 4.0
 #define STEADY 0.25
 #define CALM 0.1
 #define STIFF 0.5
@@ -56,8 +57,8 @@ void knJointSteady_Rows(knArticulationSolve* solve, int i) {
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
 	knVec3 pull;
 	block->all = block->count;
-	block->softness = softnessOf(solve, i, &pull);
-	if (block->softness == 0.0) {
+	double softness = softnessOf(solve, i, &pull);
+	if (softness == 0.0) {
 		// a joint that went slack gives its couple back
 		if (knLengthSquared(entry->couple) > 0.0) {
 			knTwist wrench = knMakeTwist(knNeg(entry->couple), knZero3());
@@ -67,20 +68,19 @@ void knJointSteady_Rows(knArticulationSolve* solve, int i) {
 		return;
 	}
 
-	// two axes across the force; what the couple had along it is given back
-	knVec3 along = knScale(knDot(entry->couple, pull), pull);
-	entry->couple = knSub(entry->couple, along);
-	knSolveJoint_Push(solve, entry, &pair, knMakeTwist(knNeg(along), knZero3()), knZero3(), knZeroTwist());
 	knVec3 first = knAnyOrthogonal(pull);
-	block->rows[block->count] = knMakeTwist(first, knZero3());
-	block->rows[block->count + 1] = knMakeTwist(knCross(pull, first), knZero3());
-	block->all = block->count + 2;
+	const knVec3 axes[3] = { first, knCross(pull, first), pull };
+	for (int k = 0; k < 3; ++k) {
+		block->rows[block->count + k] = knMakeTwist(axes[k], knZero3());
+		block->softness[block->count + k] = k < 2 ? softness : ALONG * softness;
+	}
+	block->all = block->count + 3;
 	for (int r = 0; r < block->all; ++r) {
 		knTwist response = knJointPair_Response(&pair, block->rows[r]);
 		for (int c = 0; c <= r; ++c) {
 			block->whole[block->all * r + c] = knDotT(block->rows[c], response);
 		}
-		block->whole[block->all * r + r] += r >= block->count ? block->softness : 0.0;
+		block->whole[block->all * r + r] += r >= block->count ? block->softness[r] : 0.0;
 	}
 	if (!knDense_FactorLdl(block->whole, block->all)) {
 		block->all = block->count;
@@ -89,7 +89,8 @@ void knJointSteady_Rows(knArticulationSolve* solve, int i) {
 
 bool knJointSteady_ByRates(knArticulationSolve* solve, int i) {
 	const knJointBlock* block = &solve->blocks[i];
-	return block->all > block->count || knJointBlock_TurnsFast(solve, i, solve->u);
+	return solve->joints[i].byRates || block->all > block->count ||
+		   knJointBlock_TurnsFast(solve, i, solve->u);
 }
 
 double knJointSteady_Visit(knArticulationSolve* solve, int i, double epsilon) {
@@ -104,7 +105,7 @@ double knJointSteady_Visit(knArticulationSolve* solve, int i, double epsilon) {
 		worst = knMax(worst, knAbs(z[k]));
 	}
 	for (int k = block->count; k < block->all; ++k) {
-		z[k] = -knDot(block->rows[k].ang, knMulAdd(V.ang, block->softness, entry->couple));
+		z[k] = -knDot(block->rows[k].ang, knMulAdd(V.ang, block->softness[k], entry->couple));
 	}
 	knDense_SolveLdl(block->all > block->count ? block->whole : block->factor, block->all, z);
 	for (int k = 0; k < block->all; ++k) {

@@ -1,0 +1,106 @@
+// Dynamics of articulated trees in joint coordinates, as pure functions: usable without a world, without a stepper.
+//
+// A tree is links numbered so that a parent comes before its children; each hangs on its parent (or on the base, which
+// is the world) by one joint of the vocabulary. A free joint makes a floating base. q holds the joints' coordinates and
+// v their velocities in the order of links; v is what knJointKind says: S(q) v is the child's velocity relative to the
+// parent at the joint, in the child joint frame's axes. Torques tau are dual to v; qdd is the rate of v.
+//
+//   H(q) qdd + C(q, v) = tau + sum of J^T f        C holds gravity
+//
+//   knTree_ForwardDynamics   qdd (articulated-body method)         knTree_MassMatrix   H (composite bodies)
+//   knTree_InverseDynamics   tau (Newton and Euler, recursively)   knTree_Respond      dv after impulses
+//   knTree_CollisionMatrix   K of a contact between links or with the world
+//
+// All scratch lives in a knTreeWork, so that no call allocates and any number of threads can share a tree. Results
+// depend only on the tree, not on how its links are numbered (beyond rounding).
+#pragma once
+
+#include "knuckle/collide.h"
+#include "knuckle/scene.h"
+
+KN_BEGIN_C
+
+typedef struct knTree knTree;
+typedef struct knTreeWork knTreeWork;
+
+typedef struct knTreeLink {
+	const char* name;    // for messages; may be NULL
+	int parent;          // an earlier link, -1: the base
+	knJointKind kind;    // not CUSTOM
+	knFrame frameParent; // the joint frame in the parent link's frame
+	knFrame frameChild;  // the joint frame in this link's frame
+	knMassProps mass;    // in this link's frame; inertia about the centre
+} knTreeLink;
+
+// KN_BAD_DATA, naming the link: parents that do not come first, masses that are not positive, inertias that no body can
+// have, frames or numbers that are not finite.
+KN_API knTree* knTree_Create(const knTreeLink* links, int count, const knAllocator* allocator,
+							 knError* error);
+KN_API void knTree_Destroy(knTree* tree);
+KN_API int knTree_LinkCount(const knTree* tree);
+KN_API int knTree_CoordinateCount(const knTree* tree); // of q
+KN_API int knTree_VelocityCount(const knTree* tree);   // of v, tau and qdd
+KN_API int knTree_CoordinateOffset(const knTree* tree, int link);
+KN_API int knTree_VelocityOffset(const knTree* tree, int link);
+KN_API int knTree_LinkVelocityCount(const knTree* tree, int link);
+KN_API int knTree_Parent(const knTree* tree, int link);
+
+KN_API knTreeWork* knTreeWork_Create(const knTree* tree, const knAllocator* allocator, knError* error);
+KN_API void knTreeWork_Destroy(knTreeWork* work);
+
+// Coordinates with all joints closed (identity joint frames).
+KN_API void knTree_NeutralCoordinates(const knTree* tree, double* q);
+// q moved by h v (quaternions exactly).
+KN_API void knTree_Integrate(const knTree* tree, double* q, const double* v, double h);
+
+// --- kinematics ------------------------------------------------------------------------------------------
+
+// Poses and velocities of all links into the work. What follows in this section reads them.
+KN_API void knTree_Kinematics(const knTree* tree, knTreeWork* work, const double* q, const double* v);
+KN_API knFrame knTree_LinkFrame(const knTree* tree, const knTreeWork* work, int link); // in the world
+// Velocity of the link's point at its frame's origin, and its angular velocity, world axes.
+KN_API knTwist knTree_LinkVelocity(const knTree* tree, const knTreeWork* work, int link);
+// Rows of dv -> velocity (angular 3, linear 3, world axes) of the link's point `point` (world): 6 x nv, row-major.
+KN_API void knTree_Jacobian(const knTree* tree, const knTreeWork* work, int link, knVec3 point, double* J);
+KN_API double knTree_KineticEnergy(const knTree* tree, const knTreeWork* work);
+KN_API double knTree_PotentialEnergy(const knTree* tree, const knTreeWork* work, knVec3 gravity);
+// Linear momentum, and angular momentum about `point`.
+KN_API knTwist knTree_Momentum(const knTree* tree, const knTreeWork* work, knVec3 point);
+
+// --- dynamics --------------------------------------------------------------------------------------------
+
+// Forces on a link: moment about the link frame's origin and force, world axes. One per link, NULL: none.
+KN_API void knTree_ForwardDynamics(const knTree* tree, knTreeWork* work, const double* q, const double* v,
+								   const double* tau, const knTwist* forces, knVec3 gravity, double* qdd);
+KN_API void knTree_InverseDynamics(const knTree* tree, knTreeWork* work, const double* q, const double* v,
+								   const double* qdd, const knTwist* forces, knVec3 gravity, double* tau);
+// H, nv x nv, row-major, both triangles.
+KN_API void knTree_MassMatrix(const knTree* tree, knTreeWork* work, const double* q, double* H);
+// H = L^T D L in place (strict lower triangle and diagonal), without fill: only entries of rows on a path to the root.
+// False if H is not definite.
+KN_API bool knTree_FactorMassMatrix(const knTree* tree, double* H);
+// x <- H^-1 x with those factors.
+KN_API void knTree_SolveMassMatrix(const knTree* tree, const double* H, double* x);
+
+// --- impulses --------------------------------------------------------------------------------------------
+
+// Articulated inertias at q: what knTree_Respond and knTree_CollisionMatrix need. knTree_ForwardDynamics does it too.
+KN_API void knTree_PrepareImpulses(const knTree* tree, knTreeWork* work, const double* q);
+
+// An impulse at a point of a link, world axes.
+typedef struct knTreeImpulse {
+	int link;
+	knVec3 point;
+	knVec3 impulse; // N s
+	knVec3 moment;  // N m s, beside it
+} knTreeImpulse;
+
+// Change of v by impulses on links and (may be NULL) joint impulses [nv].
+KN_API void knTree_Respond(const knTree* tree, knTreeWork* work, const knTreeImpulse* impulses, int count,
+						   const double* jointImpulses, double* dv);
+// K: the change of the velocity of linkA's point relative to linkB's, per impulse on A (and its opposite on B) at the
+// point. linkB -1: the world. Costs the depth of the links only.
+KN_API knMat33 knTree_CollisionMatrix(const knTree* tree, knTreeWork* work, int linkA, int linkB,
+									  knVec3 point);
+
+KN_END_C

@@ -1,0 +1,163 @@
+// Inverse dynamics (Newton and Euler, recursively) and the mass matrix by composite bodies, with its factorisation
+// along the branches of the tree (Featherstone 2008, chapters 5 and 6).
+#include "articulated/tree.h"
+
+// --- inverse dynamics ------------------------------------------------------------------------------------
+
+// Adds S qdd to the accelerations, link by link; work->motion held those for qdd = 0 and holds the increments after.
+static void addAccelerations(const knTree* tree, knTreeWork* work, const double* qdd) {
+	const knTreeMotion still = { knLanes_All(0.0), knLanes_All(0.0) };
+	for (int i = 0; i < tree->count; ++i) {
+		const knTreeNode* node = &tree->nodes[i];
+		const knTreeMotion* parent = node->parent >= 0 ? &work->motion[node->parent] : &still;
+		knTreeMotion added = knTreeMotion_Shift(parent, work->pose[i].r);
+		if (knTreeNode_IsHinge(node)) {
+			added.ang += work->pose[i].R.x * knLanes_All(qdd[node->vOffset]);
+		} else {
+			knTreeMotion joint = knTree_WideVelocity(tree, work, i, qdd);
+			added.ang += joint.ang;
+			added.lin += joint.lin;
+		}
+		work->motion[i] = added;
+		const knTreeRigid* rigid = &work->rigid[i];
+		work->force[i].n += knLanes_Mul(&rigid->A, added.ang) + knLanes_Cross(rigid->h, added.lin);
+		work->force[i].f += added.lin * knLanes_All(node->mass) + knLanes_Cross(added.ang, rigid->h);
+	}
+}
+
+static void projectForces(const knTree* tree, knTreeWork* work, double* tau) {
+	for (int i = tree->count - 1; i >= 0; --i) {
+		const knTreeNode* node = &tree->nodes[i];
+		const knTreeForce* force = &work->force[i];
+		if (knTreeNode_IsHinge(node)) {
+			tau[node->vOffset] = knLanes_Dot(work->pose[i].R.x, force->n);
+		} else {
+			for (int k = 0; k < node->nv; ++k) {
+				tau[node->vOffset + k] = knTree_Power(&work->S[node->vOffset + k], force);
+			}
+		}
+		if (node->parent >= 0) {
+			knTreeForce_AddShifted(&work->force[node->parent], force, work->pose[i].r);
+		}
+	}
+}
+
+void knTree_InverseDynamics(const knTree* tree, knTreeWork* work, const double* q, const double* v,
+							const double* qdd, const knTwist* forces, knVec3 gravity, double* tau) {
+	knTree_Sweep(tree, work, q, v, gravity);
+	if (qdd != NULL) {
+		addAccelerations(tree, work, qdd);
+	}
+	for (int i = 0; forces != NULL && i < tree->count; ++i) {
+		knTreeForce applied = knTree_UserForce(tree, work, i, forces);
+		work->force[i].n -= applied.n;
+		work->force[i].f -= applied.f;
+	}
+	projectForces(tree, work, tau);
+}
+
+// --- mass matrix -----------------------------------------------------------------------------------------
+
+static knTreeMotion column(const knTree* tree, const knTreeWork* work, int i, int k) {
+	const knTreeNode* node = &tree->nodes[i];
+	if (knTreeNode_IsHinge(node)) {
+		return (knTreeMotion){ work->pose[i].R.x, knLanes_All(0.0) };
+	}
+	return work->S[node->vOffset + k];
+}
+
+// One column of S at link i, carried as a force towards the root.
+static void fillColumn(const knTree* tree, const knTreeWork* work, int i, int k, double* H) {
+	int nv = tree->nv, row = tree->nodes[i].vOffset + k;
+	knTreeMotion S = column(tree, work, i, k);
+	knTreeForce F = knTreeInertia_Mul(&work->composite[i], &S);
+	for (int j = i; j >= 0; j = tree->nodes[j].parent) {
+		const knTreeNode* node = &tree->nodes[j];
+		for (int l = 0; l < node->nv; ++l) {
+			knTreeMotion other = column(tree, work, j, l);
+			double value = knTree_Power(&other, &F);
+			H[row * nv + node->vOffset + l] = H[(node->vOffset + l) * nv + row] = value;
+		}
+		F.n += knLanes_Cross(work->pose[j].r, F.f);
+	}
+}
+
+void knTree_MassMatrix(const knTree* tree, knTreeWork* work, const double* q, double* H) {
+	knTree_Place(tree, work, q);
+	for (int i = 0; i < tree->nv * tree->nv; ++i) {
+		H[i] = 0.0;
+	}
+	for (int i = 0; i < tree->count; ++i) {
+		knTreeRigid rigid = knTreeNode_Rigid(&tree->nodes[i], &work->pose[i].R);
+		work->composite[i] = knTreeRigid_Full(&rigid, tree->nodes[i].mass);
+	}
+	for (int i = tree->count - 1; i >= 0; --i) {
+		const knTreeNode* node = &tree->nodes[i];
+		for (int k = 0; k < node->nv; ++k) {
+			fillColumn(tree, work, i, k, H);
+		}
+		if (node->parent >= 0) {
+			knTreeInertia shifted = knTreeInertia_Shift(&work->composite[i], work->pose[i].r);
+			knTreeInertia_Add(&work->composite[node->parent], &shifted);
+		}
+	}
+}
+
+// --- factors along the branches ----------------------------------------------------------------------------
+
+// The velocity coordinate before `row` on the way to the root, -1 at its end. `link` follows.
+static int above(const knTree* tree, int* link, int row) {
+	if (row > tree->nodes[*link].vOffset) {
+		return row - 1;
+	}
+	do {
+		*link = tree->nodes[*link].parent;
+	} while (*link >= 0 && tree->nodes[*link].nv == 0);
+	return *link >= 0 ? tree->nodes[*link].vOffset + tree->nodes[*link].nv - 1 : -1;
+}
+
+bool knTree_FactorMassMatrix(const knTree* tree, double* H) {
+	int nv = tree->nv;
+	for (int link = tree->count - 1; link >= 0; --link) {
+		const knTreeNode* node = &tree->nodes[link];
+		for (int k = node->vOffset + node->nv - 1; k >= node->vOffset; --k) {
+			double pivot = H[k * nv + k];
+			if (!(pivot > 0.0) || !knIsFinite(pivot)) {
+				return false;
+			}
+			int at = link;
+			for (int i = above(tree, &at, k); i >= 0; i = above(tree, &at, i)) {
+				double factor = H[k * nv + i] / pivot;
+				int from = at;
+				for (int j = i; j >= 0; j = above(tree, &from, j)) {
+					H[i * nv + j] -= factor * H[k * nv + j];
+				}
+				H[k * nv + i] = factor;
+			}
+		}
+	}
+	return true;
+}
+
+void knTree_SolveMassMatrix(const knTree* tree, const double* H, double* x) {
+	int nv = tree->nv;
+	for (int link = tree->count - 1; link >= 0; --link) {
+		const knTreeNode* node = &tree->nodes[link];
+		for (int k = node->vOffset + node->nv - 1; k >= node->vOffset; --k) {
+			int at = link;
+			for (int i = above(tree, &at, k); i >= 0; i = above(tree, &at, i)) {
+				x[i] -= H[k * nv + i] * x[k];
+			}
+		}
+	}
+	for (int link = 0; link < tree->count; ++link) {
+		const knTreeNode* node = &tree->nodes[link];
+		for (int k = node->vOffset; k < node->vOffset + node->nv; ++k) {
+			x[k] /= H[k * nv + k];
+			int at = link;
+			for (int i = above(tree, &at, k); i >= 0; i = above(tree, &at, i)) {
+				x[k] -= H[k * nv + i] * x[i];
+			}
+		}
+	}
+}
