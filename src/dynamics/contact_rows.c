@@ -128,11 +128,12 @@ static int countChunks(const knContactSet* set) {
 	return count;
 }
 
-static bool reserve(knContactRows* list, const knContactSet* set, knArena* arena) {
+static bool reserve(knContactRows* list, const knContactSet* set, int bodyCount, knArena* arena) {
 	*list = (knContactRows){ .contacts = KN_SCRATCH(arena, knStepContact, set->pointCount),
 							 .points = KN_SCRATCH(arena, knSweepPoint, set->pointCount),
 							 .anchors = KN_SCRATCH(arena, knContactAnchor, set->pointCount),
-							 .chunks = KN_SCRATCH(arena, knSweepChunk, countChunks(set)) };
+							 .chunks = KN_SCRATCH(arena, knSweepChunk, countChunks(set)),
+							 .bereft = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount) };
 	return !arena->failed;
 }
 
@@ -198,7 +199,7 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 	int* remembered = KN_SCRATCH(arena, int, set->pointCount);
 	int* order = KN_SCRATCH(arena, int, set->pointCount);
 	Recall recall = { .memory = memory, .taken = KN_SCRATCH_ZERO(arena, bool, memoryCount) };
-	if (!reserve(list, set, arena)) {
+	if (!reserve(list, set, input->model->bodyCount, arena)) {
 		return false;
 	}
 	for (int p = 0; p < set->pairCount; ++p) {
@@ -228,6 +229,12 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 		if (isSolid(input, pair)) {
 			recallPair(input, &recall, &list->contacts[first], count, &remembered[first]);
 			addPair(list, input, pair, first, count, &remembered[first], &order[first]);
+		}
+	}
+	for (int i = 0; i < memoryCount; ++i) {
+		if (!recall.taken[i] && memory[i].normal > 0.0) {
+			list->bereft[input->model->shapes[memory[i].shapeA].body] = 1;
+			list->bereft[input->model->shapes[memory[i].shapeB].body] = 1;
 		}
 	}
 	return true;
@@ -344,7 +351,9 @@ void knContactRows_Collect(knContactRows* list, const knRowInput* input, knConta
 									   .feature = contact->point.feature,
 									   .normal = point->lambda[0],
 									   .friction = friction,
-									   .place = placeOf(input, contact) };
+									   .place = placeOf(input, contact),
+									   .changeNormal = list->anchors[k].changeNormal,
+									   .changeFriction = list->anchors[k].changeFriction };
 	}
 }
 
