@@ -98,9 +98,11 @@ static knScene* build(const knSceneArgs* args, knError* error) {
 
 const knSceneEntry knRagdollsEntry = {
 	.name = "ragdolls",
+	.bodies = 420,
+	.joints = 400,
 	.summary = "figures of 21 capsules, boxes and a ball fall on a heap",
 	.source = "common benchmark",
-	.steppers = "impulse velocity",
+	.steppers = "velocity impulse",
 	.dt = 0.01,
 	.time = 10.0,
 	.params = {
