@@ -217,6 +217,9 @@ int knPair_Mesh(const knPairInput* in, knContactPoint* points) {
 	if ((both && !a->solid && !b->solid) || (in->geomA->kind == KN_GEOM_PLANE && !b->solid)) {
 		return 0; // neither has an inside that moves
 	}
+	if (!knIsFiniteF(in->frameA) || !knIsFiniteF(in->frameB)) {
+		return 0; // nothing could be passed over
+	}
 	knReducer reducer;
 	knReducer_Init(&reducer, knMin(sizeOf(in->geomA), sizeOf(in->geomB)));
 	if (both) {

@@ -89,13 +89,14 @@ struct knArticulationSolve {
 	const double* invMass;
 	knMat33* invInertia; // world axes. knArticulationSolve_Enter
 	knTwist* u;
-	knTwist* shift;    // [bodyCount] the way that the correction moves bodies by: u of that phase
-	double* kinetic;   // [bodyCount] J (joint_settle.c)
-	int* jointsOfBody; // [bodyCount] likewise
-	knVec3* spin;      // [bodyCount] angular velocity before the correction, body axes
-	knQuat* startTurn; // [bodyCount] and orientation
-	struct knSettleVector* settle[5]; // [jointCount] each (joint_settle.c)
-	knTwist* change;                  // [bodyCount] likewise; zero for immovable bodies
+	knTwist* shift; // [bodyCount] the way that the correction moves bodies by: u of that phase
+	struct knPreconditioner* precondition; // joint_precondition.c
+	double* kinetic;                       // [bodyCount] J (joint_settle.c)
+	int* jointsOfBody;                     // [bodyCount] likewise
+	knVec3* spin;                          // [bodyCount] angular velocity before the correction, body axes
+	knQuat* startTurn;                     // [bodyCount] and orientation
+	struct knSettleVector* settle[5];      // [jointCount] each (joint_settle.c)
+	knTwist* change;                       // [bodyCount] likewise; zero for immovable bodies
 };
 
 // The two bodies of a joint, with levers to a common point.
@@ -176,8 +177,17 @@ void knJointCorrection_End(knArticulationSolve* solve);
 void knArticulationSolve_TakePoses(knArticulationSolve* solve);
 // Error of a joint at given poses, parent joint frame's axes.
 knTwist knSolveJoint_ErrorAt(const knSolveJoint* entry, knFrame poseP, knFrame poseC);
+// Impulses and rates along the rows of one joint.
+struct knSettleVector {
+	double v[KN_BLOCK_ROWS];
+};
+// Preconditioner of the settling (joint_precondition.c): pattern; numbers of an island, which is the range [begin,
+// end) of islandBegin; z <- M^-1 z.
+bool knPreconditioner_Reserve(knArticulationSolve* solve, knArena* arena);
+void knPreconditioner_Factor(knArticulationSolve* solve, int begin, int end);
+void knPreconditioner_Solve(const knArticulationSolve* solve, int begin, int end, struct knSettleVector* z);
 // Memory for joint_settle.c.
-void knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena);
+bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena);
 
 // Bounds of a joint (joint_bounds.c): how many; their rows at the start of the dynamics phase; one pass over them.
 int knJointBounds_Count(const knJoint* joint, const knJointState* state);
