@@ -8,7 +8,8 @@
 #include "core/dense.h"
 #include "steppers/impulse/articulation_internal.h"
 
-#define WINDOW 8 // neighbours on one body, in the order, that are linked
+#define WINDOW 8    // neighbours on one body, in the order, that are linked
+#define SOUND 1e-10 // of a pivot beside its own block, whose softness is more
 #define SIZE (KN_BLOCK_ROWS * KN_BLOCK_ROWS)
 
 // A block below the diagonal: row `later`, column of the entry whose list it stands in.
@@ -212,6 +213,7 @@ static void ownBlock(const knJointBlock* block, double* K) {
 			}
 			K[n * r + c] = sum;
 		}
+		K[n * r + r] += r < block->count ? block->softness[r] : 0.0; // a couple's is in the factors
 	}
 }
 
@@ -222,7 +224,7 @@ static bool factorPivot(double* pivot, int n) {
 	}
 	bool sound = knDense_FactorLdl(pivot, n);
 	for (int k = 0; sound && k < n; ++k) {
-		sound = pivot[(n + 1) * k] > 1e-12 * before[k];
+		sound = pivot[(n + 1) * k] > SOUND * before[k];
 	}
 	return sound;
 }

@@ -15,8 +15,8 @@
 #define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
 #define CORRECTION_ROUNDS 3 // at most
 #define ARC_ENERGY 0.002    // of the kinetic energy
-#define REACH 40            // iterations of a round at most,
-#define SHORT_REACH 120     // and of small islands, which may be long chains with any ratio of masses
+#define REACH 14            // iterations of a round at most,
+#define SHORT_REACH 40      // and of small islands, which may be long loops with any ratio of masses
 #define SMALL 64            // joints
 #define GOOD 1e-5           // of the first residual
 #define QUIET 1e-24         // (m/s)^2 a joint: not worth an iteration
@@ -25,6 +25,7 @@ typedef struct Island {
 	knArticulationSolve* solve;
 	const int* entries;
 	int begin, count; // range of islandBegin
+	int index;
 } Island;
 
 static knJointPair pairOn(const knArticulationSolve* solve, int i, knTwist* velocities) {
@@ -159,7 +160,7 @@ static knTwist wrongRate(knArticulationSolve* solve, int i, bool rates) {
 }
 
 // The right-hand side of one joint; returns its largest component.
-static double findWrong(knArticulationSolve* solve, int i, bool rates) {
+static double findWrong(knArticulationSolve* solve, int i, bool rates, double* square) {
 	const knSolveJoint* entry = &solve->joints[i];
 	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
 		knJointSteady_Rows(solve, i);
@@ -176,6 +177,7 @@ static double findWrong(knArticulationSolve* solve, int i, bool rates) {
 		solve->settle[0][i].v[k] = 0.0;
 		solve->settle[1][i].v[k] = -b;
 		worst = knMax(worst, knAbs(b));
+		*square += b * b;
 	}
 	return worst;
 }
@@ -218,10 +220,14 @@ static double shareOfArcs(const Island* island) {
 static double settleIsland(const Island* island, bool rates) {
 	knArticulationSolve* solve = island->solve;
 	const bool arcs = solve->phase == KN_ARTICULATION_DYNAMICS && !rates;
-	double worst = 0.0;
+	double worst = 0.0, square = 0.0;
 	for (int n = 0; n < island->count; ++n) {
-		worst = knMax(worst, findWrong(solve, island->entries[n], rates));
+		worst = knMax(worst, findWrong(solve, island->entries[n], rates, &square));
 		solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]];
+	}
+	if (solve->phase == KN_ARTICULATION_CORRECTION &&
+		!knJointCorrection_Gains(solve, island->index, square)) {
+		return 0.0;
 	}
 	if (worst * worst > QUIET) {
 		solveLinear(island);
@@ -254,7 +260,7 @@ static void settleIslands(int first, int last, int worker, void* argument) {
 	knArticulationSolve* solve = task->solve;
 	for (int k = first; k < last; ++k) {
 		const int begin = solve->islandBegin[k];
-		Island island = { solve, solve->islandJoint + begin, begin, solve->islandBegin[k + 1] - begin };
+		Island island = { solve, solve->islandJoint + begin, begin, solve->islandBegin[k + 1] - begin, k };
 		solve->islandWorst[k] = settleIsland(&island, task->rates);
 	}
 }
@@ -294,6 +300,8 @@ static double correct(knArticulationSolve* solve) {
 		first = round == 0 ? worst : first;
 		knJointCorrection_Shift(solve);
 	}
+	// the last round is judged as well
+	knJointCorrection_Judge(solve);
 	return first;
 }
 
