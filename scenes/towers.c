@@ -38,7 +38,7 @@ static void addTower(knSceneBuilder* builder, int layers, int perLayer) {
 			knVec3 place = knV3(radius * knCos(angle), radius * knSin(angle), (layer + 0.5) * BRICK_HEIGHT);
 			// the shift carries the bricks on one side off the wall
 			bool chosen = layer == layers - 1 && i == 0;
-			place = knAdd(place, knTwin_Offset(builder->args, layer, layers, knV3(0.2, 0.0, 0.0), chosen));
+			place = knAdd(place, knTwin_Offset(builder->args, layer, layers, knV3(0.3, 0.0, 0.0), chosen));
 			knQuat turn = knQuat_FromAxisAngle(knV3(0.0, 0.0, 1.0), angle);
 			uint32_t color = knSceneBuilder_Shade(builder, layer % 2 == 0 ? KN_COLOR_CLAY : KN_COLOR_SAND);
 			knSceneBuilder_Box(builder, name, knMakeFrame(place, turn), half, color);
@@ -58,6 +58,8 @@ static void observeTower(knWorld* world, const knSceneArgs* args, knSceneChecks*
 
 const knSceneEntry knTowerEntry = {
 	.name = "tower",
+	.bodies = 800,
+	.joints = 0,
 	.summary = "a round tower of bricks, odd layers turned by half a brick",
 	.source = "Erleben 2007, figures 11 and 16",
 	.steppers = "velocity impulse",
@@ -148,6 +150,8 @@ static void observeFallingRoof(knWorld* world, const knSceneArgs* args, knSceneC
 
 const knSceneEntry knFallingRoofEntry = {
 	.name = "falling-roof",
+	.bodies = 660,
+	.joints = 0,
 	.summary = "a roof of planks falls on a round tower, a cannon ball follows at 2 s",
 	.source = "Erleben 2007, figure 16",
 	.steppers = "velocity impulse",
@@ -240,6 +244,8 @@ static void observeRoofTower(knWorld* world, const knSceneArgs* args, knSceneChe
 
 const knSceneEntry knRoofTowerEntry = {
 	.name = "roof-tower",
+	.bodies = 800,
+	.joints = 0,
 	.summary = "a heavy block falls on a round tower at 0.5 s, a cannon ball strikes it at 2 s",
 	.source = "Erleben 2007, figures 20 to 27",
 	.steppers = "velocity impulse",

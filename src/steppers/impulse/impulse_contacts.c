@@ -83,15 +83,6 @@ static knImpulsePoint makePoint(const knImpulseStep* step, int contact) {
 	return p;
 }
 
-static void recall(const knImpulseStep* step, knImpulsePoint* p, int memory) {
-	if (memory >= 0) {
-		const knContactMemory* carried = &knImpulseMemory_Contacts(step->state)[memory];
-		p->jn = step->input.impulseScale * carried->normal;
-		p->j1 = step->input.impulseScale * knDot(carried->friction, p->t1);
-		p->j2 = step->input.impulseScale * knDot(carried->friction, p->t2);
-	}
-}
-
 static void fillPoints(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const knImpulseStep* step = argument;
@@ -99,7 +90,6 @@ static void fillPoints(int begin, int end, int worker, void* argument) {
 		int turn = step->points[i].turn;
 		step->points[i] = makePoint(step, step->points[i].contact);
 		step->points[i].turn = turn;
-		recall(step, &step->points[i], step->list.anchors[i].remembered);
 	}
 }
 
@@ -210,6 +200,7 @@ knStatus knImpulseContacts_Find(knImpulseStep* step) {
 	}
 	listPairs(step);
 	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, fillPoints, step);
+	knContactRecall_Run(step);
 	if (!step->paper) {
 		dropPassing(step);
 	}

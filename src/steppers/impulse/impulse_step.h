@@ -34,8 +34,6 @@ typedef struct knImpulsePoint {
 	double jn, j1, j2;          // N s, carried in the contact phase
 	knVec3 bounce;              // N s, of the collision phase
 	double push;                // N s, of the push-out
-	double wait;                // m/s, scratch of shock_load.c
-	knVec3 trial;               // N s along n, t1, t2; scratch of shock_load.c
 	int turn;                   // index into `turns`, -1: no rolling friction
 } knImpulsePoint;
 
@@ -80,9 +78,6 @@ typedef struct knImpulseStep {
 	int* order;      // [pairCount] pairs by level
 	int* levelFirst; // [levelCount + 1] into order
 
-	int* share;        // [bodyCount] scratch of shock_load.c
-	knTwist* forecast; // [bodyCount] scratch of shock_load.c
-	bool* steady;      // [bodyCount] scratch of shock_load.c
 	int64_t pairTests; // knCollide_Pair calls
 
 	knArticulationSolve* joints; // NULL: none is active
@@ -103,6 +98,8 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 
 // Asks the collider once, lists contacts and points, recalls what they carried.
 knStatus knImpulseContacts_Find(knImpulseStep* step);
+// contact_recall.c: what the points carried in the last step.
+void knContactRecall_Run(knImpulseStep* step);
 // The velocity of B relative to A at a point.
 static inline knVec3 knImpulsePoint_Velocity(const knImpulsePoint* p, const knTwist* u) {
 	knVec3 vA = knAdd(u[p->a].lin, knCross(u[p->a].ang, p->rA));

@@ -16,6 +16,10 @@ knTwist knJoint_WrongRate(const knJoint* joint, knFrame J, knQuat axes, knTwist 
 }
 
 double knPostStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
+	if (solve->phase == KN_ARTICULATION_DYNAMICS && !solve->paper) {
+		// these velocities are for moving along arcs, which pre-stabilization follows
+		return knPreStabilize_Joint(solve, i, epsilon) / solve->input.h;
+	}
 	knSolveJoint* entry = &solve->joints[i];
 	knJointBlock* block = knJointBlock_Get(solve, i);
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);

@@ -1,7 +1,8 @@
 // Shock propagation in the default scheme: the load of a pile is carried to the ground in two passes.
 //
-// Upwards: which velocity will every body have? Level by level, each is stopped by what lies below it, supports
-// immovable, as in the published pass; but only the velocities are kept, as a forecast, and no impulse.
+// Upwards: which velocity will every body have? Level by level, each goes on as before the forces, or is lifted by what
+// it would run into below. (By the mean over its points. To let it rest on the highest alone, as in the published pass,
+// makes the smallest tilt grow from level to level.)
 // Downwards: which impulses bring that about? Level by level from the top, each body is brought to move with the
 // forecast of its supports, which take the opposite impulse and will pass it on when their own turn comes.
 //
@@ -9,16 +10,16 @@
 // forgets the reactions of what it froze. The sweeps with true masses begin from there; a pile that does not rest (a
 // see-saw, a stack that is struck) is put right by them.
 //
-// Downwards only normal impulses are found. Friction could balance any load with stresses of its own, and those grow
-// from level to level until nothing below can hold them. For the same reason a body's load is first shared out evenly
-// over its points (two passes with 1/n of the correction each), then settled by symmetric Gauss-Seidel passes.
+// Only normal impulses are found. Friction could balance any load with stresses of its own, and those grow from level
+// to level until nothing below can hold them. support.c finds those of one body.
 
+#include "dynamics/collision_input.h"
 #include "steppers/impulse/impulse_step.h"
+#include "steppers/impulse/support.h"
 
-#define SHARED_PASSES 2
-#define PASSES 16
-#define SETTLED 1e-6 // of g h
-#define RESTING 0.01 // of g h: a slower approach is none
+#define RESTING 0.01  // of g h: a slower separation is none
+#define CARRIED 0.01  // of g h: a group with no faster approach carries its load already
+#define TOUCHING 0.02 // of the envelope: a smaller gap is none
 
 // Velocities and impulses before the passes, and sums by group.
 typedef struct Start {
@@ -26,6 +27,15 @@ typedef struct Start {
 	knVec3* j;                     // [pointCount]
 	double *slope, *curve, *share; // [bodyCount]
 } Start;
+
+// The bodies that others bear, by level, and the pairs by which they are borne.
+typedef struct Piles {
+	int* bodies; // sorted by level
+	int count;
+	int* first;        // [bodyCount + 1] into pairs
+	int* pairs;        // indices
+	knTwist* forecast; // [bodyCount]
+} Piles;
 
 // 1: A lies below and bears, 2: B does, 0: neither (same level, or nothing below it stands on the ground).
 static int bearer(const knImpulseStep* step, const knImpulsePair* pair) {
@@ -36,168 +46,120 @@ static int bearer(const knImpulseStep* step, const knImpulsePair* pair) {
 	return levelB < levelA && step->graph.grounded[pair->b] ? 2 : 0;
 }
 
-// The body whose load the pair carries.
-static int carried(const knImpulseStep* step, const knImpulsePair* pair) {
-	return bearer(step, pair) == 2 ? pair->a : pair->b;
+static int borne(const knImpulsePair* pair, int bears) {
+	return bears == 1 ? pair->b : pair->a;
 }
 
-static void setMasses(knImpulseStep* step, int begin, int end) {
-	for (int i = begin; i < end; ++i) {
+// Pairs are listed level by level, so bodies get theirs, and come themselves, in that order.
+static bool listPiles(const knImpulseStep* step, Piles* piles) {
+	knArena* arena = step->context->arena;
+	int bodyCount = step->model->bodyCount;
+	*piles = (Piles){ .bodies = KN_SCRATCH(arena, int, bodyCount),
+					  .first = KN_SCRATCH_ZERO(arena, int, bodyCount + 1),
+					  .pairs = KN_SCRATCH(arena, int, step->pairCount),
+					  .forecast = KN_SCRATCH(arena, knTwist, bodyCount) };
+	int* fill = KN_SCRATCH(arena, int, bodyCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int i = 0; i < step->pairCount; ++i) {
 		const knImpulsePair* pair = &step->pairs[step->order[i]];
 		int bears = bearer(step, pair);
-		for (int k = pair->first; k < pair->first + pair->count; ++k) {
-			knImpulsePoint_SetMasses(&step->points[k], bears == 1 ? 0.0 : 1.0, bears == 2 ? 0.0 : 1.0);
+		if (bears != 0 && piles->first[borne(pair, bears) + 1]++ == 0) {
+			piles->bodies[piles->count++] = borne(pair, bears);
+		}
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		piles->first[b + 1] += piles->first[b];
+		fill[b] = piles->first[b];
+	}
+	for (int i = 0; i < step->pairCount; ++i) {
+		const knImpulsePair* pair = &step->pairs[step->order[i]];
+		int bears = bearer(step, pair);
+		if (bears != 0) {
+			piles->pairs[fill[borne(pair, bears)]++] = step->order[i];
+		}
+	}
+	return true;
+}
+
+// The points that bear a body; what does not fit is left to the sweeps.
+static void gather(const knImpulseStep* step, const Piles* piles, int body, knSupports* supports) {
+	supports->count = 0;
+	supports->body = body;
+	for (int i = piles->first[body]; i < piles->first[body + 1]; ++i) {
+		const knImpulsePair* pair = &step->pairs[piles->pairs[i]];
+		for (int k = pair->first; k < pair->first + pair->count && supports->count < KN_SUPPORT_POINTS; ++k) {
+			if (step->points[k].target > -(double)INFINITY) {
+				supports->points[supports->count++] = &step->points[k];
+			}
 		}
 	}
 }
 
 // --- upwards ---------------------------------------------------------------------------------------------
 
-// One visit with the bearer immovable; the impulses are those of the forecast alone.
-static double forecastPoint(knImpulseStep* step, knImpulsePoint* p, int bears) {
-	const knBlocks* blocks = &step->blocks;
-	knVec3 u = knImpulsePoint_Velocity(p, step->forecast);
-	double wanted = p->trial.x + (p->target - knDot(p->n, u)) * p->invNn;
-	double dn = (wanted > 0.0 ? wanted : 0.0) - p->trial.x;
-	double u1 = knDot(p->t1, u) + p->K.n1 * dn, u2 = knDot(p->t2, u) + p->K.n2 * dn;
-	knVec3 before = p->trial;
-	p->trial.x += dn;
-	p->trial.y -= p->inv11 * u1 + p->inv12 * u2;
-	p->trial.z -= p->inv12 * u1 + p->inv22 * u2;
-	knClampDisc(&p->trial.y, &p->trial.z, p->mu * p->trial.x);
-	knVec3 change = knSub(p->trial, before);
-	knVec3 j = knMulAdd(knMulAdd(knScale(change.x, p->n), change.y, p->t1), change.z, p->t2);
-	int body = bears == 1 ? p->b : p->a;
-	knVec3 r = bears == 1 ? p->rB : p->rA;
-	j = bears == 1 ? j : knNeg(j);
-	knTwist* v = &step->forecast[body];
-	v->lin = knMulAdd(v->lin, blocks->invMass[body], j);
-	v->ang = knAdd(v->ang, knMulMV(&blocks->invInertia[body], knCross(r, j)));
-	return knAbs(change.x) * p->K.nn;
+// m/s, by which a point approaches faster than it may, with velocities as forecast.
+static double approachOf(const Piles* piles, const knImpulsePoint* p) {
+	return p->target - knDot(p->n, knImpulsePoint_Velocity(p, piles->forecast));
 }
 
-static double forecastPass(knImpulseStep* step, int begin, int end, bool backwards) {
-	double largest = 0.0;
-	for (int i = begin; i < end; ++i) {
-		const knImpulsePair* pair = &step->pairs[step->order[backwards ? begin + end - 1 - i : i]];
-		int bears = bearer(step, pair);
-		bool steady = bears == 0 || step->steady[carried(step, pair)];
-		for (int m = 0; !steady && m < pair->count; ++m) {
-			knImpulsePoint* p = &step->points[pair->first + (backwards ? pair->count - 1 - m : m)];
-			largest = knMax(largest, forecastPoint(step, p, bears));
-		}
-	}
-	return largest;
-}
-
-// A body is steady if its supports are and it did not approach them before the forces: it will go on as it is.
-static void findUnsteady(knImpulseStep* step, int begin, int end) {
+static void forecast(const knImpulseStep* step, Piles* piles, knSupports* supports) {
 	double resting = RESTING * step->h * knLength(step->state->header->gravity);
-	for (int i = begin; i < end; ++i) {
-		const knImpulsePair* pair = &step->pairs[step->order[i]];
-		int bears = bearer(step, pair);
-		if (bears == 0) {
-			continue;
-		}
-		bool steady = step->steady[bears == 1 ? pair->a : pair->b];
-		for (int k = pair->first; steady && k < pair->first + pair->count; ++k) {
-			const knImpulsePoint* p = &step->points[k];
-			steady = knDot(p->n, knImpulsePoint_Velocity(p, step->state->velocity)) >= p->target - resting;
-		}
-		if (!steady) {
-			int body = carried(step, pair);
-			step->steady[body] = false;
-			step->forecast[body] = knAddT(step->state->velocity[body], step->force[body]);
-		}
-	}
-}
-
-static void forecast(knImpulseStep* step, double settled) {
 	for (int b = 0; b < step->model->bodyCount; ++b) {
-		step->forecast[b] = step->state->velocity[b];
-		step->steady[b] = true;
+		piles->forecast[b] = step->state->velocity[b];
 	}
-	for (int level = 0; level < step->graph.levelCount; ++level) {
-		int begin = step->levelFirst[level], end = step->levelFirst[level + 1];
-		setMasses(step, begin, end);
-		findUnsteady(step, begin, end);
-		double change = 1.0;
-		for (int pass = 0; begin < end && pass < PASSES && change > settled; ++pass) {
-			change = forecastPass(step, begin, end, pass % 2 == 1);
+	for (int i = 0; i < piles->count; ++i) {
+		int body = piles->bodies[i], touching = 0;
+		knVec3 change = knZero3();
+		gather(step, piles, body, supports);
+		for (int k = 0; k < supports->count; ++k) {
+			const knImpulsePoint* p = supports->points[k];
+			double approach = approachOf(piles, p);
+			if (approach > -resting) {
+				touching += 1;
+				change = knMulAdd(change, (p->b == body ? 1.0 : -1.0) * knMax(approach, 0.0), p->n);
+			}
+		}
+		if (touching > 0) {
+			piles->forecast[body].lin = knMulAdd(piles->forecast[body].lin, 1.0 / touching, change);
 		}
 	}
 }
 
 // --- downwards -------------------------------------------------------------------------------------------
 
-static double normalSpeed(const knImpulseStep* step, const knImpulsePair* pair, const knImpulsePoint* p) {
-	int bears = bearer(step, pair);
-	const knTwist* uA = bears == 1 ? &step->forecast[p->a] : &step->blocks.u[p->a];
-	const knTwist* uB = bears == 2 ? &step->forecast[p->b] : &step->blocks.u[p->b];
-	knVec3 vA = knAdd(uA->lin, knCross(uA->ang, p->rA)), vB = knAdd(uB->lin, knCross(uB->ang, p->rB));
-	return knDot(p->n, knSub(vB, vA));
-}
-
-// Changes the normal impulse by what the missing speed asks for; returns the change of speed.
-static double loadPoint(const knImpulseStep* step, knImpulsePoint* p, double missing) {
-	double wanted = p->jn + missing * p->invNn;
-	double dn = (wanted > 0.0 ? wanted : 0.0) - p->jn;
-	if (dn == 0.0) {
-		return 0.0;
-	}
-	double j1 = p->j1, j2 = p->j2;
-	p->jn += dn;
-	knClampDisc(&p->j1, &p->j2, p->mu * p->jn);
+// Friction of before stays, as far as the new normal impulse allows it.
+static void load(const knImpulseStep* step, knImpulsePoint* p, double jn) {
+	double dn = jn - p->jn, j1 = p->j1, j2 = p->j2;
+	p->jn = jn;
+	knClampDisc(&p->j1, &p->j2, p->mu * jn);
 	knVec3 friction = knMulAdd(knScale(p->j1 - j1, p->t1), p->j2 - j2, p->t2);
 	knImpulsePoint_Apply(step, p, knMulAdd(friction, dn, p->n));
-	return knAbs(dn) * p->K.nn;
 }
 
-// Every point takes its share of what its body needs, all from the same velocities.
-static double sharePass(knImpulseStep* step, int begin, int end) {
-	for (int i = begin; i < end; ++i) {
-		step->share[carried(step, &step->pairs[step->order[i]])] = 0;
-	}
-	for (int i = begin; i < end; ++i) {
-		const knImpulsePair* pair = &step->pairs[step->order[i]];
-		for (int k = pair->first; k < pair->first + pair->count; ++k) {
-			knImpulsePoint* p = &step->points[k];
-			p->wait = p->target - normalSpeed(step, pair, p);
-			step->share[carried(step, pair)] += p->jn > 0.0 || p->wait > 0.0;
-		}
-	}
-	double largest = 0.0;
-	for (int i = begin; i < end; ++i) {
-		const knImpulsePair* pair = &step->pairs[step->order[i]];
-		for (int k = pair->first; k < pair->first + pair->count; ++k) {
-			knImpulsePoint* p = &step->points[k];
-			if (p->jn > 0.0 || p->wait > 0.0) {
-				largest = knMax(largest, loadPoint(step, p, p->wait / step->share[carried(step, pair)]));
+static void descend(knImpulseStep* step, const Piles* piles, knSupports* supports) {
+	for (int i = piles->count - 1; i >= 0; --i) {
+		int body = piles->bodies[i];
+		gather(step, piles, body, supports);
+		supports->spread = 0.0;
+		double touching = TOUCHING * knCollisionEnvelope(step->model, body);
+		for (int k = 0; k < supports->count; ++k) {
+			if (supports->points[k]->gap < touching) {
+				supports->spread = knMax(supports->spread, knAbs(approachOf(piles, supports->points[k])));
 			}
 		}
-	}
-	return largest;
-}
-
-static double settlePass(knImpulseStep* step, int begin, int end, bool backwards) {
-	double largest = 0.0;
-	for (int i = begin; i < end; ++i) {
-		const knImpulsePair* pair = &step->pairs[step->order[backwards ? begin + end - 1 - i : i]];
-		for (int m = 0; m < pair->count; ++m) {
-			knImpulsePoint* p = &step->points[pair->first + (backwards ? pair->count - 1 - m : m)];
-			largest = knMax(largest, loadPoint(step, p, p->target - normalSpeed(step, pair, p)));
+		// the body without the impulses that are now found anew
+		knTwist own = piles->forecast[body];
+		piles->forecast[body] = step->blocks.u[body];
+		for (int k = 0; k < supports->count; ++k) {
+			knVec3 j = knScale(-supports->points[k]->jn, supports->points[k]->n);
+			knSupports_Push(supports, &step->blocks, k, j, &piles->forecast[body]);
 		}
-	}
-	return largest;
-}
-
-static void descend(knImpulseStep* step, double settled) {
-	for (int level = step->graph.levelCount - 1; level >= 0; --level) {
-		int begin = step->levelFirst[level], end = step->levelFirst[level + 1];
-		double change = 1.0;
-		for (int pass = 0; begin < end && pass < PASSES && change > settled; ++pass) {
-			change = pass < SHARED_PASSES ? sharePass(step, begin, end)
-										  : settlePass(step, begin, end, pass % 2 == 1);
+		knSupports_Solve(supports, &step->blocks, piles->forecast);
+		piles->forecast[body] = own;
+		for (int k = 0; k < supports->count; ++k) {
+			load(step, supports->points[k], supports->j[k]);
 		}
 	}
 }
@@ -274,14 +236,11 @@ static void takeBest(knImpulseStep* step, const Start* start) {
 static bool remember(knImpulseStep* step, Start* start) {
 	knArena* arena = step->context->arena;
 	int bodyCount = step->model->bodyCount;
-	step->share = KN_SCRATCH(arena, int, bodyCount);
-	step->forecast = KN_SCRATCH(arena, knTwist, bodyCount);
-	step->steady = KN_SCRATCH(arena, bool, bodyCount);
-	start->u = KN_SCRATCH(arena, knTwist, bodyCount);
-	start->j = KN_SCRATCH(arena, knVec3, step->pointCount);
-	start->slope = KN_SCRATCH_ZERO(arena, double, bodyCount);
-	start->curve = KN_SCRATCH_ZERO(arena, double, bodyCount);
-	start->share = KN_SCRATCH(arena, double, bodyCount);
+	*start = (Start){ .u = KN_SCRATCH(arena, knTwist, bodyCount),
+					  .j = KN_SCRATCH(arena, knVec3, step->pointCount),
+					  .slope = KN_SCRATCH_ZERO(arena, double, bodyCount),
+					  .curve = KN_SCRATCH_ZERO(arena, double, bodyCount),
+					  .share = KN_SCRATCH(arena, double, bodyCount) };
 	if (arena->failed) {
 		return false;
 	}
@@ -294,14 +253,37 @@ static bool remember(knImpulseStep* step, Start* start) {
 	return true;
 }
 
+// Groups that carry their load since the last step need no pass.
+static void dropCarried(const knImpulseStep* step, const Start* start, Piles* piles) {
+	double carried = CARRIED * step->h * knLength(step->state->header->gravity);
+	double* fastest = start->share;
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		fastest[b] = 0.0;
+	}
+	for (int i = 0; i < step->pointCount; ++i) {
+		const knImpulsePoint* p = &step->points[i];
+		double approach = p->target - knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
+		fastest[groupOf(step, p)] = knMax(fastest[groupOf(step, p)], approach);
+	}
+	int kept = 0;
+	for (int i = 0; i < piles->count; ++i) {
+		if (fastest[step->islands.group[piles->bodies[i]]] > carried) {
+			piles->bodies[kept++] = piles->bodies[i];
+		}
+	}
+	piles->count = kept;
+}
+
 bool knShockLoad_Run(knImpulseStep* step) {
 	Start start;
-	if (!remember(step, &start)) {
+	Piles piles;
+	knSupports* supports = KN_SCRATCH(step->context->arena, knSupports, 1);
+	if (supports == NULL || !remember(step, &start) || !listPiles(step, &piles)) {
 		return false;
 	}
-	double settled = SETTLED * step->h * knLength(step->state->header->gravity);
-	forecast(step, settled);
-	descend(step, settled);
+	dropCarried(step, &start, &piles);
+	forecast(step, &piles, supports);
+	descend(step, &piles, supports);
 	takeBest(step, &start);
 	return true;
 }
