@@ -97,9 +97,11 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knPushThroughEntry = {
 	.name = "push-through",
+	.bodies = 3,
+	.joints = 1,
 	.summary = "two jointed bars fly at a ball: closing the joint beforehand pushes it, afterwards lets it through",
 	.source = "Weinstein et al. 2006, figure 10",
-	.steppers = "impulse velocity",
+	.steppers = "velocity impulse",
 	.dt = 1.0 / 30.0,
 	.time = 1.0,
 	.params = {

@@ -414,9 +414,11 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knTankEntry = {
 	.name = "tank",
+	.bodies = 77,
+	.joints = 76,
 	.summary = "gears drive two treads of 34 links, held by joints that come and go",
 	.source = "Weinstein et al. 2006, figures 4 and 7",
-	.steppers = "impulse velocity",
+	.steppers = "velocity impulse",
 	.dt = 1.0 / 60.0,
 	.time = 10.0,
 	.params = {

@@ -169,7 +169,8 @@ static bool collideLine(const OverMesh* over, const knGeom* geom) {
 	// what lies as deep as this: the shape's far side, but no farther along the normal than about this place
 	double beyond = knMin(0.0, knDot(normal, knSub(point, deepest)));
 	knTouch touch = { on, normal, depth + beyond, -1 };
-	knContactSink_Add(over->sink, knMulAdd(deepest, beyond, normal), &touch, KN_FEATURE_OTHER_VERTEX);
+	uint64_t feature = knMeshFeature(KN_FEATURE_OTHER_VERTEX, 0, 1);
+	knContactSink_Add(over->sink, knMulAdd(deepest, beyond, normal), &touch, feature);
 	return true;
 }
 

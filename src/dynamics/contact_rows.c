@@ -308,10 +308,8 @@ static void fillPoint(const FillTask* task, int k) {
 	point.t2 = knCross(point.n, point.t1);
 	point.bias = normalBias(&point, anchor, contact->point.separation, e, input);
 
-	// warm start; friction is projected on today's tangents. What comes apart carries nothing any more.
-	double parting = knDot(point.n, relativeVelocity(&point, anchor, input->state->velocity));
-	bool holds = parting <= BOUNCE_STEPS * knLength(input->state->header->gravity) * input->blocks->h;
-	if (anchor->remembered >= 0 && task->memory != NULL && holds) {
+	// warm start; friction is projected on today's tangents
+	if (anchor->remembered >= 0 && task->memory != NULL) {
 		const knContactMemory* memory = &task->memory[anchor->remembered];
 		point.lambda[0] = input->impulseScale * memory->normal;
 		point.lambda[1] = input->impulseScale * knDot(memory->friction, point.t1);

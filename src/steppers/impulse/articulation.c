@@ -193,8 +193,7 @@ knArticulationSolve* knArticulationSolve_Begin(const knArticulationInput* input,
 	if (!listJoints(solve, arena) || !buildIslands(solve, arena)) {
 		return NULL;
 	}
-	knArticulationSolve_ReserveSettle(solve, arena);
-	if (!knJointCorrection_Reserve(solve, arena)) {
+	if (!knArticulationSolve_ReserveSettle(solve, arena) || !knJointCorrection_Reserve(solve, arena)) {
 		return NULL;
 	}
 	knArticulationSolve_TakePoses(solve);

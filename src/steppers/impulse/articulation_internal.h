@@ -35,12 +35,13 @@ typedef struct knSolveJoint {
 	knTwist locked; // dynamics phase: impulse of locked directions at the child's start origin, world axes
 	knTwist
 		error; // at the start of the step, parent joint frame's axes: the dynamics phase leaves it as it is
-	bool byRates;  // dynamics: predicted by rates and `curve` to the end of the step
-	knTwist curve; // what rates at the start miss of the error's growth, as a rate; world axes
-	knVec3 shift;  // of the correction phase, kg m, on the child
-	knTwist total; // all impulses of the step likewise (each at the child's origin of its time)
-	knQuat axes;   // parent joint frame at the start of the step
-	double work;   // J, of motors
+	bool byRates;     // dynamics: predicted by rates and `curve` to the end of the step
+	knTwist curve;    // what rates at the start miss of the error's growth, as a rate; world axes
+	knVec3 shift;     // of the correction phase, kg m, on the child
+	knVec3 lastShift; // before the last round
+	knTwist total;    // all impulses of the step likewise (each at the child's origin of its time)
+	knQuat axes;      // parent joint frame at the start of the step
+	double work;      // J, of motors
 
 	// steadying couple (joint_steady.c)
 	knVec3 late;   // force impulse of the last step's arrival, world axes; then of this one's
@@ -89,13 +90,15 @@ struct knArticulationSolve {
 	const double* invMass;
 	knMat33* invInertia; // world axes. knArticulationSolve_Enter
 	knTwist* u;
-	knTwist* shift;    // [bodyCount] the way that the correction moves bodies by: u of that phase
-	double* kinetic;   // [bodyCount] J (joint_settle.c)
-	int* jointsOfBody; // [bodyCount] likewise
-	knVec3* spin;      // [bodyCount] angular velocity before the correction, body axes
-	knQuat* startTurn; // [bodyCount] and orientation
-	struct knSettleVector* settle[5]; // [jointCount] each (joint_settle.c)
-	knTwist* change;                  // [bodyCount] likewise; zero for immovable bodies
+	knTwist* shift; // [bodyCount] the way that the correction moves bodies by: u of that phase
+	struct knPreconditioner* precondition; // joint_precondition.c
+	double* kinetic;                       // [bodyCount] J (joint_settle.c)
+	int* jointsOfBody;                     // [bodyCount] likewise
+	knFrame* lastPose;                     // [bodyCount] before the last round of the correction
+	knVec3* spin;                          // [bodyCount] angular velocity before the correction, body axes
+	knQuat* startTurn;                     // [bodyCount] and orientation
+	struct knSettleVector* settle[5];      // [jointCount] each (joint_settle.c)
+	knTwist* change;                       // [bodyCount] likewise; zero for immovable bodies
 };
 
 // The two bodies of a joint, with levers to a common point.
@@ -171,13 +174,26 @@ knTwist knJoint_WrongRate(const knJoint* joint, knFrame J, knQuat axes, knTwist 
 bool knJointCorrection_Reserve(knArticulationSolve* solve, knArena* arena);
 void knJointCorrection_Begin(knArticulationSolve* solve);
 void knJointCorrection_Shift(knArticulationSolve* solve);
+// Is another round worth while for an island whose squared errors are now these? If the last one made them worse, it is
+// taken back. Judge asks for all, after the last round.
+bool knJointCorrection_Gains(knArticulationSolve* solve, int island, double square);
+void knJointCorrection_Judge(knArticulationSolve* solve);
 void knJointCorrection_End(knArticulationSolve* solve);
 // Blocks and inertias for the present poses of the state.
 void knArticulationSolve_TakePoses(knArticulationSolve* solve);
 // Error of a joint at given poses, parent joint frame's axes.
 knTwist knSolveJoint_ErrorAt(const knSolveJoint* entry, knFrame poseP, knFrame poseC);
+// Impulses and rates along the rows of one joint.
+struct knSettleVector {
+	double v[KN_BLOCK_ROWS];
+};
+// Preconditioner of the settling (joint_precondition.c): pattern; numbers of an island, which is the range [begin,
+// end) of islandBegin; z <- M^-1 z.
+bool knPreconditioner_Reserve(knArticulationSolve* solve, knArena* arena);
+void knPreconditioner_Factor(knArticulationSolve* solve, int begin, int end);
+void knPreconditioner_Solve(const knArticulationSolve* solve, int begin, int end, struct knSettleVector* z);
 // Memory for joint_settle.c.
-void knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena);
+bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena);
 
 // Bounds of a joint (joint_bounds.c): how many; their rows at the start of the dynamics phase; one pass over them.
 int knJointBounds_Count(const knJoint* joint, const knJointState* state);

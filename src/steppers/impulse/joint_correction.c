@@ -6,6 +6,9 @@
 // axes, w: no kinetic energy comes in. Angular momentum does, G = sum s x (v_c - v_p) + sum (L' - L); an island that
 // hangs on nothing gives it back by a rigid turn of the whole, the way that takes the least energy: dw = -I^-1 G, I its
 // inertia about its centre.
+//
+// Loops that cannot close, or a net drawn flat, have no such shift: a round that leaves an island with more error than
+// before is taken back, and is its last.
 #include "core/tasks.h"
 #include "steppers/impulse/articulation_internal.h"
 
@@ -17,6 +20,8 @@ typedef struct knIslandBalance {
 	knVec3 center;
 	knMat33 inertia;
 	knVec3 gained; // then: the turn that gives it back
+	double square; // of the errors before the last round
+	bool tried, done;
 } knIslandBalance;
 
 bool knJointCorrection_Reserve(knArticulationSolve* solve, knArena* arena) {
@@ -24,6 +29,7 @@ bool knJointCorrection_Reserve(knArticulationSolve* solve, knArena* arena) {
 	solve->spin = KN_SCRATCH(arena, knVec3, solve->input.model->bodyCount);
 	solve->startTurn = KN_SCRATCH(arena, knQuat, solve->input.model->bodyCount);
 	solve->balance = KN_SCRATCH(arena, knIslandBalance, solve->islandCount);
+	solve->lastPose = KN_SCRATCH(arena, knFrame, solve->input.model->bodyCount);
 	return !arena->failed;
 }
 
@@ -43,6 +49,9 @@ static void beginBodies(int begin, int end, int worker, void* argument) {
 }
 
 void knJointCorrection_Begin(knArticulationSolve* solve) {
+	for (int k = 0; k < solve->islandCount; ++k) {
+		solve->balance[k] = (knIslandBalance){ .done = false };
+	}
 	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, beginBodies, solve);
 }
 
@@ -50,7 +59,8 @@ static void shiftBodies(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	knArticulationSolve* solve = argument;
 	for (int b = begin; b < end; ++b) {
-		if (solve->bodyIsland[b] >= 0) {
+		if (solve->bodyIsland[b] >= 0 && !solve->balance[solve->bodyIsland[b]].done) {
+			solve->lastPose[b] = solve->input.state->pose[b];
 			solve->input.state->pose[b] = knMovePose(solve->input.state->pose[b], solve->shift[b], 1.0);
 			solve->shift[b] = knZeroTwist();
 		}
@@ -59,6 +69,49 @@ static void shiftBodies(int begin, int end, int worker, void* argument) {
 
 void knJointCorrection_Shift(knArticulationSolve* solve) {
 	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, shiftBodies, solve);
+	knArticulationSolve_TakePoses(solve);
+}
+
+bool knJointCorrection_Gains(knArticulationSolve* solve, int island, double square) {
+	knIslandBalance* balance = &solve->balance[island];
+	if (!balance->done && balance->tried && !(square <= balance->square)) {
+		balance->done = true;
+		for (int n = solve->islandBegin[island]; n < solve->islandBegin[island + 1]; ++n) {
+			knSolveJoint* entry = &solve->joints[solve->islandJoint[n]];
+			const int bodies[2] = { entry->parent, entry->child };
+			entry->shift = entry->lastShift;
+			for (int k = 0; k < 2; ++k) {
+				if (solve->bodyIsland[bodies[k]] >= 0) {
+					solve->input.state->pose[bodies[k]] = solve->lastPose[bodies[k]];
+				}
+			}
+		}
+	}
+	for (int n = solve->islandBegin[island]; !balance->done && n < solve->islandBegin[island + 1]; ++n) {
+		solve->joints[solve->islandJoint[n]].lastShift = solve->joints[solve->islandJoint[n]].shift;
+	}
+	balance->square = square;
+	balance->tried = true;
+	return !balance->done;
+}
+
+void knJointCorrection_Judge(knArticulationSolve* solve) {
+	for (int k = 0; k < solve->islandCount; ++k) {
+		double square = 0.0;
+		for (int n = solve->islandBegin[k]; n < solve->islandBegin[k + 1]; ++n) {
+			const int i = solve->islandJoint[n];
+			const knJointBlock* block = knJointBlock_Get(solve, i);
+			const knSolveJoint* entry = &solve->joints[i];
+			const knFrame* pose = solve->input.state->pose;
+			knTwist error = knSolveJoint_ErrorAt(entry, pose[entry->parent], pose[entry->child]);
+			error = knRotateT(block->axes, error);
+			for (int r = 0; r < block->count; ++r) {
+				double b = knDotT(block->rows[r], error);
+				square += b * b;
+			}
+		}
+		knJointCorrection_Gains(solve, k, square);
+	}
 	knArticulationSolve_TakePoses(solve);
 }
 
@@ -122,9 +175,6 @@ static void endBodies(int begin, int end, int worker, void* argument) {
 }
 
 void knJointCorrection_End(knArticulationSolve* solve) {
-	for (int k = 0; k < solve->islandCount; ++k) {
-		solve->balance[k] = (knIslandBalance){ .hung = false };
-	}
 	addJoints(solve);
 	addBodies(solve);
 	for (int k = 0; k < solve->islandCount; ++k) {

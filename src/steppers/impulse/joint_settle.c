@@ -6,7 +6,7 @@
 // B are the locked rows of all joints at the poses of the phase, W the inverse masses; b is what is wrong with the
 // rates: the velocity itself (arrival), or error/h of the predicted joint frames (dynamics, correction), which is
 // not linear in u and taken anew for each of a few rounds. K is never formed: a product is one pass that pushes
-// bodies along B x and one that reads the rates. The preconditioner is the joints' own blocks. Over-constrained loops leave K
+// bodies along B x and one that reads the rates. Preconditioned by an incomplete factorisation (joint_precondition.c). Over-constrained loops leave K
 // singular but b in its range, which conjugate gradients do not mind. An island is one task: sums have one order.
 #include "core/dense.h"
 #include "core/tasks.h"
@@ -15,21 +15,17 @@
 #define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
 #define CORRECTION_ROUNDS 3 // at most
 #define ARC_ENERGY 0.002    // of the kinetic energy
-#define REACH 40            // iterations of a round at most,
-#define SHORT_REACH 120     // and of small islands, which may be long chains with any ratio of masses
+#define REACH 14            // iterations of a round at most,
+#define SHORT_REACH 40      // and of small islands, which may be long loops with any ratio of masses
 #define SMALL 64            // joints
 #define GOOD 1e-5           // of the first residual
 #define QUIET 1e-24         // (m/s)^2 a joint: not worth an iteration
 
-// Impulses and rates along the rows of one joint.
-struct knSettleVector {
-	double v[KN_BLOCK_ROWS];
-};
-
 typedef struct Island {
 	knArticulationSolve* solve;
 	const int* entries;
-	int count;
+	int begin, count; // range of islandBegin
+	int index;
 } Island;
 
 static knJointPair pairOn(const knArticulationSolve* solve, int i, knTwist* velocities) {
@@ -87,14 +83,12 @@ static void multiply(const Island* island, const struct knSettleVector* p, struc
 	}
 }
 
-// z = M^-1 r with the joints' own blocks
+// z = M^-1 r
 static void precondition(const Island* island, const struct knSettleVector* r, struct knSettleVector* z) {
 	for (int n = 0; n < island->count; ++n) {
-		const int i = island->entries[n];
-		const knJointBlock* block = &island->solve->blocks[i];
-		z[i] = r[i];
-		knDense_SolveLdl(block->all > block->count ? block->whole : block->factor, block->all, z[i].v);
+		z[island->entries[n]] = r[island->entries[n]];
 	}
+	knPreconditioner_Solve(island->solve, island->begin, island->begin + island->count, z);
 }
 
 // a += s b
@@ -113,6 +107,7 @@ static void solveLinear(const Island* island) {
 	knArticulationSolve* solve = island->solve;
 	struct knSettleVector *x = solve->settle[0], *r = solve->settle[1], *p = solve->settle[2];
 	struct knSettleVector* z = solve->settle[3];
+	knPreconditioner_Factor(solve, island->begin, island->begin + island->count);
 	precondition(island, r, z);
 	for (int n = 0; n < island->count; ++n) {
 		p[island->entries[n]] = z[island->entries[n]];
@@ -165,7 +160,7 @@ static knTwist wrongRate(knArticulationSolve* solve, int i, bool rates) {
 }
 
 // The right-hand side of one joint; returns its largest component.
-static double findWrong(knArticulationSolve* solve, int i, bool rates) {
+static double findWrong(knArticulationSolve* solve, int i, bool rates, double* square) {
 	const knSolveJoint* entry = &solve->joints[i];
 	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
 		knJointSteady_Rows(solve, i);
@@ -182,6 +177,7 @@ static double findWrong(knArticulationSolve* solve, int i, bool rates) {
 		solve->settle[0][i].v[k] = 0.0;
 		solve->settle[1][i].v[k] = -b;
 		worst = knMax(worst, knAbs(b));
+		*square += b * b;
 	}
 	return worst;
 }
@@ -224,10 +220,14 @@ static double shareOfArcs(const Island* island) {
 static double settleIsland(const Island* island, bool rates) {
 	knArticulationSolve* solve = island->solve;
 	const bool arcs = solve->phase == KN_ARTICULATION_DYNAMICS && !rates;
-	double worst = 0.0;
+	double worst = 0.0, square = 0.0;
 	for (int n = 0; n < island->count; ++n) {
-		worst = knMax(worst, findWrong(solve, island->entries[n], rates));
+		worst = knMax(worst, findWrong(solve, island->entries[n], rates, &square));
 		solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]];
+	}
+	if (solve->phase == KN_ARTICULATION_CORRECTION &&
+		!knJointCorrection_Gains(solve, island->index, square)) {
+		return 0.0;
 	}
 	if (worst * worst > QUIET) {
 		solveLinear(island);
@@ -259,8 +259,8 @@ static void settleIslands(int first, int last, int worker, void* argument) {
 	const SettleTask* task = argument;
 	knArticulationSolve* solve = task->solve;
 	for (int k = first; k < last; ++k) {
-		Island island = { solve, solve->islandJoint + solve->islandBegin[k],
-						  solve->islandBegin[k + 1] - solve->islandBegin[k] };
+		const int begin = solve->islandBegin[k];
+		Island island = { solve, solve->islandJoint + begin, begin, solve->islandBegin[k + 1] - begin, k };
 		solve->islandWorst[k] = settleIsland(&island, task->rates);
 	}
 }
@@ -300,6 +300,8 @@ static double correct(knArticulationSolve* solve) {
 		first = round == 0 ? worst : first;
 		knJointCorrection_Shift(solve);
 	}
+	// the last round is judged as well
+	knJointCorrection_Judge(solve);
 	return first;
 }
 
@@ -315,11 +317,12 @@ double knArticulationSolve_Settle(knArticulationSolve* solve) {
 	return first;
 }
 
-void knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena) {
+bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena) {
 	for (int k = 0; k < 5; ++k) {
 		solve->settle[k] = KN_SCRATCH(arena, struct knSettleVector, solve->jointCount);
 	}
 	solve->kinetic = KN_SCRATCH(arena, double, solve->input.model->bodyCount);
 	solve->jointsOfBody = KN_SCRATCH(arena, int, solve->input.model->bodyCount);
 	solve->change = KN_SCRATCH_ZERO(arena, knTwist, solve->input.model->bodyCount);
+	return !arena->failed && knPreconditioner_Reserve(solve, arena);
 }

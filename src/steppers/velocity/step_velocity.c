@@ -12,8 +12,8 @@
 #include "steppers/velocity/velocity_step.h"
 
 #define DEFAULT_SWEEPS 10
-#define DEFAULT_SMALL_SWEEPS 20
-#define DEFAULT_TINY_SWEEPS 40
+#define DEFAULT_SMALL_SWEEPS 30
+#define DEFAULT_TINY_SWEEPS 60
 #define DEFAULT_JOINT_SWEEPS 30
 #define DEFAULT_LAYER_SWEEPS 20
 #define DEFAULT_TALL_SWEEPS 50

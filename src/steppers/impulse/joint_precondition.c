@@ -1,0 +1,340 @@
+// Preconditioner of the settling (joint_settle.c): an incomplete block factorisation K ~ L D L^T in which only joints
+// that share a moving body have a block L_ik.
+//
+// Joints are eliminated from the far ends towards what the island hangs on (a breadth-first order, reversed). On a tree
+// this order makes no fill, so that the factorisation is exact and conjugate gradients are done at once, whatever
+// the ratio of masses; loops and nets drop their fill. A pivot that the dropping spoils is replaced by the joint's own
+// block. On a body with very many joints only near neighbours in the order are linked, so that the cost stays linear.
+#include "core/dense.h"
+#include "steppers/impulse/articulation_internal.h"
+
+#define WINDOW 8    // neighbours on one body, in the order, that are linked
+#define SOUND 1e-10 // of a pivot beside its own block, whose softness is more
+#define SIZE (KN_BLOCK_ROWS * KN_BLOCK_ROWS)
+
+// A block below the diagonal: row `later`, column of the entry whose list it stands in.
+typedef struct knJointLink {
+	int later;
+	double block[SIZE]; // rows of `later`, columns of the earlier entry; first K_ik, then L_ik
+} knJointLink;
+
+struct knPreconditioner {
+	int* position; // [jointCount] in the order of elimination
+	int* order;    // [jointCount] entries, island by island (as islandJoint)
+	int* first;    // [jointCount + 1] links of an entry
+	knJointLink* links;
+	double (*pivot)[SIZE];      // [jointCount] LDL^T of D
+	int *bodyFirst, *bodyEntry; // entries of each moving body, in the order of elimination
+};
+
+// --- pattern ---------------------------------------------------------------------------------------------
+
+static bool moves(const knArticulationSolve* solve, int body) {
+	return solve->invMass[body] > 0.0;
+}
+
+// Entries of each moving body, in the order of `sequence`.
+static void listByBody(const knArticulationSolve* solve, const int* sequence, int* first, int* entries) {
+	const int bodyCount = solve->input.model->bodyCount;
+	for (int b = 0; b <= bodyCount + 1; ++b) {
+		first[b] = 0;
+	}
+	for (int pass = 0; pass < 2; ++pass) {
+		for (int n = 0; n < solve->jointCount; ++n) {
+			const int i = sequence != NULL ? sequence[n] : n;
+			const int bodies[2] = { solve->joints[i].parent, solve->joints[i].child };
+			for (int k = 0; k < 2; ++k) {
+				if (!moves(solve, bodies[k])) {
+					continue;
+				}
+				if (pass == 0) {
+					first[bodies[k] + 2] += 1;
+				} else {
+					entries[first[bodies[k] + 1]++] = i;
+				}
+			}
+		}
+		for (int b = 0; pass == 0 && b < bodyCount; ++b) {
+			first[b + 2] += first[b + 1];
+		}
+	}
+}
+
+// Breadth-first from the joints that hang on immovable bodies, or from the first; written from the back.
+static void orderIsland(knArticulationSolve* solve, int island, int* queue) {
+	struct knPreconditioner* p = solve->precondition;
+	const int begin = solve->islandBegin[island], end = solve->islandBegin[island + 1];
+	int head = 0, tail = 0;
+	for (int n = begin; n < end; ++n) {
+		const int i = solve->islandJoint[n];
+		bool hung = !moves(solve, solve->joints[i].parent) || !moves(solve, solve->joints[i].child);
+		p->position[i] = hung ? 0 : -1;
+		if (hung) {
+			queue[tail++] = i;
+		}
+	}
+	if (tail == 0) {
+		queue[tail++] = solve->islandJoint[begin];
+		p->position[queue[0]] = 0;
+	}
+	while (head < tail) {
+		const int i = queue[head];
+		p->order[end - 1 - head] = i;
+		p->position[i] = end - 1 - head;
+		head += 1;
+		const int bodies[2] = { solve->joints[i].parent, solve->joints[i].child };
+		for (int k = 0; k < 2; ++k) {
+			for (int m = p->bodyFirst[bodies[k]]; moves(solve, bodies[k]) && m < p->bodyFirst[bodies[k] + 1];
+				 ++m) {
+				if (p->position[p->bodyEntry[m]] < 0) {
+					p->position[p->bodyEntry[m]] = 0;
+					queue[tail++] = p->bodyEntry[m];
+				}
+			}
+		}
+	}
+}
+
+// Later neighbours of entry i, into `links` if given; returns how many.
+static int linkEntry(const knArticulationSolve* solve, int i, knJointLink* links) {
+	const struct knPreconditioner* p = solve->precondition;
+	const int bodies[2] = { solve->joints[i].parent, solve->joints[i].child };
+	int found[2 * WINDOW], count = 0;
+	for (int k = 0; k < 2; ++k) {
+		int taken = 0;
+		for (int m = p->bodyFirst[bodies[k]]; moves(solve, bodies[k]) && m < p->bodyFirst[bodies[k] + 1];
+			 ++m) {
+			const int j = p->bodyEntry[m];
+			if (p->position[j] <= p->position[i] || taken == WINDOW) {
+				continue;
+			}
+			taken += 1;
+			bool known = false;
+			for (int f = 0; f < count; ++f) {
+				known = known || found[f] == j;
+			}
+			if (!known) {
+				found[count] = j;
+				if (links != NULL) {
+					links[count].later = j;
+				}
+				count += 1;
+			}
+		}
+	}
+	return count;
+}
+
+bool knPreconditioner_Reserve(knArticulationSolve* solve, knArena* arena) {
+	const int count = solve->jointCount, bodyCount = solve->input.model->bodyCount;
+	struct knPreconditioner* p = KN_SCRATCH(arena, struct knPreconditioner, 1);
+	if (p == NULL) {
+		return false;
+	}
+	solve->precondition = p;
+	p->position = KN_SCRATCH(arena, int, count);
+	p->order = KN_SCRATCH(arena, int, count);
+	p->first = KN_SCRATCH(arena, int, count + 1);
+	p->pivot = knArena_Take(arena, sizeof(*p->pivot) * (size_t)count);
+	p->bodyFirst = KN_SCRATCH(arena, int, bodyCount + 2);
+	p->bodyEntry = KN_SCRATCH(arena, int, 2 * count);
+	int* queue = KN_SCRATCH(arena, int, count);
+	if (arena->failed) {
+		return false;
+	}
+	listByBody(solve, NULL, p->bodyFirst, p->bodyEntry);
+	for (int k = 0; k < solve->islandCount; ++k) {
+		orderIsland(solve, k, queue);
+	}
+	listByBody(solve, p->order, p->bodyFirst, p->bodyEntry);
+	p->first[0] = 0;
+	for (int i = 0; i < count; ++i) {
+		p->first[i + 1] = p->first[i] + linkEntry(solve, i, NULL);
+	}
+	p->links = KN_SCRATCH(arena, knJointLink, p->first[count]);
+	for (int i = 0; p->links != NULL && i < count; ++i) {
+		linkEntry(solve, i, p->links + p->first[i]);
+	}
+	return p->links != NULL;
+}
+
+// --- numbers ---------------------------------------------------------------------------------------------
+
+static const double* ownFactor(const knJointBlock* block) {
+	return block->all > block->count ? block->whole : block->factor;
+}
+
+// A row of an entry as a wrench on a body, about its centre.
+static knTwist rowOn(const knArticulationSolve* solve, int i, int row, int body) {
+	const knJointBlock* block = &solve->blocks[i];
+	bool child = solve->joints[i].child == body;
+	knTwist wrench = block->rows[row];
+	wrench.ang = knAdd(wrench.ang, knCross(child ? block->rC : block->rP, wrench.lin));
+	return child ? wrench : knScaleT(-1.0, wrench);
+}
+
+// K_ji of two entries over the moving bodies that they share.
+static void couple(const knArticulationSolve* solve, int i, int j, double* block) {
+	const int rows = solve->blocks[j].all, columns = solve->blocks[i].all;
+	for (int n = 0; n < rows * columns; ++n) {
+		block[n] = 0.0;
+	}
+	const int bodies[2] = { solve->joints[i].parent, solve->joints[i].child };
+	for (int k = 0; k < 2; ++k) {
+		const int b = bodies[k];
+		if (!moves(solve, b) || (solve->joints[j].parent != b && solve->joints[j].child != b)) {
+			continue;
+		}
+		knTwist ofJ[KN_BLOCK_ROWS];
+		for (int r = 0; r < rows; ++r) {
+			ofJ[r] = rowOn(solve, j, r, b);
+		}
+		for (int c = 0; c < columns; ++c) {
+			knTwist w = rowOn(solve, i, c, b);
+			knTwist answer =
+				knMakeTwist(knMulMV(&solve->invInertia[b], w.ang), knScale(solve->invMass[b], w.lin));
+			for (int r = 0; r < rows; ++r) {
+				block[columns * r + c] += knDotT(ofJ[r], answer);
+			}
+		}
+	}
+}
+
+// The diagonal block from the entry's own factors: K = L D L^T, lower half.
+static void ownBlock(const knJointBlock* block, double* K) {
+	const double* factor = ownFactor(block);
+	const int n = block->all;
+	for (int r = 0; r < n; ++r) {
+		for (int c = 0; c <= r; ++c) {
+			double sum = 0.0;
+			for (int k = 0; k <= c; ++k) {
+				double left = k == r ? 1.0 : factor[n * r + k], right = k == c ? 1.0 : factor[n * c + k];
+				sum += left * factor[(n + 1) * k] * right;
+			}
+			K[n * r + c] = sum;
+		}
+		K[n * r + r] += r < block->count ? block->softness[r] : 0.0; // a couple's is in the factors
+	}
+}
+
+static bool factorPivot(double* pivot, int n) {
+	double before[KN_BLOCK_ROWS];
+	for (int k = 0; k < n; ++k) {
+		before[k] = pivot[(n + 1) * k];
+	}
+	bool sound = knDense_FactorLdl(pivot, n);
+	for (int k = 0; sound && k < n; ++k) {
+		sound = pivot[(n + 1) * k] > SOUND * before[k];
+	}
+	return sound;
+}
+
+// A_ab -= L_a (K_b)^T, both of the same column: rows a times rows b
+static void subtract(double* A, int width, const double* La, int rowsA, const double* Kb, int rowsB,
+					 int columns, bool lower) {
+	for (int r = 0; r < rowsA; ++r) {
+		for (int c = 0; c < (lower ? r + 1 : rowsB); ++c) {
+			double sum = 0.0;
+			for (int k = 0; k < columns; ++k) {
+				sum += La[columns * r + k] * Kb[columns * c + k];
+			}
+			A[width * r + c] -= sum;
+		}
+	}
+}
+
+static knJointLink* findLink(const struct knPreconditioner* p, int earlier, int later) {
+	for (int m = p->first[earlier]; m < p->first[earlier + 1]; ++m) {
+		if (p->links[m].later == later) {
+			return &p->links[m];
+		}
+	}
+	return NULL;
+}
+
+// What the elimination of entry i leaves to its later neighbours.
+static void eliminate(const knArticulationSolve* solve, int i) {
+	const struct knPreconditioner* p = solve->precondition;
+	const int n = solve->blocks[i].all, begin = p->first[i], end = p->first[i + 1];
+	for (int m = begin; m < end; ++m) {
+		// L = K D^-1, row by row
+		knJointLink* link = &p->links[m];
+		const int a = link->later, rows = solve->blocks[a].all;
+		double L[SIZE];
+		for (int r = 0; r < rows; ++r) {
+			for (int k = 0; k < n; ++k) {
+				L[n * r + k] = link->block[n * r + k];
+			}
+			knDense_SolveLdl(p->pivot[i], n, L + n * r);
+		}
+		// blocks of neighbours that come later in the list still hold K
+		for (int o = m; o < end; ++o) {
+			const int b = p->links[o].later, rowsB = solve->blocks[b].all;
+			if (b == a) {
+				subtract(p->pivot[a], rows, L, rows, link->block, rows, n, true);
+			} else if (p->position[b] < p->position[a]) {
+				knJointLink* target = findLink(p, b, a);
+				if (target != NULL) {
+					subtract(target->block, rowsB, L, rows, p->links[o].block, rowsB, n, false);
+				}
+			} else {
+				// (L_a K_b^T)^T = K_b L_a^T
+				knJointLink* target = findLink(p, a, b);
+				if (target != NULL) {
+					subtract(target->block, rows, p->links[o].block, rowsB, L, rows, n, false);
+				}
+			}
+		}
+		for (int k = 0; k < rows * n; ++k) {
+			link->block[k] = L[k];
+		}
+	}
+}
+
+void knPreconditioner_Factor(knArticulationSolve* solve, int begin, int end) {
+	const struct knPreconditioner* p = solve->precondition;
+	for (int at = begin; at < end; ++at) {
+		const int i = p->order[at];
+		ownBlock(&solve->blocks[i], p->pivot[i]);
+		for (int m = p->first[i]; m < p->first[i + 1]; ++m) {
+			couple(solve, i, p->links[m].later, p->links[m].block);
+		}
+	}
+	for (int at = begin; at < end; ++at) {
+		const int i = p->order[at];
+		const int n = solve->blocks[i].all;
+		if (!factorPivot(p->pivot[i], n)) {
+			for (int k = 0; k < n * n; ++k) {
+				p->pivot[i][k] = ownFactor(&solve->blocks[i])[k];
+			}
+		}
+		eliminate(solve, i);
+	}
+}
+
+void knPreconditioner_Solve(const knArticulationSolve* solve, int begin, int end, struct knSettleVector* z) {
+	const struct knPreconditioner* p = solve->precondition;
+	for (int at = begin; at < end; ++at) {
+		const int i = p->order[at], n = solve->blocks[i].all;
+		for (int m = p->first[i]; m < p->first[i + 1]; ++m) {
+			const knJointLink* link = &p->links[m];
+			for (int r = 0; r < solve->blocks[link->later].all; ++r) {
+				for (int k = 0; k < n; ++k) {
+					z[link->later].v[r] -= link->block[n * r + k] * z[i].v[k];
+				}
+			}
+		}
+	}
+	for (int at = end - 1; at >= begin; --at) {
+		const int i = p->order[at], n = solve->blocks[i].all;
+		knDense_SolveLdl(p->pivot[i], n, z[i].v);
+		for (int m = p->first[i]; m < p->first[i + 1]; ++m) {
+			const knJointLink* link = &p->links[m];
+			for (int r = 0; r < solve->blocks[link->later].all; ++r) {
+				for (int k = 0; k < n; ++k) {
+					z[i].v[k] -= link->block[n * r + k] * z[link->later].v[r];
+				}
+			}
+		}
+	}
+}
