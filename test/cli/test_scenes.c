@@ -82,9 +82,12 @@ static void test_every_scene(void** state) {
 	(void)state;
 	for (int i = 0; i < knCatalogue_Count(); ++i) {
 		char hash[17];
+		// meshes are made coarse or few where they would take long
 		knSceneArgs args = knSceneArgs_Default(knCatalogue_At(i));
-		bool slow = knSceneArgs_Has(&args, "triangles"); // to build
-		runScene(knCatalogue_At(i)->name, slow ? "--set triangles=200" : "", 1, hash);
+		const char* less = knSceneArgs_Has(&args, "triangles") ? "--set triangles=200"
+						   : knSceneArgs_Has(&args, "cows")    ? "--set cows=20"
+															   : "";
+		runScene(knCatalogue_At(i)->name, less, 1, hash);
 	}
 }
 
