@@ -8,7 +8,7 @@
 #include "core/dense.h"
 #include "steppers/impulse/articulation_internal.h"
 
-#define WINDOW 8 // neighbours on one body, in the order, that are linked
+#define WINDOW 8    // neighbours on one body, in the order, that are linked
 #define SOUND 1e-10 // of a pivot beside its own block, whose softness is more
 #define SIZE (KN_BLOCK_ROWS * KN_BLOCK_ROWS)
 
