@@ -69,6 +69,7 @@ struct knArticulationSolve {
 	knArticulationInput input;
 	knArticulationPhase phase;
 	bool paper;
+	bool settled;              // in this dynamics phase
 	int preSweeps, postSweeps; // so far, the latter of this phase: they decide the direction
 
 	// joints in the order of indices
@@ -192,6 +193,8 @@ struct knSettleVector {
 bool knPreconditioner_Reserve(knArticulationSolve* solve, knArena* arena);
 void knPreconditioner_Factor(knArticulationSolve* solve, int begin, int end);
 void knPreconditioner_Solve(const knArticulationSolve* solve, int begin, int end, struct knSettleVector* z);
+// One more round of settling, in the dynamics phase, for what contacts have changed; worst rate before (m/s).
+double knArticulationSolve_SettleAgain(knArticulationSolve* solve);
 // Memory for joint_settle.c.
 bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena);
 

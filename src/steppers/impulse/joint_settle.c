@@ -17,9 +17,17 @@
 #define ARC_ENERGY 0.002    // of the kinetic energy
 #define REACH 14            // iterations of a round at most,
 #define SHORT_REACH 40      // and of small islands, which may be long loops with any ratio of masses
+#define AGAIN_REACH 6       // between contacts
 #define SMALL 64            // joints
 #define GOOD 1e-5           // of the first residual
 #define QUIET 1e-24         // (m/s)^2 a joint: not worth an iteration
+
+// What a round is for.
+typedef enum Round {
+	ROUND_RATES, // velocities, or in the correction errors, alone
+	ROUND_ARCS,  // dynamics: the bodies' arcs as well
+	ROUND_AGAIN, // the same between contacts, with the rows and factors of before
+} Round;
 
 typedef struct Island {
 	knArticulationSolve* solve;
@@ -103,18 +111,16 @@ static void addScaled(const Island* island, struct knSettleVector* a, double s,
 }
 
 // Conjugate gradients from x = 0; r holds -b and is used up.
-static void solveLinear(const Island* island) {
+static void solveLinear(const Island* island, int reach) {
 	knArticulationSolve* solve = island->solve;
 	struct knSettleVector *x = solve->settle[0], *r = solve->settle[1], *p = solve->settle[2];
 	struct knSettleVector* z = solve->settle[3];
-	knPreconditioner_Factor(solve, island->begin, island->begin + island->count);
 	precondition(island, r, z);
 	for (int n = 0; n < island->count; ++n) {
 		p[island->entries[n]] = z[island->entries[n]];
 	}
 	double rz = dot(island, r, z);
 	const double goal = GOOD * GOOD * rz;
-	const int reach = island->count <= SMALL ? SHORT_REACH : REACH;
 	for (int k = 0; k < reach && rz > goal && dot(island, r, r) > QUIET * island->count; ++k) {
 		struct knSettleVector* q = z; // the product takes the place of z, which is made anew from r
 		multiply(island, p, q);
@@ -139,7 +145,7 @@ static void solveLinear(const Island* island) {
 // --- what is wrong ---------------------------------------------------------------------------------------
 
 // World axes of the phase.
-static knTwist wrongRate(knArticulationSolve* solve, int i, bool rates) {
+static knTwist wrongRate(knArticulationSolve* solve, int i, Round round) {
 	const knSolveJoint* entry = &solve->joints[i];
 	const knJointBlock* block = knJointBlock_Get(solve, i);
 	const knFrame poseP = solve->input.state->pose[entry->parent],
@@ -147,7 +153,8 @@ static knTwist wrongRate(knArticulationSolve* solve, int i, bool rates) {
 	if (solve->phase == KN_ARTICULATION_CORRECTION) {
 		return knRotateT(block->axes, knSolveJoint_ErrorAt(entry, poseP, poseC));
 	}
-	if (solve->phase == KN_ARTICULATION_DYNAMICS && !rates && !knJointSteady_ByRates(solve, i)) {
+	if (solve->phase == KN_ARTICULATION_DYNAMICS && round != ROUND_RATES &&
+		!knJointSteady_ByRates(solve, i)) {
 		const double h = solve->input.h;
 		knFrame endP = knMovePose(poseP, solve->u[entry->parent], h);
 		knFrame endC = knMovePose(poseC, solve->u[entry->child], h);
@@ -156,17 +163,18 @@ static knTwist wrongRate(knArticulationSolve* solve, int i, bool rates) {
 	}
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
 	knTwist wrong = knJoint_WrongRate(entry->joint, block->J, block->axes, knJointPair_Rate(&pair));
-	return solve->phase == KN_ARTICULATION_DYNAMICS && !rates ? knAddT(wrong, entry->curve) : wrong;
+	return solve->phase == KN_ARTICULATION_DYNAMICS && round != ROUND_RATES ? knAddT(wrong, entry->curve)
+																			: wrong;
 }
 
 // The right-hand side of one joint; returns its largest component.
-static double findWrong(knArticulationSolve* solve, int i, bool rates, double* square) {
+static double findWrong(knArticulationSolve* solve, int i, Round round, bool fresh, double* square) {
 	const knSolveJoint* entry = &solve->joints[i];
-	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
+	if (solve->phase == KN_ARTICULATION_DYNAMICS && (round != ROUND_AGAIN || fresh)) {
 		knJointSteady_Rows(solve, i);
 	}
 	const knJointBlock* block = knJointBlock_Get(solve, i);
-	knTwist wrong = wrongRate(solve, i, rates);
+	knTwist wrong = wrongRate(solve, i, round);
 	double worst = 0.0;
 	for (int k = 0; k < block->all; ++k) {
 		double b = knDotT(block->rows[k], wrong);
@@ -217,12 +225,12 @@ static double shareOfArcs(const Island* island) {
 }
 
 // One round: what was wrong before.
-static double settleIsland(const Island* island, bool rates) {
+static double settleIsland(const Island* island, Round round) {
 	knArticulationSolve* solve = island->solve;
-	const bool arcs = solve->phase == KN_ARTICULATION_DYNAMICS && !rates;
-	double worst = 0.0, square = 0.0;
+	const bool arcs = round == ROUND_ARCS, fresh = round != ROUND_AGAIN || island->count <= SMALL;
+	double worst = 0.0, square = 0.0, share = 1.0;
 	for (int n = 0; n < island->count; ++n) {
-		worst = knMax(worst, findWrong(solve, island->entries[n], rates, &square));
+		worst = knMax(worst, findWrong(solve, island->entries[n], round, fresh, &square));
 		solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]];
 	}
 	if (solve->phase == KN_ARTICULATION_CORRECTION &&
@@ -230,16 +238,21 @@ static double settleIsland(const Island* island, bool rates) {
 		return 0.0;
 	}
 	if (worst * worst > QUIET) {
-		solveLinear(island);
-		double share = arcs ? shareOfArcs(island) : 1.0;
+		if (fresh) {
+			knPreconditioner_Factor(solve, island->begin, island->begin + island->count);
+		}
+		solveLinear(island,
+					round == ROUND_AGAIN ? AGAIN_REACH : (island->count <= SMALL ? SHORT_REACH : REACH));
+		share = arcs ? shareOfArcs(island) : 1.0;
 		for (int n = 0; n < island->count; ++n) {
 			push(solve, island->entries[n], share);
-			if (share < 1.0) {
-				knSolveJoint* entry = &solve->joints[island->entries[n]];
-				entry->byRates = true;
-				entry->curve = knScaleT(share, entry->curve);
-			}
 		}
+	}
+	for (int n = 0; arcs && island->count > 1 && n < island->count; ++n) {
+		// from now on the arcs are those of the start, in the share that was found safe
+		knSolveJoint* entry = &solve->joints[island->entries[n]];
+		entry->byRates = true;
+		entry->curve = knScaleT(share, entry->curve);
 	}
 	for (int n = 0; n < island->count && solve->phase == KN_ARTICULATION_CORRECTION; ++n) {
 		if (solve->joints[island->entries[n]].boundCount > 0) {
@@ -249,9 +262,23 @@ static double settleIsland(const Island* island, bool rates) {
 	return worst;
 }
 
+// Between contacts a lone joint, and one with limits or motors, is also solved by itself.
+static double visitIsland(knArticulationSolve* solve, int island) {
+	const int begin = solve->islandBegin[island], end = solve->islandBegin[island + 1];
+	const bool backwards = solve->preSweeps % 2 == 0;
+	double worst = 0.0;
+	for (int n = begin; n < end; ++n) {
+		const int i = solve->islandJoint[backwards ? begin + end - 1 - n : n];
+		if (end - begin == 1 || solve->joints[i].boundCount > 0) {
+			worst = knMax(worst, knPreStabilize_Joint(solve, i, 1.0) / solve->input.h);
+		}
+	}
+	return worst;
+}
+
 typedef struct SettleTask {
 	knArticulationSolve* solve;
-	bool rates;
+	Round round;
 } SettleTask;
 
 static void settleIslands(int first, int last, int worker, void* argument) {
@@ -260,13 +287,20 @@ static void settleIslands(int first, int last, int worker, void* argument) {
 	knArticulationSolve* solve = task->solve;
 	for (int k = first; k < last; ++k) {
 		const int begin = solve->islandBegin[k];
+		if (task->round == ROUND_AGAIN) {
+			solve->islandWorst[k] = visitIsland(solve, k);
+			if (solve->islandBegin[k + 1] - begin == 1) {
+				continue;
+			}
+		}
 		Island island = { solve, solve->islandJoint + begin, begin, solve->islandBegin[k + 1] - begin, k };
-		solve->islandWorst[k] = settleIsland(&island, task->rates);
+		double worst = settleIsland(&island, task->round);
+		solve->islandWorst[k] = task->round == ROUND_AGAIN ? knMax(worst, solve->islandWorst[k]) : worst;
 	}
 }
 
-static double settleOnce(knArticulationSolve* solve, bool rates) {
-	SettleTask task = { solve, rates };
+static double settleOnce(knArticulationSolve* solve, Round round) {
+	SettleTask task = { solve, round };
 	knTasks_For(&solve->input.tasks, solve->islandCount, 1, settleIslands, &task);
 	double worst = 0.0;
 	for (int k = 0; k < solve->islandCount; ++k) {
@@ -296,7 +330,7 @@ static void weighBodies(knArticulationSolve* solve) {
 static double correct(knArticulationSolve* solve) {
 	double first = 0.0, worst = 1.0;
 	for (int round = 0; round < CORRECTION_ROUNDS && worst > CLOSED; ++round) {
-		worst = settleOnce(solve, false);
+		worst = settleOnce(solve, ROUND_RATES);
 		first = round == 0 ? worst : first;
 		knJointCorrection_Shift(solve);
 	}
@@ -309,12 +343,17 @@ double knArticulationSolve_Settle(knArticulationSolve* solve) {
 	if (solve->phase == KN_ARTICULATION_CORRECTION) {
 		return correct(solve);
 	}
-	double first = settleOnce(solve, true);
+	double first = settleOnce(solve, ROUND_RATES);
 	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
 		weighBodies(solve);
-		settleOnce(solve, false);
+		settleOnce(solve, ROUND_ARCS);
+		solve->settled = true;
 	}
 	return first;
+}
+
+double knArticulationSolve_SettleAgain(knArticulationSolve* solve) {
+	return solve->settled ? settleOnce(solve, ROUND_AGAIN) : knArticulationSolve_Settle(solve);
 }
 
 bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena) {

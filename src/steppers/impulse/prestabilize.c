@@ -180,7 +180,9 @@ double knPreStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
 }
 
 double knPreStabilize_Sweep(knArticulationSolve* solve, double epsilon) {
-	bool backwards = !solve->paper && solve->preSweeps % 2 == 1;
 	solve->preSweeps += 1;
-	return knArticulationSolve_Sweep(solve, knPreStabilize_Joint, backwards, epsilon);
+	if (!solve->paper) {
+		return solve->input.h * knArticulationSolve_SettleAgain(solve);
+	}
+	return knArticulationSolve_Sweep(solve, knPreStabilize_Joint, false, epsilon);
 }
