@@ -27,6 +27,7 @@ static void test_see_saw_tips_as_on_paper(void** state) {
 	double expected = sqrt(2.0 * 0.2 / acceleration);
 	assert_near(checkOf(&checks, "tip_time"), expected, 0.1 * expected);
 	assert_true(checkOf(&checks, "turned") > 0.2); // towards the heavy cube
+	knSceneChecks_Free(&checks);
 	destroy(&seeSaw);
 }
 
@@ -39,6 +40,7 @@ static void test_equal_see_saw_does_not_tip(void** state) {
 	for (int i = 0; i < checks.count; ++i) {
 		assert_string_not_equal(checks.names[i], "tip_time");
 	}
+	knSceneChecks_Free(&checks);
 	destroy(&seeSaw);
 }
 
@@ -52,6 +54,7 @@ static void test_cantilever_balance(void** state) {
 	knSceneChecks checks = { 0 };
 	stepBuilt(&cantilever, 100, &checks);
 	assert_true(knWorld_Measure(cantilever.world).displacement < 0.05);
+	knSceneChecks_Free(&checks);
 	destroy(&cantilever);
 	Built twin = BUILD("cantilever", "twin", "4");
 	stepBuilt(&twin, 100, NULL);
@@ -78,6 +81,7 @@ static void test_struck_stack_is_braked_from_both_sides(void** state) {
 	double alone = 36.0 / (2.0 * 0.6 * 9.81); // 3.06 m
 	assert_true(checkOf(&checks, "slid") > 0.05 * alone);
 	assert_true(checkOf(&checks, "slid") < 0.2 * alone);
+	knSceneChecks_Free(&checks);
 	destroy(&stack);
 }
 
@@ -92,6 +96,7 @@ static void test_sled_keeps_momentum(void** state) {
 	double common = 2.0 * massOf(&sled, "block") / (massOf(&sled, "block") + massOf(&sled, "sled"));
 	assert_near(knWorld_BodyVelocity(sled.world, knScene_FindBody(sled.scene, "sled")).x, common,
 				0.01 * common);
+	knSceneChecks_Free(&checks);
 	destroy(&sled);
 }
 
