@@ -33,7 +33,8 @@ static void setTurnMasses(const knImpulseStep* step, const knImpulsePoint* p) {
 
 void knContactSweep_SetMasses(knImpulseStep* step) {
 	for (int i = 0; i < step->pointCount; ++i) {
-		knImpulsePoint_SetMasses(&step->points[i], 1.0, 1.0);
+		knImpulsePoint* p = &step->points[i];
+		knImpulsePoint_SetMasses(p, 1.0, 1.0);
 		if (step->points[i].turn >= 0) {
 			setTurnMasses(step, &step->points[i]);
 		}
@@ -60,11 +61,12 @@ static void applyTurn(const knImpulseStep* step, const knImpulsePoint* p, knVec3
 	blocks->u[p->b].ang = knAdd(blocks->u[p->b].ang, knMulMV(&blocks->invInertia[p->b], g));
 }
 
-// What nothing on the ground supports carries no weight any more: it starts from zero.
+// What nothing holds any more carries no weight: it starts from zero.
 void knContactSweep_WarmStart(knImpulseStep* step) {
 	for (int i = 0; i < step->pointCount; ++i) {
 		knImpulsePoint* p = &step->points[i];
-		if (!step->graph.grounded[p->a] && !step->graph.grounded[p->b]) {
+		int group = step->islands.group[p->a] >= 0 ? step->islands.group[p->a] : step->islands.group[p->b];
+		if (!step->islands.anchored[group]) {
 			p->jn = p->j1 = p->j2 = 0.0;
 		} else if (p->jn > 0.0) {
 			knImpulsePoint_Apply(step, p, knImpulsePoint_Carried(p));

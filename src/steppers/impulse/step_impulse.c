@@ -14,6 +14,7 @@
 #define DEFAULT_SWEEPS 30
 #define SETTLED 1e-6      // of g h: sweeps that change speeds by less are done
 #define CLOSED 1e-10      // m: joints with smaller errors are closed
+#define EXCHANGES 5       // between contact and joints' velocities in a sweep
 #define VELOCITY_SWEEPS 5 // of post-stabilization
 
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step) {
@@ -128,16 +129,26 @@ static bool findIslands(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
 	int count = step->joints != NULL ? knArticulationSolve_JointCount(step->joints) : 0;
 	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, count);
-	for (int i = 0; edges != NULL && i < count; ++i) {
+	for (int i = 0; !arena->failed && i < count; ++i) {
 		const knJoint* joint =
 			knState_Joint(step->state, step->model, knArticulationSolve_JointAt(step->joints, i));
 		edges[i] = (knJointEdge){ joint->parent, joint->child };
 	}
-	return edges != NULL && knIslands_Build(&step->islands, step->model->bodyCount, step->blocks.invMass,
-											step->list.chunks, step->list.chunkCount, edges, count, arena);
+	return !arena->failed && knIslands_Build(&step->islands, step->model->bodyCount, step->blocks.invMass,
+											 step->list.chunks, step->list.chunkCount, edges, count, arena);
 }
 
-// Contact and joints of the default scheme: impulses accumulated over sweeps, joints after contacts in each.
+static double sweepContacts(knImpulseStep* step) {
+	double change = 0.0;
+	for (int level = 0; level < step->graph.levelCount; ++level) {
+		change = knMax(change, knContactSweep_Level(step, level));
+	}
+	return change;
+}
+
+// Contact and joints of the default scheme: impulses accumulated over sweeps. A light link that carries a heavy load
+// needs contact and joints to pass it on many times; within a sweep they do so by the joints' velocities, which cost
+// little, before pre-stabilization closes the joints.
 static knStatus contact(knImpulseStep* step) {
 	int sweeps = knImpulseStep_Sweeps(step);
 	double settled = SETTLED * step->h * knLength(step->state->header->gravity);
@@ -151,11 +162,14 @@ static knStatus contact(knImpulseStep* step) {
 	knContactSweep_SetMasses(step);
 	bool done = false;
 	for (int k = 0; k < sweeps && !done; ++k) {
-		double change = 0.0;
-		for (int level = 0; level < step->graph.levelCount; ++level) {
-			change = knMax(change, knContactSweep_Level(step, level));
+		double change = sweepContacts(step), error = 0.0;
+		for (int i = 0; step->joints != NULL && i < EXCHANGES && change > settled; ++i) {
+			knPostStabilize_Sweep(step->joints, 1.0);
+			change = sweepContacts(step);
 		}
-		double error = step->joints != NULL ? knPreStabilize_Sweep(step->joints, 1.0) : 0.0;
+		if (step->joints != NULL) {
+			error = knPreStabilize_Sweep(step->joints, 1.0);
+		}
 		step->context->report->iterations += 1;
 		done = change <= settled && error <= CLOSED;
 	}
