@@ -316,12 +316,11 @@ static int benchTimes(const knBenchOptions* options) {
 	knPlot collide = { .title = "collision time against contacts", .xLabel = "contacts", .yLabel = "ms" };
 	knPlot dynamics = { .title = "solver time against contacts", .xLabel = "contacts", .yLabel = "ms" };
 	static const char* const some[] = { "objects=1000", NULL };
+	static const char* const few[] = { "cows=32", NULL };
 	int steps = options->full ? MAX_STEPS : 300;
 	for (int i = 0; i < 4; ++i) {
-		if (knCatalogue_Find(scenes[i], NULL) == NULL) {
-			continue;
-		}
-		int status = timeScene(options, scenes[i], i == 0 && !options->full ? some : NULL, steps, &series[i]);
+		const char* const* sets = options->full ? NULL : i == 0 ? some : i == 3 ? few : NULL;
+		int status = timeScene(options, scenes[i], sets, steps, &series[i]);
 		if (status != CLI_DONE) {
 			return status;
 		}
@@ -348,13 +347,12 @@ static int benchFrames(const knBenchOptions* options) {
 				   { "letters", 0.18 },  { "silo", 1.1 },          { "cow-pile", 1.2 } };
 	enum { COUNT = sizeof(scenes) / sizeof(scenes[0]) };
 	static Series series[COUNT];
+	static const char* const few[] = { "cows=32", NULL };
 	knPlot plot = { .title = "time of each step", .xLabel = "step", .yLabel = "ms", .logY = true };
 	int steps = options->full ? 500 : 100;
 	for (int i = 0; i < COUNT; ++i) {
-		if (knCatalogue_Find(scenes[i].name, NULL) == NULL) {
-			continue;
-		}
-		int status = timeScene(options, scenes[i].name, NULL, steps, &series[i]);
+		const char* const* sets = !options->full && strcmp(scenes[i].name, "cow-pile") == 0 ? few : NULL;
+		int status = timeScene(options, scenes[i].name, sets, steps, &series[i]);
 		if (status != CLI_DONE) {
 			return status;
 		}
@@ -373,6 +371,75 @@ static int benchFrames(const knBenchOptions* options) {
 	return writePlot(options, &plot, "frames") ? CLI_DONE : CLI_BAD_INPUT;
 }
 
+// --- saw-tooth -------------------------------------------------------------------------------------------------
+
+#define SAMPLES 1001
+
+// Potential energy of one cow, relative to its first value.
+static int followCow(const knBenchOptions* options, const char* const* sets, double dt, int cow, double time,
+					 double* at, double* energy, int* count) {
+	knSceneRun run;
+	int status = knSceneRun_Open(&run, "cow-pile", sets, "velocity", dt, options->threads);
+	*count = 0;
+	if (status != CLI_DONE) {
+		return status;
+	}
+	knBodyId body = knModel_BodyAt(run.world.model, cow);
+	double weight = 9.81 * knModel_BodyMass(run.world.model, body).mass, first = 0.0;
+	int stride = (int)(time / dt / (SAMPLES - 1)) + 1;
+	for (int i = 0; i * dt <= time && *count < SAMPLES; ++i) {
+		double height = knWorld_BodyCenter(run.world.world, body).z;
+		first = i == 0 ? height : first;
+		if (i % stride == 0) {
+			at[*count] = knWorld_Time(run.world.world);
+			energy[*count] = weight * (height - first);
+			*count += 1;
+		}
+		if (!knSceneRun_Step(&run)) {
+			break;
+		}
+	}
+	knSceneRun_Close(&run);
+	return CLI_DONE;
+}
+
+static int benchSawtooth(const knBenchOptions* options) {
+	static const double steps[] = { 0.01, 0.005, 0.001 };
+	static const char* const names[] = { "dt = 0.01 s", "dt = 0.005 s", "dt = 0.001 s" };
+	static const char* const one[] = { "cows=1", "drop=0", NULL };
+	static double at[5][SAMPLES], energy[5][SAMPLES];
+	int counts[5];
+	knPlot single = { .title = "a cow that stands: potential energy", .xLabel = "time, s", .yLabel = "J" };
+	for (int i = 0; i < 3; ++i) {
+		int status = followCow(options, one, steps[i], 0, 2.0, at[i], energy[i], &counts[i]);
+		if (status != CLI_DONE) {
+			return status;
+		}
+		double low = 0.0, high = 0.0;
+		for (int k = 0; k < counts[i]; ++k) {
+			low = fmin(low, energy[i][k]);
+			high = fmax(high, energy[i][k]);
+		}
+		printf("one cow, %s: potential energy between %.3g and %.3g J\n", names[i], low, high);
+		knPlot_Add(&single, KN_PLOT_LINE, names[i], at[i], energy[i], counts[i]);
+	}
+	static const char* const some[] = { "cows=16", NULL };
+	static const char* const all[] = { "cows=250", NULL };
+	knPlot pile = { .title = "two cows of the pile: potential energy", .xLabel = "time, s", .yLabel = "J" };
+	for (int i = 0; i < 2; ++i) {
+		int cow = i == 0 ? 5 : 10;
+		int status = followCow(options, options->full ? all : some, H, cow, options->full ? 10.0 : 4.0,
+							   at[3 + i], energy[3 + i], &counts[3 + i]);
+		if (status != CLI_DONE) {
+			return status;
+		}
+		knPlot_Add(&pile, KN_PLOT_LINE, i == 0 ? "cow 5" : "cow 10", at[3 + i], energy[3 + i], counts[3 + i]);
+	}
+	return writePlot(options, &single, "sawtooth_one") && writePlot(options, &pile, "sawtooth_pile")
+			   ? CLI_DONE
+			   : CLI_BAD_INPUT;
+}
+
 // --- the suite -------------------------------------------------------------------------------------------------
 
 static int runVsp(const knBenchOptions* options) {
@@ -384,7 +451,8 @@ static int runVsp(const knBenchOptions* options) {
 	status = status == CLI_DONE ? benchMatrices(options) : status;
 	status = status == CLI_DONE ? benchLambda(options) : status;
 	status = status == CLI_DONE ? benchTimes(options) : status;
-	return status == CLI_DONE ? benchFrames(options) : status;
+	status = status == CLI_DONE ? benchFrames(options) : status;
+	return status == CLI_DONE ? benchSawtooth(options) : status;
 }
 
 const knBenchSuite knVspBench = {

@@ -4,12 +4,12 @@
 #include <string.h>
 
 extern const knBenchSuite knLcpBench;
-extern const knBenchSuite knVspBench;
+extern const knBenchSuite knVspBench, knArticulationBench;
 extern const knBenchSuite knCollideBench;
 extern const knBenchSuite knFieldBench;
 
 static const knBenchSuite* const suites[] = {
-	&knLcpBench, &knVspBench, &knCollideBench, &knFieldBench,
+	&knLcpBench, &knVspBench, &knArticulationBench, &knCollideBench, &knFieldBench,
 	NULL, // ends the table
 };
 

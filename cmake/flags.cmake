@@ -16,6 +16,10 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
 	# vectors are passed between functions of one build only
 	target_compile_options(knuckle_flags INTERFACE -Wno-psabi)
 endif()
+if(KN_WASM)
+	# clang 14 selects wrong SIMD instructions for some straight-line vectors
+	target_compile_options(knuckle_flags INTERFACE -fno-slp-vectorize)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^i.86$")
 	target_compile_options(knuckle_flags INTERFACE -msse2 -mfpmath=sse)
 endif()

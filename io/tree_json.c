@@ -4,15 +4,16 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "knuckle/io.h"
 
 #define MAX_FILE (1 << 30)
 #define MAX_LINKS 1000000
 
 typedef struct Reader {
+	knAllocator allocator;
 	const char* path;
 	knError* error;
 	knStatus status;
@@ -158,8 +159,10 @@ static int filePlace(knJointKind kind, int k) {
 }
 
 static void readState(Reader* reader, const cJSON* root, const knTreeLink* links, knTreeFile* file) {
-	double* q = calloc((size_t)file->nq + 1, sizeof(double));
-	double* numbers = calloc(6 * (size_t)file->linkCount + 2 * (size_t)file->nv + 1, sizeof(double));
+	size_t qSize = ((size_t)file->nq + 1) * sizeof(double);
+	size_t size = (6 * (size_t)file->linkCount + 2 * (size_t)file->nv + 1) * sizeof(double);
+	double* q = knAllocZero(&reader->allocator, qSize);
+	double* numbers = knAllocZero(&reader->allocator, size);
 	if (q == NULL || numbers == NULL) {
 		complain(reader, "out of memory");
 	} else {
@@ -199,13 +202,14 @@ static void readState(Reader* reader, const cJSON* root, const knTreeLink* links
 			file->forces[i] = (knTwist){ knV3(f[3], f[4], f[5]), knV3(f[0], f[1], f[2]) };
 		}
 	}
-	free(q);
-	free(numbers);
+	knFree(&reader->allocator, q, qSize);
+	knFree(&reader->allocator, numbers, size);
 }
 
 // --- the file --------------------------------------------------------------------------------------------
 
-static char* readText(Reader* reader, size_t* size) {
+// `room` is what the text must be released with.
+static char* readText(Reader* reader, size_t* size, size_t* room) {
 	FILE* stream = fopen(reader->path, "rb");
 	char* text = NULL;
 	long length = -1;
@@ -216,7 +220,8 @@ static char* readText(Reader* reader, size_t* size) {
 		reader->status = knError_Set(reader->error, KN_IO, reader->path, "cannot be read: %s",
 									 length > MAX_FILE ? "it is too large" : strerror(errno));
 	} else {
-		text = malloc((size_t)length + 1);
+		*room = (size_t)length + 1;
+		text = knAlloc(&reader->allocator, *room);
 		*size = text != NULL ? fread(text, 1, (size_t)length, stream) : 0;
 		if (text != NULL) {
 			text[*size] = '\0';
@@ -244,15 +249,25 @@ static void parseError(Reader* reader, const char* text, const char* end) {
 	}
 }
 
+static void* takeZero(size_t count, size_t size) {
+	knAllocator allocator = knAllocator_Default();
+	return knAllocZero(&allocator, (count + 1) * size);
+}
+
+static void giveBack(void* memory, size_t count, size_t size) {
+	knAllocator allocator = knAllocator_Default();
+	knFree(&allocator, memory, (count + 1) * size);
+}
+
 static bool takeMemory(knTreeFile* file) {
 	file->linkCount = knTree_LinkCount(file->tree);
 	file->nq = knTree_CoordinateCount(file->tree);
 	file->nv = knTree_VelocityCount(file->tree);
-	file->q = calloc((size_t)file->nq + 1, sizeof(double));
-	file->v = calloc((size_t)file->nv + 1, sizeof(double));
-	file->tau = calloc((size_t)file->nv + 1, sizeof(double));
-	file->forces = calloc((size_t)file->linkCount + 1, sizeof(knTwist));
-	file->fileVelocity = calloc((size_t)file->nv + 1, sizeof(int));
+	file->q = takeZero((size_t)file->nq, sizeof(double));
+	file->v = takeZero((size_t)file->nv, sizeof(double));
+	file->tau = takeZero((size_t)file->nv, sizeof(double));
+	file->forces = takeZero((size_t)file->linkCount, sizeof(knTwist));
+	file->fileVelocity = takeZero((size_t)file->nv, sizeof(int));
 	return file->q != NULL && file->v != NULL && file->tau != NULL && file->forces != NULL &&
 		   file->fileVelocity != NULL;
 }
@@ -267,7 +282,7 @@ static void readModel(Reader* reader, const cJSON* root, knTreeFile* file) {
 		complain(reader, "links must be a list of 1 to %d links", MAX_LINKS);
 		return;
 	}
-	knTreeLink* links = calloc((size_t)count, sizeof(knTreeLink));
+	knTreeLink* links = knAllocZero(&reader->allocator, (size_t)count * sizeof(knTreeLink));
 	int index = 0;
 	const cJSON* item;
 	cJSON_ArrayForEach(item, list) {
@@ -288,14 +303,14 @@ static void readModel(Reader* reader, const cJSON* root, knTreeFile* file) {
 			readState(reader, root, links, file);
 		}
 	}
-	free(links);
+	knFree(&reader->allocator, links, (size_t)count * sizeof(knTreeLink));
 }
 
 knStatus knTreeFile_Load(const char* path, knTreeFile* file, knError* error) {
-	Reader reader = { .path = path, .error = error };
+	Reader reader = { .allocator = knAllocator_Default(), .path = path, .error = error };
 	*file = (knTreeFile){ 0 };
-	size_t size = 0;
-	char* text = readText(&reader, &size);
+	size_t size = 0, room = 0;
+	char* text = readText(&reader, &size, &room);
 	if (text == NULL) {
 		return reader.status;
 	}
@@ -307,7 +322,7 @@ knStatus knTreeFile_Load(const char* path, knTreeFile* file, knError* error) {
 		readModel(&reader, root, file);
 	}
 	cJSON_Delete(root);
-	free(text);
+	knFree(&reader.allocator, text, room);
 	if (reader.status != KN_OK) {
 		knTreeFile_Free(file);
 	}
@@ -316,10 +331,10 @@ knStatus knTreeFile_Load(const char* path, knTreeFile* file, knError* error) {
 
 void knTreeFile_Free(knTreeFile* file) {
 	knTree_Destroy(file->tree);
-	free(file->q);
-	free(file->v);
-	free(file->tau);
-	free(file->forces);
-	free(file->fileVelocity);
+	giveBack(file->q, (size_t)file->nq, sizeof(double));
+	giveBack(file->v, (size_t)file->nv, sizeof(double));
+	giveBack(file->tau, (size_t)file->nv, sizeof(double));
+	giveBack(file->forces, (size_t)file->linkCount, sizeof(knTwist));
+	giveBack(file->fileVelocity, (size_t)file->nv, sizeof(int));
 	*file = (knTreeFile){ 0 };
 }

@@ -44,6 +44,8 @@ static void observePlate(knWorld* world, const knSceneArgs* args, knSceneChecks*
 
 const knSceneEntry knPlateEntry = {
 	.name = "plate",
+	.bodies = 4,
+	.joints = 0,
 	.summary = "two pillars carry a light plate with a heavy block on it",
 	.source = "Erleben 2007, section 4",
 	.steppers = "velocity impulse",
@@ -91,6 +93,8 @@ static void observeSeeSaw(knWorld* world, const knSceneArgs* args, knSceneChecks
 
 const knSceneEntry knSeeSawEntry = {
 	.name = "see-saw",
+	.bodies = 3,
+	.joints = 0,
 	.summary = "a plank on a fulcrum with unequal cubes at its ends",
 	.source = "Erleben 2007, section 4",
 	.steppers = "velocity impulse",
@@ -125,6 +129,8 @@ static void observeCantilever(knWorld* world, const knSceneArgs* args, knSceneCh
 
 const knSceneEntry knCantileverEntry = {
 	.name = "cantilever",
+	.bodies = 2,
+	.joints = 0,
 	.summary = "a plank overhangs the edge of a block, held by a counterweight",
 	.source = "own",
 	.steppers = "velocity impulse",
@@ -169,6 +175,8 @@ static void observeUnequalPillars(knWorld* world, const knSceneArgs* args, knSce
 
 const knSceneEntry knUnequalPillarsEntry = {
 	.name = "unequal-pillars",
+	.bodies = 9,
+	.joints = 0,
 	.summary = "a plank on two pillars of equal height, one of 3 and one of 5 blocks",
 	.source = "own",
 	.steppers = "velocity impulse",
@@ -204,6 +212,8 @@ static void observeStruckStack(knWorld* world, const knSceneArgs* args, knSceneC
 
 const knSceneEntry knStruckStackEntry = {
 	.name = "struck-stack",
+	.bodies = 5,
+	.joints = 0,
 	.summary = "five 1 m cubes in a column, the lowest given 6 m/s",
 	.source = "own",
 	.steppers = "velocity impulse",
@@ -245,6 +255,8 @@ static void observeSled(knWorld* world, const knSceneArgs* args, knSceneChecks* 
 
 const knSceneEntry knSledEntry = {
 	.name = "sled",
+	.bodies = 2,
+	.joints = 0,
 	.summary = "a block slides on a sled that stands on frictionless ice",
 	.source = "own",
 	.steppers = "velocity impulse",

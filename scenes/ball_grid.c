@@ -50,6 +50,8 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knBallGridEntry = {
 	.name = "ball-grid",
+	.bodies = 125,
+	.joints = 0,
 	.summary = "balls of 1 m on a cubic lattice, overlapping severely at the default pitch",
 	.source = "Erleben 2007, figure 13",
 	.steppers = "velocity impulse",

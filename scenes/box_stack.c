@@ -60,6 +60,8 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knBoxStackEntry = {
 	.name = "box-stack",
+	.bodies = 25,
+	.joints = 0,
 	.summary = "1 m cubes in one column, faces touching",
 	.source = "Erleben 2007, figure 9",
 	.steppers = "velocity impulse",

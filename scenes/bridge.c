@@ -169,7 +169,7 @@ static knScene* build(const knSceneArgs* args, knError* error) {
 	addRail(&builder, &arc, -1, planks);
 	addRail(&builder, &arc, 1, planks);
 	if (knSceneArgs_Get(args, "load") == LOAD_RINGS) {
-		addRings(&builder, &arc, args->small ? 4 : RINGS, false);
+		addRings(&builder, &arc, args->small ? 4 : RINGS, knSceneArgs_Get(args, "mesh") != 0.0);
 	} else {
 		for (int i = 0; i < (args->small ? 9 : PAIRS); ++i) {
 			addPair(&builder, &arc, i);
@@ -199,14 +199,18 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knBridgeEntry = {
 	.name = "bridge",
+	.bodies = 265,
+	.joints = 249,
 	.summary = "a hanging bridge of planks, rope rails and hangers under falling loads",
 	.source = "Weinstein et al. 2006, figure 3",
-	.steppers = "impulse velocity",
+	.steppers = "velocity impulse",
 	.dt = 0.01,
 	.time = 10.0,
 	.params = {
 		{ .name = "load", .value = LOAD_BLOCKS, .lower = 0, .upper = 1, .integer = true, .choices = "blocks rings",
 		  .help = "81 hinged pairs of blocks, or 60 rings of 6 links" },
+		{ .name = "mesh", .value = 1, .lower = 0, .upper = 1, .integer = true,
+		  .help = "the rings' links are meshes; 0: crossed capsules" },
 	},
 	.build = build,
 	.observe = observe,

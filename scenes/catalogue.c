@@ -9,14 +9,14 @@
 #include "scene_tools.h"
 
 static const knSceneEntry* const entries[] = {
-	&knBoxStackEntry,    &knWallEntry,           &knTowerEntry,       &knFallingRoofEntry, &knRoofTowerEntry,
-	&knBallGridEntry,    &knLettersEntry,        &knSiloEntry,        &knPyramidEntry,     &knRandomPileEntry,
-	&knSparseStackEntry, &knDenseStackEntry,     &knArchEntry,        &knPlateEntry,       &knSeeSawEntry,
-	&knCantileverEntry,  &knUnequalPillarsEntry, &knStruckStackEntry, &knSledEntry,        &knCardHouseEntry,
-	&knJointsEntry,      &knMagnetsEntry,        &knNetEntry,         &knBridgeEntry,      &knTankEntry,
-	&knRingsEntry,       &knRagdollsEntry,       &knPushThroughEntry, &knHeavyChainEntry,  &knMassRatioEntry,
-	&knFourBarEntry,     &knBricardEntry,        &knFreeRingEntry,    &knShortLoopEntry,   &knPendulumEntry,
-	&knDominoesEntry,    &knSlopeEntry,          &knCradleEntry,
+	&knBoxStackEntry,   &knWallEntry,        &knTowerEntry,          &knFallingRoofEntry, &knRoofTowerEntry,
+	&knBallGridEntry,   &knLettersEntry,     &knSiloEntry,           &knCowPileEntry,     &knPyramidEntry,
+	&knRandomPileEntry, &knSparseStackEntry, &knDenseStackEntry,     &knArchEntry,        &knPlateEntry,
+	&knSeeSawEntry,     &knCantileverEntry,  &knUnequalPillarsEntry, &knStruckStackEntry, &knSledEntry,
+	&knCardHouseEntry,  &knJointsEntry,      &knMagnetsEntry,        &knNetEntry,         &knBridgeEntry,
+	&knTankEntry,       &knRingsEntry,       &knSkeletonsEntry,      &knRagdollsEntry,    &knPushThroughEntry,
+	&knHeavyChainEntry, &knMassRatioEntry,   &knFourBarEntry,        &knBricardEntry,     &knFreeRingEntry,
+	&knShortLoopEntry,  &knPendulumEntry,    &knDominoesEntry,       &knSlopeEntry,       &knCradleEntry,
 };
 
 #define ENTRY_COUNT ((int)(sizeof(entries) / sizeof(entries[0])))

@@ -45,6 +45,7 @@ typedef struct knSceneChecks {
 
 struct knSceneEntry {
 	const char* name;
+	int bodies, joints;                       // with default parameters
 	const char* summary;                      // one line
 	const char* source;                       // where it comes from: "Erleben 2007, figure 9"
 	const char* steppers;                     // space separated, the default first

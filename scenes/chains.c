@@ -63,6 +63,8 @@ static knScene* buildPendulum(const knSceneArgs* args, knError* error) {
 
 const knSceneEntry knPendulumEntry = {
 	.name = "pendulum",
+	.bodies = 1,
+	.joints = 1,
 	.summary = "rods of 1 m and 1 kg on hinges, released from the horizontal",
 	.source = "own",
 	.steppers = "velocity impulse",
@@ -97,6 +99,8 @@ static knScene* buildHeavyChain(const knSceneArgs* args, knError* error) {
 
 const knSceneEntry knHeavyChainEntry = {
 	.name = "heavy-chain",
+	.bodies = 50,
+	.joints = 50,
 	.summary = "links of 0.2 m and 1 kg on ball joints with a heavy last one, released horizontally",
 	.source = "own",
 	.steppers = "velocity impulse",
@@ -154,6 +158,8 @@ static void pushBall(knWorld* world, const knSceneArgs* args) {
 
 const knSceneEntry knMassRatioEntry = {
 	.name = "mass-ratio",
+	.bodies = 21,
+	.joints = 21,
 	.summary = "a light chain holds a heavy ball, which is given 5 m/s sideways at 3 s",
 	.source = "own",
 	.steppers = "velocity impulse",

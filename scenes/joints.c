@@ -110,6 +110,8 @@ static knScene* build(const knSceneArgs* args, knError* error) {
 
 const knSceneEntry knJointsEntry = {
 	.name = "joints",
+	.bodies = 20,
+	.joints = 10,
 	.summary = "one pair of blocks for each kind of joint, thrown to the ground",
 	.source = "Weinstein et al. 2006, figure 9",
 	.steppers = "velocity impulse",

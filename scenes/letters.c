@@ -133,6 +133,8 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knLettersEntry = {
 	.name = "letters",
+	.bodies = 1000,
+	.joints = 0,
 	.summary = "balls roll down an inclined plane with raised letters",
 	.source = "Erleben 2007, figure 17",
 	.steppers = "velocity impulse",

@@ -67,9 +67,11 @@ static knScene* buildFourBar(const knSceneArgs* args, knError* error) {
 
 const knSceneEntry knFourBarEntry = {
 	.name = "four-bar",
+	.bodies = 3,
+	.joints = 4,
 	.summary = "crank, coupler and rocker on a base, released with the crank upright",
 	.source = "common benchmark",
-	.steppers = "impulse velocity",
+	.steppers = "velocity impulse",
 	.dt = 0.01,
 	.time = 10.0,
 	.build = buildFourBar,
@@ -105,9 +107,11 @@ static knScene* buildBricard(const knSceneArgs* args, knError* error) {
 
 const knSceneEntry knBricardEntry = {
 	.name = "bricard",
+	.bodies = 5,
+	.joints = 6,
 	.summary = "Bricard's loop of six hinges: one degree of freedom, over-constrained",
 	.source = "common benchmark",
-	.steppers = "impulse velocity",
+	.steppers = "velocity impulse",
 	.dt = 0.01,
 	.time = 10.0,
 	.build = buildBricard,
@@ -155,9 +159,11 @@ static knScene* buildFreeRing(const knSceneArgs* args, knError* error) {
 
 const knSceneEntry knFreeRingEntry = {
 	.name = "free-ring",
+	.bodies = 34,
+	.joints = 34,
 	.summary = "hinged links in a closed ring, tumbling without gravity",
 	.source = "own",
-	.steppers = "impulse velocity",
+	.steppers = "velocity impulse",
 	.dt = 0.01,
 	.time = 10.0,
 	.params = {
@@ -189,9 +195,11 @@ static knScene* buildShortLoop(const knSceneArgs* args, knError* error) {
 
 const knSceneEntry knShortLoopEntry = {
 	.name = "short-loop",
+	.bodies = 2,
+	.joints = 3,
 	.summary = "two links between pins that are too far apart: the loop cannot close",
 	.source = "own",
-	.steppers = "impulse velocity",
+	.steppers = "velocity impulse",
 	.dt = 0.01,
 	.time = 5.0,
 	.build = buildShortLoop,

@@ -132,9 +132,11 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knMagnetsEntry = {
 	.name = "magnets",
+	.bodies = 211,
+	.joints = 210,
 	.summary = "letters on planar joints slide down a door",
 	.source = "Weinstein et al. 2006, figure 1",
-	.steppers = "impulse velocity",
+	.steppers = "velocity impulse",
 	.dt = 1.0 / 60.0,
 	.time = 10.0,
 	.params = {

@@ -176,9 +176,11 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knNetEntry = {
 	.name = "net",
+	.bodies = 745,
+	.joints = 960,
 	.summary = "a net of knots and links on ball joints catches boxes, or lifts them",
 	.source = "Weinstein et al. 2006, figure 2",
-	.steppers = "impulse velocity",
+	.steppers = "velocity impulse",
 	.dt = 0.01,
 	.time = 10.0,
 	.params = {

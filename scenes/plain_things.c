@@ -52,6 +52,8 @@ static void observeDominoes(knWorld* world, const knSceneArgs* args, knSceneChec
 
 const knSceneEntry knDominoesEntry = {
 	.name = "dominoes",
+	.bodies = 30,
+	.joints = 0,
 	.summary = "a row of dominoes, the first tipped",
 	.source = "own",
 	.steppers = "velocity impulse",
@@ -96,6 +98,8 @@ static void observeSlope(knWorld* world, const knSceneArgs* args, knSceneChecks*
 
 const knSceneEntry knSlopeEntry = {
 	.name = "slope",
+	.bodies = 1,
+	.joints = 0,
 	.summary = "a block on a tilted plane",
 	.source = "own",
 	.steppers = "velocity impulse",
@@ -171,6 +175,8 @@ static knScene* buildCradle(const knSceneArgs* args, knError* error) {
 
 const knSceneEntry knCradleEntry = {
 	.name = "cradle",
+	.bodies = 5,
+	.joints = 5,
 	.summary = "Newton's cradle: steel balls in a row, the first lifted, restitution 1",
 	.source = "own",
 	.steppers = "velocity impulse",

@@ -29,6 +29,8 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knPyramidEntry = {
 	.name = "pyramid",
+	.bodies = 210,
+	.joints = 0,
 	.summary = "a plane pyramid of 1 m cubes",
 	.source = "common benchmark",
 	.steppers = "velocity impulse",

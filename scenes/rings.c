@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "blob.h"
 #include "ring.h"
 
 #define LINK_RADIUS 0.05
 #define CROSS_HALF 0.07 // half length of the crossing capsule's segment
-#define POLES 5         // in a row
+#define LINK_TRIANGLES 1340
+#define POLES 5 // in a row
 #define POLE_SPACING 2.0
 #define POLE_RADIUS 0.1
 #define POLE_HEIGHT 3.0
@@ -16,9 +18,7 @@
 // --- one ring --------------------------------------------------------------------------------------------------
 
 // The link's own frame: z from joint to joint, x away from the ring's middle.
-knGeom* knRing_LinkGeom(bool mesh, knError* error) {
-	(void)mesh;
-	double along = 0.5 * KN_RING_RADIUS - LINK_RADIUS; // the side of a hexagon is its radius
+static knGeom* capsuleLink(double along, knError* error) {
 	knGeom* bar = knGeom_Capsule(LINK_RADIUS, along, NULL, error);
 	knGeom* cross = knGeom_Capsule(LINK_RADIUS, CROSS_HALF, NULL, error);
 	knGeom* link = NULL;
@@ -30,6 +30,19 @@ knGeom* knRing_LinkGeom(bool mesh, knError* error) {
 	knGeom_Release(bar);
 	knGeom_Release(cross);
 	return link;
+}
+
+knGeom* knRing_LinkGeom(bool mesh, knError* error) {
+	double along = 0.5 * KN_RING_RADIUS - LINK_RADIUS; // the side of a hexagon is its radius
+	if (!mesh) {
+		return capsuleLink(along, error);
+	}
+	knBlobPart parts[] = {
+		{ { 0.0, 0.0, -along }, { 0.0, 0.0, along }, LINK_RADIUS, LINK_RADIUS },
+		{ { -CROSS_HALF, 0.0, 0.0 }, { CROSS_HALF, 0.0, 0.0 }, LINK_RADIUS, LINK_RADIUS }
+	};
+	knBlob blob = { parts, 2, 0.01 };
+	return knBlob_Geom(&blob, LINK_TRIANGLES, error);
 }
 
 static knVec3 corner(knVec3 center, double angle, int i) {
@@ -138,14 +151,17 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knRingsEntry = {
 	.name = "rings",
+	.bodies = 2160,
+	.joints = 2160,
 	.summary = "rings of six nonconvex links fall over 25 poles",
 	.source = "Weinstein et al. 2006, figure 6",
-	.steppers = "impulse velocity",
+	.steppers = "velocity impulse",
 	.dt = 0.01,
 	.time = 10.0,
 	.params = {
 		{ .name = "rings", .value = 360, .lower = 1, .upper = 20000, .integer = true, .help = "rings", .small = 5 },
-		{ .name = "mesh", .value = 0, .lower = 0, .upper = 0, .integer = true, .help = "0: links are crossed capsules" },
+		{ .name = "mesh", .value = 1, .lower = 0, .upper = 1, .integer = true,
+		  .help = "links are meshes of 1,340 triangles; 0: crossed capsules" },
 	},
 	.build = build,
 	.observe = observe,

@@ -11,6 +11,7 @@ extern const knSceneEntry knDominoesEntry, knSlopeEntry, knCradleEntry;
 extern const knSceneEntry knFallingRoofEntry, knRoofTowerEntry, knSiloEntry;
 extern const knSceneEntry knPlateEntry, knSeeSawEntry, knCantileverEntry, knUnequalPillarsEntry;
 extern const knSceneEntry knStruckStackEntry, knSledEntry, knCardHouseEntry;
+extern const knSceneEntry knCowPileEntry, knSkeletonsEntry;
 extern const knSceneEntry knLettersEntry, knRandomPileEntry, knSparseStackEntry, knDenseStackEntry,
 	knArchEntry;
 extern const knSceneEntry knTankEntry, knMagnetsEntry, knNetEntry, knBridgeEntry, knRingsEntry,

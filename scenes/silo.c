@@ -63,6 +63,8 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knSiloEntry = {
 	.name = "silo",
+	.bodies = 3000,
+	.joints = 0,
 	.summary = "spheres and boxes fall into a container",
 	.source = "Erleben 2007, figure 1",
 	.steppers = "velocity impulse",

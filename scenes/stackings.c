@@ -67,6 +67,8 @@ static knScene* buildRandomPile(const knSceneArgs* args, knError* error) {
 
 const knSceneEntry knRandomPileEntry = {
 	.name = "random-pile",
+	.bodies = 300,
+	.joints = 0,
 	.summary = "boxes, balls and capsules fall on a heap",
 	.source = "Erleben 2007, figure 2",
 	.steppers = "velocity impulse",
@@ -116,6 +118,8 @@ static void observeSparseStack(knWorld* world, const knSceneArgs* args, knSceneC
 
 const knSceneEntry knSparseStackEntry = {
 	.name = "sparse-stack",
+	.bodies = 40,
+	.joints = 0,
 	.summary = "storeys of four posts and a slab",
 	.source = "Erleben 2007, figure 2",
 	.steppers = "velocity impulse",
@@ -163,6 +167,8 @@ static void observeDenseStack(knWorld* world, const knSceneArgs* args, knSceneCh
 
 const knSceneEntry knDenseStackEntry = {
 	.name = "dense-stack",
+	.bodies = 183,
+	.joints = 0,
 	.summary = "a block of cubes, each on four of the layer below",
 	.source = "Erleben 2007, figure 2",
 	.steppers = "velocity impulse",
@@ -228,6 +234,8 @@ static void observeArch(knWorld* world, const knSceneArgs* args, knSceneChecks* 
 
 const knSceneEntry knArchEntry = {
 	.name = "arch",
+	.bodies = 7,
+	.joints = 0,
 	.summary = "a round arch of wedges that hold each other",
 	.source = "own",
 	.steppers = "velocity impulse",

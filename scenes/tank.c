@@ -22,9 +22,9 @@
 #define PITCH 0.2
 #define STRAIGHT 11 // links from gear to gear
 #define LINK_HALF_WIDTH 0.175
-#define LINK_HALF_THICKNESS 0.03
+#define LINK_HALF_THICKNESS 0.04
 #define LINK_GAP 0.005 // on each side of a pin
-#define GEAR_HALF_WIDTH 0.12
+#define GEAR_HALF_WIDTH 0.06
 #define GEAR_GAP 0.001 // between a flat and a link on it
 #define TRACK 1.0      // |y| of gears and treads
 #define NEAR 0.02
@@ -118,9 +118,9 @@ static knGeom* gearGeom(knError* error) {
 }
 
 static knBodyId addHull(knSceneBuilder* builder, knVec3 origin) {
-	knVec3 halves[] = { knV3(1.3, 0.75, 0.2), knV3(0.5, 0.5, 0.15) };
+	knVec3 halves[] = { knV3(1.2, 0.6, 0.12), knV3(0.45, 0.4, 0.1) };
 	knFrame frames[] = { knMakeFrame(knV3(0.0, 0.0, 0.2), knIdentityQ()),
-						 knMakeFrame(knV3(-0.1, 0.0, 0.55), knIdentityQ()) };
+						 knMakeFrame(knV3(-0.1, 0.0, 0.42), knIdentityQ()) };
 	knGeom* geom = boxChildren(halves, frames, 2, builder->error);
 	knSceneBuilder_Require(builder, geom != NULL);
 	knBodyDef def = knBodyDef_Default();
@@ -133,7 +133,7 @@ static knBodyId addHull(knSceneBuilder* builder, knVec3 origin) {
 }
 
 static void addGunAndLid(knSceneBuilder* builder, knBodyId hull, knVec3 origin) {
-	knVec3 pivot = knAdd(origin, knV3(0.41, 0.0, 0.58));
+	knVec3 pivot = knAdd(origin, knV3(0.36, 0.0, 0.43));
 	knBodyId gun = knSceneBuilder_Rod(builder, "gun", pivot, knAdd(pivot, knV3(1.5, 0.0, 0.0)), 0.06, 20.0,
 									  KN_COLOR_STEEL);
 	knJointDef servo = knJointDef_Default(KN_JOINT_HINGE);
@@ -142,7 +142,7 @@ static void addGunAndLid(knSceneBuilder* builder, knBodyId hull, knVec3 origin) 
 	servo.axis[0].motorMaxForce = 5e3;
 	knSceneBuilder_Joint(builder, &servo, hull, gun, pivot, knV3(0.0, 1.0, 0.0));
 
-	knVec3 edge = knAdd(origin, knV3(-0.45, 0.0, 0.73));
+	knVec3 edge = knAdd(origin, knV3(-0.4, 0.0, 0.55));
 	knFrame frame = knMakeFrame(knAdd(edge, knV3(0.25, 0.0, 0.0)), knIdentityQ());
 	knBodyId lid = knSceneBuilder_Box(builder, "lid", frame, knV3(0.25, 0.25, 0.02), 0x7f8f60);
 	knJointDef hinge = knJointDef_Default(KN_JOINT_HINGE);
@@ -414,9 +414,11 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knTankEntry = {
 	.name = "tank",
+	.bodies = 77,
+	.joints = 76,
 	.summary = "gears drive two treads of 34 links, held by joints that come and go",
 	.source = "Weinstein et al. 2006, figures 4 and 7",
-	.steppers = "impulse velocity",
+	.steppers = "velocity impulse",
 	.dt = 1.0 / 60.0,
 	.time = 10.0,
 	.params = {

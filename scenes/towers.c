@@ -58,6 +58,8 @@ static void observeTower(knWorld* world, const knSceneArgs* args, knSceneChecks*
 
 const knSceneEntry knTowerEntry = {
 	.name = "tower",
+	.bodies = 800,
+	.joints = 0,
 	.summary = "a round tower of bricks, odd layers turned by half a brick",
 	.source = "Erleben 2007, figures 11 and 16",
 	.steppers = "velocity impulse",
@@ -148,6 +150,8 @@ static void observeFallingRoof(knWorld* world, const knSceneArgs* args, knSceneC
 
 const knSceneEntry knFallingRoofEntry = {
 	.name = "falling-roof",
+	.bodies = 660,
+	.joints = 0,
 	.summary = "a roof of planks falls on a round tower, a cannon ball follows at 2 s",
 	.source = "Erleben 2007, figure 16",
 	.steppers = "velocity impulse",
@@ -240,6 +244,8 @@ static void observeRoofTower(knWorld* world, const knSceneArgs* args, knSceneChe
 
 const knSceneEntry knRoofTowerEntry = {
 	.name = "roof-tower",
+	.bodies = 800,
+	.joints = 0,
 	.summary = "a heavy block falls on a round tower at 0.5 s, a cannon ball strikes it at 2 s",
 	.source = "Erleben 2007, figures 20 to 27",
 	.steppers = "velocity impulse",

@@ -61,6 +61,8 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knWallEntry = {
 	.name = "wall",
+	.bodies = 205,
+	.joints = 0,
 	.summary = "a wall in running bond, twice as many bricks in a course as courses",
 	.source = "Erleben 2007, figure 10",
 	.steppers = "velocity impulse",

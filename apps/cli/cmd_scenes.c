@@ -14,27 +14,10 @@ static const cliOption options[] = {
 	{ NULL, NULL, NULL },
 };
 
-// How much is in a scene with default parameters.
-typedef struct SceneSize {
-	int bodies, joints;
-} SceneSize;
-
-static bool measureScene(const knSceneEntry* entry, SceneSize* size, knError* error) {
-	knSceneArgs args = knSceneArgs_Default(entry);
-	knScene* scene = knSceneArgs_Build(&args, error);
-	if (scene == NULL) {
-		return false;
-	}
-	size->bodies = knScene_BodySlots(scene);
-	size->joints = knScene_JointSlots(scene);
-	knScene_Destroy(scene);
-	return true;
-}
-
-static void printScene(const knSceneEntry* entry, SceneSize size) {
-	printf("%-12s %5d %7d  %-10s %s\n", entry->name, size.bodies, size.joints, entry->steppers,
+static void printScene(const knSceneEntry* entry) {
+	printf("%-16s %6d %7d  %-17s %s\n", entry->name, entry->bodies, entry->joints, entry->steppers,
 		   entry->summary);
-	printf("%-12s %5s %7s  %-10s from: %s; set:", "", "", "", "", entry->source);
+	printf("%-16s %6s %7s  %-17s from: %s; set:", "", "", "", "", entry->source);
 	for (int i = 0; i < KN_SCENE_MAX_PARAMS && entry->params[i].name != NULL; ++i) {
 		char value[32];
 		const knSceneParam* param = &entry->params[i];
@@ -75,13 +58,13 @@ static void writeParams(knJson* json, const knSceneEntry* entry) {
 	knJson_EndArray(json);
 }
 
-static void writeScene(knJson* json, const knSceneEntry* entry, SceneSize size) {
+static void writeScene(knJson* json, const knSceneEntry* entry) {
 	knJson_BeginObject(json, NULL);
 	knJson_String(json, "name", entry->name);
 	knJson_String(json, "summary", entry->summary);
 	knJson_String(json, "source", entry->source);
-	knJson_Integer(json, "bodies", size.bodies);
-	knJson_Integer(json, "joints", size.joints);
+	knJson_Integer(json, "bodies", entry->bodies);
+	knJson_Integer(json, "joints", entry->joints);
 	knJson_BeginArray(json, "steppers");
 	for (const char* word = entry->steppers; *word != '\0';) {
 		char name[32];
@@ -100,20 +83,15 @@ static void writeScene(knJson* json, const knSceneEntry* entry, SceneSize size) 
 
 static int listScenes(bool asJson, knJson* json) {
 	if (!asJson) {
-		printf("%-12s %5s %7s  %-10s\n", "scene", "bodies", "joints", "steppers");
+		printf("%-16s %6s %7s  %-17s\n", "scene", "bodies", "joints", "steppers");
 	}
 	knJson_BeginArray(json, NULL);
 	for (int i = 0; i < knCatalogue_Count(); ++i) {
 		const knSceneEntry* entry = knCatalogue_At(i);
-		SceneSize size;
-		knError error = { 0 };
-		if (!measureScene(entry, &size, &error)) {
-			return cliFailWith(CLI_FAILED, &error);
-		}
 		if (asJson) {
-			writeScene(json, entry, size);
+			writeScene(json, entry);
 		} else {
-			printScene(entry, size);
+			printScene(entry);
 		}
 	}
 	knJson_EndArray(json);

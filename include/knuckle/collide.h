@@ -70,7 +70,9 @@ typedef struct knTriangle {
 typedef bool knProgressFn(double done, void* context);
 
 // A triangle mesh. A solid one is closed and has an inside: it gets a signed distance field, may be dynamic,
-// and collides as it is, however nonconvex. One that is not solid is a surface for bodies that do not move.
+// and collides as it is, however nonconvex. One that is not solid is a surface for bodies that do not move; it
+// holds what comes from its front. Equal vertices are welded, solids turned inside out are turned back; a solid
+// that is open or has no inside is refused with a sentence that says where (docs/collision-mesh.md).
 typedef struct knMeshDef {
 	const knVec3* vertices;
 	int vertexCount;
@@ -97,7 +99,8 @@ typedef struct knHeightFieldDef {
 
 KN_API knGeom* knGeom_HeightField(const knHeightFieldDef* def, const knAllocator* allocator, knError* error);
 
-// Children are retained; a compound may not hold a plane or another compound.
+// Children are retained; a compound may not hold a plane or another compound, and meshes of at most 2^20
+// triangles.
 KN_API knGeom* knGeom_Compound(const knGeomChild* children, int count, const knAllocator* allocator,
 							   knError* error);
 KN_API void knGeom_Retain(const knGeom* geom);
@@ -153,10 +156,10 @@ typedef struct knContactPoint {
 	uint64_t feature;  // stable while the same features touch; unique within the pair
 } knContactPoint;
 
-#define KN_PAIR_MAX_POINTS 4 // of a pair of convex geometries
+#define KN_PAIR_MAX_POINTS 4 // of a pair of convex geometries; with a mesh or height field at most 64
 
 // Contacts of two geometries closer than `margin`, at most `capacity`. Returns how many there are (which may be
-// more than `capacity` for compounds; only `capacity` are written).
+// more than `capacity` for compounds and meshes; only `capacity` are written).
 KN_API int knCollide_Pair(const knGeom* geomA, knFrame frameA, const knGeom* geomB, knFrame frameB,
 						  double margin, knContactPoint* points, int capacity);
 

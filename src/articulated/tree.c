@@ -244,9 +244,9 @@ static void* carve(char* block, size_t* at, size_t size) {
 
 static size_t layOut(knTreeWork* work, const knTree* tree, char* block) {
 	size_t n = (size_t)tree->count, nv = (size_t)tree->nv, at = 0;
-	bool wide = tree->nv != tree->count;
+	bool wide = false;
 	for (int i = 0; i < tree->count; ++i) {
-		wide = wide || tree->nodes[i].nv != 1;
+		wide = wide || !knTreeNode_IsHinge(&tree->nodes[i]);
 	}
 	work->pose = carve(block, &at, n * sizeof(knTreePose));
 	work->velocity = carve(block, &at, n * sizeof(knTreeMotion));

@@ -74,13 +74,13 @@ typedef struct knTreeShare {
 	knTreeForce force;
 } knTreeShare;
 
-// A one-degree joint after the articulated pass: U = IA S, 1/D, u = tau - S.p.
+// A hinge after the articulated pass: U = IA S, 1/D, u = tau - S.p.
 typedef struct knTreeJoint {
 	knTreeForce U;
 	double invD, u;
 } knTreeJoint;
 
-// A joint of more degrees; lives where the tree has one.
+// Any other joint; there is room where the tree has one.
 typedef struct knTreeWideJoint {
 	knTreeForce U[6];
 	double D[36]; // LDL^T factors
@@ -97,7 +97,7 @@ struct knTreeWork {
 	knTreeForce* force;       // [count]
 	knTreeRigid* rigid;       // [count]
 	knTreeJoint* joint;       // [count]
-	knTreeWideJoint* wide;    // [count] if any joint is wide
+	knTreeWideJoint* wide;    // [count] if any joint is no hinge
 	knTreeMotion* S;          // [nv] subspace columns, world axes; not written for hinges
 	knTreeShare* slots;       // [slotCount]
 	knTreeInertia* composite; // [count]

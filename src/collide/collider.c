@@ -17,6 +17,7 @@
 	X(margins, c->frameCount)                                                                                \
 	X(frameChanged, c->frameCount)                                                                           \
 	X(changedFrames, c->frameCount)                                                                          \
+	X(frameEpoch, c->frameCount)                                                                             \
 	X(active, c->shapeCount)                                                                                 \
 	X(worlds, c->shapeCount)                                                                                 \
 	X(boxes, c->shapeCount)                                                                                  \
@@ -207,6 +208,8 @@ void knCollider_Destroy(knCollider* c) {
 	KN_ARRAY_FREE(&c->allocator, &c->slots);
 	KN_ARRAY_FREE(&c->allocator, &c->outPairs);
 	KN_ARRAY_FREE(&c->allocator, &c->outPoints);
+	KN_ARRAY_FREE(&c->allocator, &c->lastPairs);
+	KN_ARRAY_FREE(&c->allocator, &c->lastPoints);
 	knAllocator allocator = c->allocator;
 	knFree(&allocator, c, sizeof(knCollider));
 }

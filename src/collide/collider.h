@@ -30,12 +30,16 @@ static inline int knPairKey_B(knPairKey key) {
 }
 
 typedef KN_ARRAY(knPairKey) knPairKeys;
+typedef KN_ARRAY(knContactPair) knContactPairs;
+typedef KN_ARRAY(knContactPoint) knContactPoints;
 
-// Pairs of parts to test: parts of candidate `candidate`.
+#define KN_REUSED (-1)
+
+// Pairs of parts to test: parts of candidate `candidate`; or the whole of a pair whose frames have not moved.
 typedef struct knNarrowItem {
 	int candidate;
-	int childA, childB;
-	int slot; // its first point in knCollider.slots
+	int childA, childB; // KN_REUSED and its pair in knCollider.lastPairs
+	int slot;           // its first point in knCollider.slots
 } knNarrowItem;
 
 enum { KN_TREE_FIXED, KN_TREE_MOVING, KN_TREE_COUNT };
@@ -89,9 +93,17 @@ struct knCollider {
 	knPairKeys candidates;
 	KN_ARRAY(knNarrowItem) narrowItems;
 	KN_ARRAY(uint8_t) slotCounts; // points of each item of a block
-	KN_ARRAY(knContactPoint) slots;
-	KN_ARRAY(knContactPair) outPairs;
-	KN_ARRAY(knContactPoint) outPoints;
+	knContactPoints slots;
+	knContactPairs outPairs;
+	knContactPoints outPoints;
+
+	// contacts of the last knCollide: pairs whose frames kept their bits since then are copied, not tested again
+	uint64_t epoch;       // calls of knPoses_Update
+	uint64_t* frameEpoch; // [frameCount] in which the frame last changed, written by knPoses_Update
+	uint64_t outEpoch;    // of outPairs, if they are all pairs of a knCollide; else 0
+	uint64_t lastEpoch;   // of lastPairs; 0: none
+	knContactPairs lastPairs;
+	knContactPoints lastPoints;
 };
 
 // The frame that knCollide_Body places elsewhere.

@@ -20,7 +20,8 @@
 #define SETTLED 1e-7      // sizes that another direction must promise to be tried
 #define OFF_CURVED 0.12   // radians that the search may leave open
 #define OFF_PLAIN 1e-3
-#define MOST_STARTS 8   // directions to polish
+#define MOST_STARTS 32  // directions to polish after an unfinished search
+#define FEW_STARTS 8    // and after a finished one
 #define SAME_START 0.98 // cosine
 #define NEARLY 1.05     // times as deep as the best: worth polishing
 
@@ -270,7 +271,7 @@ static void polishStarts(const Polytope* t, bool finished, knAxis* best) {
 	if (!finished) {
 		tryFlats(p, best);
 	}
-	while (count < MOST_STARTS) {
+	while (count < (finished ? FEW_STARTS : MOST_STARTS)) {
 		int lowest = -1;
 		double offset = -best->s - SETTLED * p->size;
 		for (int f = 0; f < t->faceCount; ++f) {

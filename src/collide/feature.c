@@ -2,6 +2,8 @@
 //
 //   face and face   the corners of the one are clipped by the sides of the other (planes along n)
 //   face and edge   the same with an edge's two ends
+//   cap and other   a cylinder's cap is a disc: the stretches of the other's edges within the circle, and the
+//                   points of the rim above the other
 //   edge and edge   nearly parallel: both ends of the stretch side by side
 // A clipped point is carried along n to the other feature, so that the points of a pair lie straight above
 // each other, each on its own surface.
@@ -92,6 +94,8 @@ static void cylinderCap(knVec3 size, double up, knCoreFeature* f) {
 												   { -1.0, 0.0 }, { -HALF_ROOT, -HALF_ROOT },
 												   { 0.0, -1.0 }, { HALF_ROOT, -HALF_ROOT } };
 	f->normal = knV3(0.0, 0.0, up);
+	f->center = knV3(0.0, 0.0, up * size.y);
+	f->radius = size.x;
 	for (int k = 0; k < CAP_CORNERS; ++k) {
 		int corner = up > 0.0 ? k : CAP_CORNERS - 1 - k;
 		knVec3 point = knV3(size.x * around[corner][0], size.x * around[corner][1], up * size.y);
@@ -118,6 +122,7 @@ static void cylinderFeature(knVec3 size, knVec3 d, knFeatureLimit limit, knCoreF
 knCoreFeature knCore_Feature(const knCore* core, knVec3 d, knFeatureLimit limit) {
 	knCoreFeature f;
 	f.count = 0;
+	f.radius = 0.0;
 	switch (core->kind) {
 	case KN_GEOM_BOX:
 		boxFeature(core->size, d, limit, &f);
@@ -150,6 +155,9 @@ knCoreFeature knCorePair_FeatureB(const knCorePair* p, knVec3 d, knFeatureLimit 
 	}
 	if (f.count > 2) {
 		f.normal = knMulMV(&p->R, f.normal);
+	}
+	if (f.radius > 0.0) {
+		f.center = knAdd(p->t, knMulMV(&p->R, f.center));
 	}
 	return f;
 }
@@ -220,6 +228,112 @@ static void overlapEdges(const knCoreFeature* a, const knCoreFeature* b, knVec3 
 	}
 }
 
+// --- caps --------------------------------------------------------------------------------------------------
+
+// A point carried along n to the plane of a face.
+static knVec3 carry(const knCoreFeature* face, knVec3 point, knVec3 n) {
+	double height = knDot(knSub(point, face->points[0]), face->normal) / knDot(n, face->normal);
+	return knMulAdd(point, -height, n);
+}
+
+static void addPair(knOverlap* overlap, bool ofA, knVec3 own, knVec3 other) {
+	if (overlap->count < KN_OVERLAP_MOST) {
+		overlap->a[overlap->count] = ofA ? own : other;
+		overlap->b[overlap->count++] = ofA ? other : own;
+	}
+}
+
+// The ends of the stretch of segment p0 p1 that lies above the cap; ofA: the segment is A's.
+static void stretchOverCap(const knCoreFeature* cap, knVec3 p0, knVec3 p1, knVec3 n, bool ofA,
+						   knOverlap* overlap) {
+	knVec3 q0 = knSub(carry(cap, p0, n), cap->center), d = knSub(knSub(carry(cap, p1, n), cap->center), q0);
+	double dd = knLengthSquared(d);
+	if (dd == 0.0) {
+		return;
+	}
+	// |q0 + x d| = radius, about the point closest to the middle
+	double middle = -knDot(q0, d) / dd;
+	double rest = cap->radius * cap->radius - knLengthSquared(knMulAdd(q0, middle, d));
+	if (!(rest > 0.0)) {
+		return;
+	}
+	double half = sqrt(rest / dd), lower = knMax(0.0, middle - half), upper = knMin(1.0, middle + half);
+	if (lower > upper) {
+		return;
+	}
+	const double ends[2] = { lower, upper };
+	for (int k = 0; k < 2; ++k) {
+		knVec3 own = knLerp(p0, p1, ends[k]);
+		addPair(overlap, ofA, own, carry(cap, own, n));
+	}
+}
+
+static bool isAbove(const knCoreFeature* face, knVec3 point, knVec3 out, double slack) {
+	for (int k = 0; k < face->count; ++k) {
+		knVec3 start = face->points[k], end = face->points[k + 1 < face->count ? k + 1 : 0];
+		knVec3 inward = knCross(out, knSub(end, start));
+		if (knDot(inward, knSub(point, start)) < -slack * knLength(inward)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+// A point of a cap's plane moved onto the cap, if it is outside.
+static knVec3 ontoCap(const knCoreFeature* cap, knVec3 point) {
+	knVec3 q = knSub(point, cap->center);
+	double reach = knLength(q);
+	return reach > cap->radius ? knMulAdd(cap->center, cap->radius / reach, q) : point;
+}
+
+// The rim points of `cap` above a face or another cap; ofA: the cap is A's.
+static void rimOver(const knCoreFeature* cap, const knCoreFeature* face, knVec3 n, bool ofA, double slack,
+					knOverlap* overlap) {
+	for (int k = 0; k < cap->count; ++k) {
+		knVec3 foot = carry(face, cap->points[k], n);
+		bool above = face->radius > 0.0 ? knDistance(foot, face->center) <= face->radius + slack
+										: isAbove(face, foot, ofA ? knNeg(n) : n, slack);
+		if (above) {
+			addPair(overlap, ofA, cap->points[k], face->radius > 0.0 ? ontoCap(face, foot) : foot);
+		}
+	}
+}
+
+// Where the rims of two caps cross.
+static void crossRims(const knCoreFeature* a, const knCoreFeature* b, knVec3 n, knOverlap* overlap) {
+	knVec3 d = knSub(carry(a, b->center, n), a->center);
+	double distance = knLength(d);
+	double along = 0.5 * (distance + (a->radius * a->radius - b->radius * b->radius) / distance);
+	double across = a->radius * a->radius - along * along;
+	if (!(across > 0.0) || !(distance > 0.0)) {
+		return;
+	}
+	knVec3 u = knScale(1.0 / distance, d), v = knCross(a->normal, u);
+	for (int side = -1; side <= 1; side += 2) {
+		knVec3 onA = knMulAdd(knMulAdd(a->center, along, u), side * sqrt(across), v);
+		addPair(overlap, true, onA, ontoCap(b, carry(b, onA, n)));
+	}
+}
+
+static void overlapCaps(const knCoreFeature* a, const knCoreFeature* b, knVec3 n, double slack,
+						knOverlap* overlap) {
+	bool capA = a->radius > 0.0, capB = b->radius > 0.0;
+	if (capA && capB) {
+		rimOver(a, b, n, true, slack, overlap);
+		rimOver(b, a, n, false, slack, overlap);
+		crossRims(a, b, n, overlap);
+		return;
+	}
+	const knCoreFeature *cap = capA ? a : b, *other = capA ? b : a;
+	for (int k = 0; k < (other->count > 2 ? other->count : 1); ++k) {
+		knVec3 end = other->points[k + 1 < other->count ? k + 1 : 0];
+		stretchOverCap(cap, other->points[k], end, n, !capA, overlap);
+	}
+	if (other->count > 2) {
+		rimOver(cap, other, n, capA, slack, overlap);
+	}
+}
+
 void knOverlap_Find(const knCoreFeature* a, const knCoreFeature* b, knVec3 n, double size,
 					knOverlap* overlap) {
 	overlap->count = 0;
@@ -230,15 +344,17 @@ void knOverlap_Find(const knCoreFeature* a, const knCoreFeature* b, knVec3 n, do
 		overlapEdges(a, b, n, size, overlap);
 		return;
 	}
+	if (a->radius > 0.0 || b->radius > 0.0) {
+		overlapCaps(a, b, n, CLIP_SLACK * size, overlap);
+		return;
+	}
 	// the edge, or else B's face, is clipped by the other's face
 	bool clipA = a->count == 2;
 	const knCoreFeature* face = clipA ? b : a;
 	knVec3* own = clipA ? overlap->a : overlap->b;
 	knVec3* other = clipA ? overlap->b : overlap->a;
 	overlap->count = clipBy(clipA ? a : b, face, clipA ? knNeg(n) : n, CLIP_SLACK * size, own);
-	double steep = 1.0 / knDot(n, face->normal);
 	for (int k = 0; k < overlap->count; ++k) {
-		double height = knDot(knSub(own[k], face->points[0]), face->normal) * steep;
-		other[k] = knMulAdd(own[k], -height, n);
+		other[k] = carry(face, own[k], n);
 	}
 }

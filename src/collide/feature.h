@@ -10,6 +10,8 @@
 typedef struct knCoreFeature {
 	int count;                      // 1: vertex or curved, 2: edge or side, more: face
 	knVec3 normal;                  // of a face, outward
+	knVec3 center;                  // of a cylinder's cap ...
+	double radius;                  // ... 0: no cap
 	knVec3 points[KN_FEATURE_MOST]; // counter-clockwise seen from outside
 	int names[KN_FEATURE_MOST];
 } knCoreFeature;

@@ -6,12 +6,13 @@
 // longer than the target's features are cut into pieces first.
 #include "collide/target.h"
 
-#define LEVEL 1e-3     // slope below which the distance counts as constant
-#define PIECES_MOST 32 // of an edge
-#define SPLITS 14      // halvings of a piece: its length to 1e-4
-#define ONE_END 0.02   // pieces: a shorter stretch is one point
-#define AT_END 1e-3    // closer to an end of the edge its vertex stands for it
-#define SKEW 1e-3      // sine of the angle below which two edges are parallel
+#define LEVEL 1e-3            // slope below which the distance counts as constant
+#define PIECE_NAMES (1 << 21) // pieces of all edges, as features
+#define PIECES_MOST 32        // of an edge
+#define SPLITS 14             // halvings of a piece: its length to 1e-4
+#define ONE_END 0.02          // pieces: a shorter stretch is one point
+#define AT_END 1e-3           // closer to an end of the edge its vertex stands for it
+#define SKEW 1e-3             // sine of the angle below which two edges are parallel
 
 void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* touch, uint64_t feature) {
 	knVec3 own = knPoint(sink->frame, sample), other = knPoint(sink->frame, touch->point);
@@ -52,6 +53,7 @@ static void collideVertex(const Walk* walk, int vertex) {
 typedef struct Edge {
 	const Walk* walk;
 	int id;
+	int piece;          // the present one
 	knVec3 from, along; // along: the whole edge
 	double length;
 	knVec3 facing;
@@ -134,6 +136,7 @@ static bool touchEdge(const Edge* edge, const knTouch* found, knTouch* best, knV
 }
 
 static void collideAt(const Edge* edge, double t, int end) {
+	const int id = edge->piece * edge->walk->mesh->edgeCount + edge->id;
 	const knTarget* target = edge->walk->target;
 	knVec3 point = knMulAdd(edge->from, t, edge->along);
 	knTouch touch;
@@ -148,7 +151,7 @@ static void collideAt(const Edge* edge, double t, int end) {
 			point = sample;
 		}
 	}
-	knContactSink_Add(edge->walk->sink, point, &touch, knMeshFeature(edge->walk->kind + 1, edge->id, end));
+	knContactSink_Add(edge->walk->sink, point, &touch, knMeshFeature(edge->walk->kind + 1, id, end));
 }
 
 // A piece whose slope falls at its lower end or rises at its upper one.
@@ -183,7 +186,9 @@ static void collideEdge(const Walk* walk, int id) {
 	edge.facing = knNormalize(knAdd(edge.left, edge.right));
 
 	double wanted = edge.length / target->detail;
-	int pieces = wanted <= 1.0 ? 1 : (wanted >= PIECES_MOST ? PIECES_MOST : (int)wanted + 1);
+	int most = PIECE_NAMES / mesh->edgeCount;
+	most = most < 1 ? 1 : (most > PIECES_MOST ? PIECES_MOST : most);
+	int pieces = wanted <= 1.0 ? 1 : (wanted >= most ? most : (int)wanted + 1);
 	double lower = 0.0, distanceLower;
 	int slopeLower = slopeAt(&edge, 0.0, &distanceLower);
 	for (int i = 1; i <= pieces; ++i) {
@@ -192,6 +197,7 @@ static void collideEdge(const Walk* walk, int id) {
 		// distances change no faster than places: this piece stays farther away than
 		double least = 0.5 * (distanceLower + distanceUpper - (upper - lower) * edge.length);
 		if (least < target->margin) {
+			edge.piece = i - 1;
 			collidePiece(&edge, lower, upper, slopeLower, slopeUpper);
 		}
 		lower = upper;

@@ -3,6 +3,9 @@
 // Candidates become items, pairs of parts, in order. Items are tested in blocks: each writes its own slot of
 // as many points as its kinds may have, then the slots are strung together in item order. So the result does not depend on the number
 // of threads, and the slots take no more memory than a block.
+//
+// A pair whose two frames kept their bits since the last knCollide gets its contacts of then: the same input, the
+// same output, so the copy changes nothing but the time.
 #include "collide/collider.h"
 #include "core/tasks.h"
 
@@ -33,6 +36,37 @@ static bool hasParts(const knCollider* c, knPairKey key) {
 		   c->shapes[knPairKey_B(key)].geom->kind == KN_GEOM_COMPOUND;
 }
 
+// Puts the contacts of the last knCollide aside before others are written in their place.
+static void keepLast(knCollider* c) {
+	if (c->outEpoch == 0) {
+		return;
+	}
+	knContactPairs pairs = c->lastPairs;
+	knContactPoints points = c->lastPoints;
+	c->lastPairs = c->outPairs;
+	c->lastPoints = c->outPoints;
+	c->outPairs = pairs;
+	c->outPoints = points;
+	c->lastEpoch = c->outEpoch;
+	c->outEpoch = 0;
+}
+
+// The pair's contacts of the last knCollide, if it had any and nothing moved since; else -1. `cursor` follows the
+// candidates, which are in the same order.
+static int findLast(const knCollider* c, knPairKey key, int* cursor) {
+	while (*cursor < c->lastPairs.count &&
+		   knPairKey_Make(c->lastPairs.items[*cursor].shapeA, c->lastPairs.items[*cursor].shapeB) < key) {
+		*cursor += 1;
+	}
+	if (*cursor >= c->lastPairs.count) {
+		return -1;
+	}
+	const knContactPair* pair = &c->lastPairs.items[*cursor];
+	bool same = knPairKey_Make(pair->shapeA, pair->shapeB) == key;
+	bool still = c->frameEpoch[pair->frameA] <= c->lastEpoch && c->frameEpoch[pair->frameB] <= c->lastEpoch;
+	return same && still ? *cursor : -1;
+}
+
 static knStatus addItem(knCollider* c, knNarrowItem item) {
 	if (c->narrowItems.count >= c->pairLimit) {
 		return KN_LIMIT;
@@ -45,8 +79,14 @@ static knStatus addItem(knCollider* c, knNarrowItem item) {
 static knStatus listItems(knCollider* c, const knMovedFrame* moved) {
 	c->narrowItems.count = 0;
 	knStatus status = KN_OK;
+	int cursor = 0;
 	for (int k = 0; status == KN_OK && k < c->candidates.count; ++k) {
 		knPairKey key = c->candidates.items[k];
+		int last = moved->frame < 0 && c->lastEpoch > 0 ? findLast(c, key, &cursor) : -1;
+		if (last >= 0) {
+			status = addItem(c, (knNarrowItem){ k, KN_REUSED, last, 0 });
+			continue;
+		}
 		if (!hasParts(c, key)) {
 			status = addItem(c, (knNarrowItem){ k, 0, 0, 0 });
 			continue;
@@ -66,6 +106,9 @@ static knGeomKind kindOfPart(const knGeom* geom, int child) {
 
 // Points that an item may have.
 static int roomOf(const knCollider* c, const knNarrowItem* item) {
+	if (item->childA == KN_REUSED) {
+		return 0;
+	}
 	knPairKey key = c->candidates.items[item->candidate];
 	return knPair_MaxPoints(kindOfPart(c->shapes[knPairKey_A(key)].geom, item->childA),
 							kindOfPart(c->shapes[knPairKey_B(key)].geom, item->childB));
@@ -77,6 +120,9 @@ static void testItems(int begin, int end, int worker, void* argument) {
 	knCollider* c = job->collider;
 	for (int slot = begin; slot < end; ++slot) {
 		const knNarrowItem* item = &c->narrowItems.items[job->first + slot];
+		if (item->childA == KN_REUSED) {
+			continue;
+		}
 		knPairInput in = makeInput(c, job->moved, c->candidates.items[item->candidate]);
 		knContactPoint* points = &c->slots.items[item->slot];
 		c->slotCounts.items[slot] = (uint8_t)knPair_Parts(&in, item->childA, item->childB, points);
@@ -95,28 +141,40 @@ static void beginPair(knCollider* c, int candidate) {
 	};
 }
 
+// What an item of a block found.
+static const knContactPoint* pointsOf(const knCollider* c, const knNarrowItem* item, int slot, int* count) {
+	if (item->childA == KN_REUSED) {
+		const knContactPair* pair = &c->lastPairs.items[item->childB];
+		*count = pair->count;
+		return &c->lastPoints.items[pair->first];
+	}
+	*count = c->slotCounts.items[slot];
+	return &c->slots.items[item->slot];
+}
+
 // Appends a block's points; *candidate is the one that the last pair was made for.
 static bool collect(knCollider* c, int first, int count, int* candidate) {
-	int points = 0;
+	int total = 0, pointCount;
 	for (int slot = 0; slot < count; ++slot) {
-		points += c->slotCounts.items[slot];
+		pointsOf(c, &c->narrowItems.items[first + slot], slot, &pointCount);
+		total += pointCount;
 	}
-	if (!KN_ARRAY_RESERVE(&c->allocator, &c->outPoints, c->outPoints.count + points) ||
+	if (!KN_ARRAY_RESERVE(&c->allocator, &c->outPoints, c->outPoints.count + total) ||
 		!KN_ARRAY_RESERVE(&c->allocator, &c->outPairs, c->outPairs.count + count)) {
 		return false;
 	}
 	for (int slot = 0; slot < count; ++slot) {
-		int pointCount = c->slotCounts.items[slot];
+		const knNarrowItem* item = &c->narrowItems.items[first + slot];
+		const knContactPoint* points = pointsOf(c, item, slot, &pointCount);
 		if (pointCount == 0) {
 			continue;
 		}
-		const knNarrowItem* item = &c->narrowItems.items[first + slot];
 		if (item->candidate != *candidate) {
 			*candidate = item->candidate;
 			beginPair(c, *candidate);
 		}
 		for (int i = 0; i < pointCount; ++i) {
-			c->outPoints.items[c->outPoints.count++] = c->slots.items[item->slot + i];
+			c->outPoints.items[c->outPoints.count++] = points[i];
 		}
 		c->outPairs.items[c->outPairs.count - 1].count += pointCount;
 	}
@@ -160,6 +218,7 @@ static knStatus testBlocks(knCollider* c, const knCollideInput* input, const knM
 
 knStatus knNarrow_Run(knCollider* c, const knCollideInput* input, const knMovedFrame* moved,
 					  knContactSet* contacts, knError* error) {
+	keepLast(c);
 	c->outPairs.count = c->outPoints.count = 0;
 	knStatus status = listItems(c, moved);
 	if (status == KN_OK) {
@@ -171,6 +230,7 @@ knStatus knNarrow_Run(knCollider* c, const knCollideInput* input, const knMovedF
 	if (status != KN_OK) {
 		return knError_Set(error, status, "collider", "out of memory for contacts");
 	}
+	c->outEpoch = moved->frame < 0 ? c->epoch : 0;
 	*contacts = (knContactSet){
 		.pairCount = c->outPairs.count,
 		.pairs = c->outPairs.items,

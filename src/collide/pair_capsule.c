@@ -25,14 +25,29 @@ knVec3 knCapsule_Surface(const knSegment* core, double radius, double t, knVec3 
 
 // --- capsule and capsule ---
 
-// A normal for cores that cross or coincide: across both, turned from A towards B.
-static knVec3 crossingNormal(const knSegment* a, const knSegment* b) {
-	double scale = knLength(a->half) * knLength(b->half);
-	knVec3 across = knCross(a->half, b->half);
-	double length = knLength(across);
-	knVec3 normal =
-		length > 1e-9 * scale ? knScale(1.0 / length, across) : knAnyOrthogonal(knNormalize(a->half));
-	return knDot(normal, knSub(b->center, a->center)) < 0.0 ? knNeg(normal) : normal;
+// The direction of a short line from A's core to B's, which has lost digits, or of none: it stands square on a core
+// that it meets inside; on two that cross, along their cross product.
+static knVec3 squareNormal(const knSegment cores[2], const double t[2], knVec3 line) {
+	knVec3 u[2] = { knNormalize(cores[0].half), knNormalize(cores[1].half) }, cross = knCross(u[0], u[1]);
+	bool inside[2] = { knAbs(t[0]) < 1.0, knAbs(t[1]) < 1.0 };
+	double sine = knLength(cross), length = knLength(line);
+	bool crossing = (inside[0] && inside[1] && sine > 1e-6) || (length == 0.0 && sine > 1e-9);
+	knVec3 normal = line;
+	if (crossing) {
+		knVec3 towards = length > 0.0 ? line : knSub(cores[1].center, cores[0].center);
+		length = 1.0;
+		normal = knScale((knDot(cross, towards) < 0.0 ? -1.0 : 1.0) / sine, cross);
+	}
+	// the longer core comes last, because it counts most
+	int longer = knLengthSquared(cores[0].half) < knLengthSquared(cores[1].half);
+	for (int turn = 0; turn < 2; ++turn) {
+		int k = turn == 0 ? 1 - longer : longer;
+		double along = knDot(normal, u[k]);
+		bool beyond = (k == 0 ? t[0] : -t[1]) * along >= 0.0; // the line leaves an end outwards
+		normal = crossing || inside[k] || !beyond ? knMulAdd(normal, -along, u[k]) : normal;
+	}
+	double rest = knLength(normal);
+	return rest > 0.1 * length ? knScale(1.0 / rest, normal) : knAnyOrthogonal(u[0]);
 }
 
 static bool makeContact(const knSegment cores[2], const double radii[2], const double t[2], knVec3 normal,
@@ -91,13 +106,9 @@ int knPair_CapsuleCapsule(const knPairInput* in, knContactPoint* points) {
 		return 0;
 	}
 	double lengths = in->geomA->size.y + in->geomB->size.y;
-	bool crossing = distance <= SAME_POINT * (sum + lengths);
-	knVec3 normal = crossing ? crossingNormal(&cores[0], &cores[1]) : knScale(1.0 / distance, knSub(b, a));
-	for (int k = 0; k < 2 && distance < 1e-3 * lengths; ++k) {
-		// a short line has lost digits of its direction, but it stands square on a core that it meets inside
-		knVec3 u = knNormalize(cores[k].half);
-		normal = knAbs(t[k]) < 1.0 ? knNormalize(knMulAdd(normal, -knDot(normal, u), u)) : normal;
-	}
+	knVec3 line = distance > SAME_POINT * (sum + lengths) ? knSub(b, a) : knZero3();
+	knVec3 normal =
+		distance < 1e-3 * lengths ? squareNormal(cores, t, line) : knScale(1.0 / distance, knSub(b, a));
 
 	int count = sideBySide(cores, radii, normal, in->margin, points);
 	double best = INFINITY;

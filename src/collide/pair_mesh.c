@@ -169,7 +169,8 @@ static bool collideLine(const OverMesh* over, const knGeom* geom) {
 	// what lies as deep as this: the shape's far side, but no farther along the normal than about this place
 	double beyond = knMin(0.0, knDot(normal, knSub(point, deepest)));
 	knTouch touch = { on, normal, depth + beyond, -1 };
-	knContactSink_Add(over->sink, knMulAdd(deepest, beyond, normal), &touch, KN_FEATURE_OTHER_VERTEX);
+	uint64_t feature = knMeshFeature(KN_FEATURE_OTHER_VERTEX, 0, 1);
+	knContactSink_Add(over->sink, knMulAdd(deepest, beyond, normal), &touch, feature);
 	return true;
 }
 
@@ -216,6 +217,9 @@ int knPair_Mesh(const knPairInput* in, knContactPoint* points) {
 	bool both = a != NULL && b != NULL;
 	if ((both && !a->solid && !b->solid) || (in->geomA->kind == KN_GEOM_PLANE && !b->solid)) {
 		return 0; // neither has an inside that moves
+	}
+	if (!knIsFiniteF(in->frameA) || !knIsFiniteF(in->frameB)) {
+		return 0; // nothing could be passed over
 	}
 	knReducer reducer;
 	knReducer_Init(&reducer, knMin(sizeOf(in->geomA), sizeOf(in->geomB)));

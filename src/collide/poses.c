@@ -77,6 +77,7 @@ static knStatus listChanged(knCollider* c, knError* error) {
 			const char* what = c->frameChanged[f] == BAD_FRAME ? "a pose" : "a margin";
 			return knError_Set(error, KN_BAD_DATA, "collider", "frame %d has %s that is not finite", f, what);
 		}
+		c->frameEpoch[f] = c->epoch;
 		c->changedFrames[c->changedCount++] = f;
 	}
 	return KN_OK;
@@ -167,6 +168,7 @@ knStatus knPoses_CheckInput(const knCollider* collider, const knCollideInput* in
 
 knStatus knPoses_Update(knCollider* c, const knCollideInput* input, knError* error) {
 	PoseJob job = { c, input };
+	c->epoch += 1;
 	knTasks_For(&input->tasks, c->frameCount, FRAMES_PER_TASK, compareFrames, &job);
 	compareActivity(c, input);
 	knStatus status = listChanged(c, error);

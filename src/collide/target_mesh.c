@@ -117,7 +117,8 @@ static bool mayReach(const knTarget* target, knVec3 center, double radius) {
 	if (mesh->field != NULL) {
 		return knSdf_LowerBound(mesh, center) - radius < target->margin;
 	}
-	knAabb box = knAabb_Grow((knAabb){ center, center }, radius + knMax(target->margin, target->reach));
+	double around = mesh->unbounded ? target->margin : knMax(target->margin, target->reach);
+	knAabb box = knAabb_Grow((knAabb){ center, center }, radius + around);
 	if (mesh->unbounded) {
 		box.upper.z = INFINITY; // all that is below
 	}

@@ -26,7 +26,7 @@
 
 // plain C is left to the compiler: forced into one another, its loops take it minutes under sanitizers
 #if defined(KN_SIMD_SCALAR)
-#define KN_WIDE static inline
+#define KN_WIDE static inline __attribute__((unused))
 #else
 #define KN_WIDE static inline __attribute__((always_inline))
 #endif

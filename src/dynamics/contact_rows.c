@@ -128,11 +128,12 @@ static int countChunks(const knContactSet* set) {
 	return count;
 }
 
-static bool reserve(knContactRows* list, const knContactSet* set, knArena* arena) {
+static bool reserve(knContactRows* list, const knContactSet* set, int bodyCount, knArena* arena) {
 	*list = (knContactRows){ .contacts = KN_SCRATCH(arena, knStepContact, set->pointCount),
 							 .points = KN_SCRATCH(arena, knSweepPoint, set->pointCount),
 							 .anchors = KN_SCRATCH(arena, knContactAnchor, set->pointCount),
-							 .chunks = KN_SCRATCH(arena, knSweepChunk, countChunks(set)) };
+							 .chunks = KN_SCRATCH(arena, knSweepChunk, countChunks(set)),
+							 .bereft = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount) };
 	return !arena->failed;
 }
 
@@ -193,12 +194,19 @@ static void addPair(knContactRows* list, const knRowInput* input, const knContac
 	list->rowCount += rowsEach * count;
 }
 
+// A damaged snapshot may name shapes that do not exist.
+static void markBereft(knContactRows* list, const knModel* model, int shape) {
+	if (shape >= 0 && shape < model->shapeCount) {
+		list->bereft[model->shapes[shape].body] = 1;
+	}
+}
+
 bool knContactRows_List(knContactRows* list, const knRowInput* input, const knContactSet* set,
 						const knContactMemory* memory, int memoryCount, knArena* arena) {
 	int* remembered = KN_SCRATCH(arena, int, set->pointCount);
 	int* order = KN_SCRATCH(arena, int, set->pointCount);
 	Recall recall = { .memory = memory, .taken = KN_SCRATCH_ZERO(arena, bool, memoryCount) };
-	if (!reserve(list, set, arena)) {
+	if (!reserve(list, set, input->model->bodyCount, arena)) {
 		return false;
 	}
 	for (int p = 0; p < set->pairCount; ++p) {
@@ -228,6 +236,12 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 		if (isSolid(input, pair)) {
 			recallPair(input, &recall, &list->contacts[first], count, &remembered[first]);
 			addPair(list, input, pair, first, count, &remembered[first], &order[first]);
+		}
+	}
+	for (int i = 0; i < memoryCount; ++i) {
+		if (!recall.taken[i] && memory[i].normal > 0.0) {
+			markBereft(list, input->model, memory[i].shapeA);
+			markBereft(list, input->model, memory[i].shapeB);
 		}
 	}
 	return true;
@@ -308,10 +322,8 @@ static void fillPoint(const FillTask* task, int k) {
 	point.t2 = knCross(point.n, point.t1);
 	point.bias = normalBias(&point, anchor, contact->point.separation, e, input);
 
-	// warm start; friction is projected on today's tangents. What comes apart carries nothing any more.
-	double parting = knDot(point.n, relativeVelocity(&point, anchor, input->state->velocity));
-	bool holds = parting <= BOUNCE_STEPS * knLength(input->state->header->gravity) * input->blocks->h;
-	if (anchor->remembered >= 0 && task->memory != NULL && holds) {
+	// warm start; friction is projected on today's tangents
+	if (anchor->remembered >= 0 && task->memory != NULL) {
 		const knContactMemory* memory = &task->memory[anchor->remembered];
 		point.lambda[0] = input->impulseScale * memory->normal;
 		point.lambda[1] = input->impulseScale * knDot(memory->friction, point.t1);
@@ -346,7 +358,9 @@ void knContactRows_Collect(knContactRows* list, const knRowInput* input, knConta
 									   .feature = contact->point.feature,
 									   .normal = point->lambda[0],
 									   .friction = friction,
-									   .place = placeOf(input, contact) };
+									   .place = placeOf(input, contact),
+									   .changeNormal = list->anchors[k].changeNormal,
+									   .changeFriction = list->anchors[k].changeFriction };
 	}
 }
 

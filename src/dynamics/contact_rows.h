@@ -42,6 +42,7 @@ typedef struct knContactRows {
 	knSweepChunk* chunks; // stages are the caller's
 	int chunkCount;
 	int rowCount;
+	uint8_t* bereft; // [bodyCount] 1: a contact that carried something is gone
 } knContactRows;
 
 // Lists the contacts and finds each one's memory. False when the arena has no memory.
@@ -50,7 +51,7 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 // Fills the points.
 void knContactRows_Fill(const knContactRows* list, const knRowInput* input, const knContactMemory* memory);
 // After the solve, before bodies move: writes the contacts' impulses and, for the next step, one memory a
-// point, its changes still zero.
+// point, its changes those of the step before.
 void knContactRows_Collect(knContactRows* list, const knRowInput* input, knContactMemory* memory);
 // J, what kinematic bodies put in through the contacts.
 double knContactRows_KinematicWork(const knContactRows* list, const knModel* model, const knTwist* u);

@@ -25,7 +25,7 @@ typedef struct knBlocks {
 	knTwist* drive;   // impulses of user forces and force motors, about the centre
 
 	const knTwist* push; // moves poses only, added to u by knBlocks_End; NULL: none. stepper
-	uint8_t* steadied; // 1: knJointRows_Steady made it sluggish
+	uint8_t* steadied;   // 1: knJointRows_Steady made it sluggish
 } knBlocks;
 
 // False when the arena has no memory.

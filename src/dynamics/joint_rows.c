@@ -100,6 +100,7 @@ static knRow* addRow(Builder* builder, const Site* site, knTwist along, int part
 		.lo = -(double)INFINITY,
 		.hi = (double)INFINITY,
 		.normal = KN_ROW_NO_NORMAL,
+		.group = site->index,
 	};
 	knBlocks_FinishRow(builder->input->blocks, row);
 	return row;

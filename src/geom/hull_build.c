@@ -46,7 +46,10 @@ static bool isOnPlane(const Build* b, const knHullTriangle* plane, const knHullT
 			return false;
 		}
 	}
-	return knDot(plane->normal, t->normal) > 0.0;
+	// a needle's normal is noise
+	knVec3 p = b->points[t->v[0]], q = b->points[t->v[1]], r = b->points[t->v[2]];
+	double longest = knMax(knDistance(p, q), knMax(knDistance(q, r), knDistance(r, p)));
+	return t->area <= 4.0 * b->merge * longest || knDot(plane->normal, t->normal) > 0.0;
 }
 
 // All connected triangles in the plane of `seed` become face `face`.

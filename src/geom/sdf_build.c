@@ -25,7 +25,7 @@
 #define BAND 0.02      // of the mesh's size: within it the tolerance holds
 #define FAR_SHARE 0.25 // of the distance beyond: error that is good enough there
 #define TILES_MOST 32  // along the longest side
-#define TILES_PER_BATCH 256
+#define TILES_PER_BATCH 64
 
 typedef struct TileOut {
 	KN_ARRAY(knSdfNode) nodes; // root first; `first` counts within the tile

@@ -1,5 +1,5 @@
-// Rows without bounds, solved directly. Neighbouring rows between the same two blocks make one block of the matrix;
-// two of these are coupled where they share a block that moves. Memory comes from the step's arena, through an
+// Rows without bounds, solved directly. Neighbouring rows of one group (a joint) make one block of the matrix; two of
+// these are coupled where they share a block that moves. Assemblies with closed loops are left to the sweeps. Memory comes from the step's arena, through an
 // allocator that never gives anything back.
 
 #include "solve/direct_rows.h"
@@ -29,12 +29,85 @@ static void arenaRelease(void* memory, size_t size, void* context) {
 	(void)context;
 }
 
+// --- trees -----------------------------------------------------------------------------------------------
+
+static int32_t findRoot(int32_t* parent, int32_t i) {
+	while (parent[i] != i) {
+		parent[i] = parent[parent[i]];
+		i = parent[i];
+	}
+	return i;
+}
+
 static bool isUnbounded(const knRow* row) {
 	return row->lo < -1e300 && row->hi > 1e300 && row->normal == KN_ROW_NO_NORMAL && row->D > 0.0;
 }
 
 static bool moves(knTwist T) {
 	return knDotT(T, T) > 0.0;
+}
+
+// The node of a row's side: a block that moves, or for all others the wall, node 0.
+static int32_t nodeOf(int block, knTwist T) {
+	return moves(T) ? block : 0;
+}
+
+static bool startsBlock(const knRows* rows, int i) {
+	const knRow* row = &rows->items[i];
+	return i == 0 || !isUnbounded(&rows->items[i - 1]) || rows->items[i - 1].a != row->a ||
+		   rows->items[i - 1].b != row->b || rows->items[i - 1].group != row->group;
+}
+
+// From one block of an assembly to all of it; the wall connects nothing.
+static bool spreadLoops(const knRows* rows, uint8_t* looped, knArena* arena) {
+	int32_t* parent = KN_SCRATCH(arena, int32_t, rows->blockCount);
+	if (parent == NULL) {
+		return false;
+	}
+	for (int b = 0; b < rows->blockCount; ++b) {
+		parent[b] = b;
+	}
+	for (int i = 0; i < rows->count; ++i) {
+		const knRow* row = &rows->items[i];
+		if (isUnbounded(row) && moves(row->Ta) && moves(row->Tb)) {
+			int32_t a = findRoot(parent, row->a), b = findRoot(parent, row->b);
+			parent[a > b ? a : b] = a > b ? b : a;
+		}
+	}
+	for (int b = 0; b < rows->blockCount; ++b) {
+		int32_t root = findRoot(parent, b);
+		looped[root] = looped[root] || looped[b];
+	}
+	for (int b = 0; b < rows->blockCount; ++b) {
+		looped[b] = looped[findRoot(parent, b)];
+	}
+	return true;
+}
+
+// Marks the blocks that belong to a loop's component: closed loops may have more rows than freedom, and a direct
+// solve would answer the least contradiction between them with any impulse. Everything hanging on the wall alone is
+// a tree of its own. False: no memory.
+static bool findLoops(const knRows* rows, uint8_t* looped, knArena* arena) {
+	int32_t* parent = KN_SCRATCH(arena, int32_t, rows->blockCount);
+	if (parent == NULL) {
+		return false;
+	}
+	for (int b = 0; b < rows->blockCount; ++b) {
+		parent[b] = b;
+	}
+	for (int i = 0; i < rows->count; ++i) {
+		const knRow* row = &rows->items[i];
+		if (!isUnbounded(row) || !startsBlock(rows, i)) {
+			continue;
+		}
+		int32_t a = nodeOf(row->a, row->Ta), b = nodeOf(row->b, row->Tb);
+		int32_t rootA = findRoot(parent, a), rootB = findRoot(parent, b);
+		if (rootA == rootB) {
+			looped[a > 0 ? a : b] = 1;
+		}
+		parent[rootA > rootB ? rootA : rootB] = rootA > rootB ? rootB : rootA;
+	}
+	return spreadLoops(rows, looped, arena);
 }
 
 // Blocks of neighbouring rows between the same two bodies.
@@ -47,23 +120,21 @@ static bool listBlocks(Builder* builder, knArena* arena) {
 	direct->change = KN_SCRATCH(arena, double, rows->count);
 	builder->first = KN_SCRATCH(arena, int, rows->count + 1);
 	builder->sizes = KN_SCRATCH(arena, int, rows->count);
-	if (arena->failed) {
+	uint8_t* looped = KN_SCRATCH_ZERO(arena, uint8_t, rows->blockCount);
+	if (arena->failed || !findLoops(rows, looped, arena)) {
 		return false;
 	}
-	for (int i = 0, last = -2; i < rows->count; ++i) {
+	for (int i = 0; i < rows->count; ++i) {
 		const knRow* row = &rows->items[i];
-		if (!isUnbounded(row)) {
+		if (!isUnbounded(row) || looped[moves(row->Ta) ? row->a : row->b]) {
 			continue;
 		}
-		bool same = last == i - 1 && rows->items[last].a == row->a && rows->items[last].b == row->b &&
-					builder->sizes[builder->blockCount - 1] < ROWS_PER_BLOCK;
-		if (!same) {
+		if (startsBlock(rows, i) || builder->sizes[builder->blockCount - 1] == ROWS_PER_BLOCK) {
 			builder->first[builder->blockCount] = direct->count;
 			builder->sizes[builder->blockCount++] = 0;
 		}
 		builder->sizes[builder->blockCount - 1] += 1;
 		direct->order[direct->count++] = i;
-		last = i;
 	}
 	builder->first[builder->blockCount] = direct->count;
 	return true;

@@ -17,8 +17,9 @@ typedef struct knDirectRows {
 	double *right, *change;
 } knDirectRows;
 
-// Takes the rows that have no bounds and factors their matrix; everything lives in the arena. Where a block has so
-// many neighbours that the matrix would be dense, nothing is taken and sweeps must do. False: no memory.
+// Takes the rows that have no bounds and belong to trees, and factors their matrix; everything lives in the arena.
+// Where a block has so many neighbours that the matrix would be dense, nothing is taken and sweeps must do. False: no
+// memory.
 bool knDirectRows_Build(knDirectRows* direct, knRows* rows, knArena* arena);
 // Changes lambda and u so that all rows taken hold.
 void knDirectRows_Solve(knDirectRows* direct, knTwist* u);

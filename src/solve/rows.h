@@ -24,6 +24,7 @@ typedef struct knRow {
 	double lo, hi;  // impulse bounds
 	double mu;      // friction rows
 	int normal;     // index of the normal row, or KN_ROW_NO_NORMAL
+	int group;      // what it is a part of (a joint): neighbours of one group are solved together
 	double lambda;  // impulse; in: warm start, out: solution
 } knRow;
 

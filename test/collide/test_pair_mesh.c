@@ -133,6 +133,48 @@ static void test_crossed_ridges_touch_edge_to_edge(void** state) {
 	knGeom_Release(bar);
 }
 
+// One long edge over two ridges, and over a comb of many: touched everywhere at once, each place by its own name.
+static void test_long_edge_touches_every_ridge(void** state) {
+	(void)state;
+	enum { RIDGES = 7 };
+	knQuat tilt = knQuat_FromAxisAngle(knV3(1.0, 0.0, 0.0), 0.25 * KN_PI);
+	knTestMesh one = testMeshBox(knV3(0.4, 0.05, 0.05)), comb = testMeshNew(8 * RIDGES, 12 * RIDGES);
+	for (int r = 0; r < RIDGES; ++r) {
+		for (int i = 0; i < 8; ++i) {
+			comb.vertices[8 * r + i] = knAdd(knRotate(tilt, one.vertices[i]), knV3(0.0, 0.5 * r - 1.5, 0.0));
+		}
+		for (int t = 0; t < 12; ++t) {
+			knTriangle triangle = one.triangles[t];
+			comb.triangles[12 * r + t] =
+				(knTriangle){ triangle.a + 8 * r, triangle.b + 8 * r, triangle.c + 8 * r };
+		}
+	}
+	knGeom *ridges = makeMesh(&comb, true), *bar = boxMesh(knV3(2.0, 0.1, 0.1));
+	knQuat along = knQuat_FromAxisAngle(knV3(0.0, 0.0, 1.0), 0.5 * KN_PI);
+	double touching = (0.05 + 0.1) * sqrt(2.0);
+	const double gaps[] = { 0.004, -0.004 };
+	for (int g = 0; g < 2; ++g) {
+		knFrame frame = knMakeFrame(knV3(0.05, 0.0, touching + gaps[g]), knMulQ(along, tilt));
+		knContactPoint points[MOST];
+		int count = knCollide_Pair(ridges, knIdentityF(), bar, frame, 0.01, points, MOST);
+		checkPoints(points, count, 0.01);
+		bool found[RIDGES] = { false };
+		for (int i = 0; i < count; ++i) {
+			int r = (int)((points[i].pointA.y + 1.75) / 0.5);
+			assert_in_range(r, 0, RIDGES - 1);
+			assert_near(points[i].separation, gaps[g], 1e-4);
+			found[r] = true;
+		}
+		for (int r = 0; r < RIDGES; ++r) {
+			assert_true(found[r] || (r > 0 && r < RIDGES - 1)); // the outermost carry
+		}
+	}
+	knGeom_Release(ridges);
+	knGeom_Release(bar);
+	testMeshFree(&one);
+	testMeshFree(&comb);
+}
+
 // --- against closed forms --------------------------------------------------------------------------------
 
 // Separate geometries: the distance of a box made of triangles is that of the box.
@@ -418,6 +460,7 @@ int main(void) {
 		cmocka_unit_test(test_flush_cubes_carry_each_other),
 		cmocka_unit_test(test_crossed_bars_touch_in_a_square),
 		cmocka_unit_test(test_crossed_ridges_touch_edge_to_edge),
+		cmocka_unit_test(test_long_edge_touches_every_ridge),
 		cmocka_unit_test(test_box_mesh_agrees_with_box),
 		cmocka_unit_test(test_linked_tori_touch_on_all_sides),
 		cmocka_unit_test(test_flat_floor_is_a_plane),

@@ -47,7 +47,7 @@ static void test_values_arrive(void** unused) {
 static void test_bad_values_are_refused_and_change_nothing(void** unused) {
 	(void)unused;
 	const char* const cases[][2] = {
-		{ "scheme", "papers" }, { "scheme", "" },           { "shock", "2" },        { "sweeps", "0" },
+		{ "scheme", "papers" }, { "scheme", "" },           { "shock", "3" },        { "sweeps", "0" },
 		{ "sweeps", "100001" }, { "sweeps", "1.5" },        { "sweeps", "many" },    { "sweeps", "-1" },
 		{ "rolling", "-1" },    { "rolling", "nan" },       { "rolling", "1e999" },  { "update", "0" },
 		{ "active", "-3" },     { "integrator", "euler2" }, { "threshold", "0.1x" }, { "articulation", "1" },

@@ -45,7 +45,7 @@ static void test_parts(void** state) {
 
 static void test_rings_as_load(void** state) {
 	(void)state;
-	Built bridge = BUILD("bridge", "load", "rings");
+	Built bridge = BUILD("bridge", "load", "rings", "mesh", "0");
 	assert_int_equal(countNamed(&bridge, "ring"), 360);
 	assert_int_equal(knModel_JointCount(bridge.model), 168 + 360);
 	assert_true(penetrationOf(&bridge) < 1e-9);

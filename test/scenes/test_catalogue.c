@@ -4,6 +4,13 @@
 
 // --- the sheet's figures -----------------------------------------------------------------------------------------
 
+// Geometry that takes long to make is made coarse where only its number matters.
+static Built buildWhole(const knSceneEntry* entry) {
+	knSceneArgs args = knSceneArgs_Default(entry);
+	return knSceneArgs_Has(&args, "triangles") ? BUILD(entry->name, "triangles", "200")
+											   : build(entry->name, NULL);
+}
+
 static void test_counts(void** state) {
 	(void)state;
 	static const struct {
@@ -13,38 +20,38 @@ static void test_counts(void** state) {
 		{ "box-stack", 25, 0 },
 		{ "wall", 205, 0 },
 		{ "tower", 800, 0 },
+		{ "falling-roof", 640 + 20, 0 },
+		{ "roof-tower", 800, 0 },
 		{ "ball-grid", 125, 0 },
+		{ "letters", 1000, 0 },
+		{ "silo", 3000, 0 },
+		{ "cow-pile", 250, 0 },
 		{ "pyramid", 210, 0 },
-		{ "pendulum", 1, 1 },
+		{ "magnets", 210 + 1, 210 }, // and the door
+		{ "net", 736 + 9, 960 },
+		{ "bridge", 103 + 2 * 81, 168 + 81 },
+		{ "tank", 77, 76 },
+		{ "rings", 2160, 2160 },
+		{ "skeletons", 20 * 21, 20 * 19 },
+		{ "ragdolls", 20 * 21, 20 * 20 },
 		{ "heavy-chain", 50, 50 },
 		{ "mass-ratio", 21, 21 },
-		{ "slope", 1, 0 },
-		{ "cradle", 5, 5 },
-		{ "falling-roof", 660, 0 },
-		{ "roof-tower", 800, 0 },
-		{ "silo", 3000, 0 },
-		{ "plate", 4, 0 },
-		{ "see-saw", 3, 0 },
-		{ "cantilever", 2, 0 },
-		{ "unequal-pillars", 9, 0 },
-		{ "struck-stack", 5, 0 },
-		{ "sled", 2, 0 },
-		{ "card-house", 15, 0 },
-		{ "magnets", 211, 210 },
-		{ "net", 745, 960 },
-		{ "rings", 2160, 2160 },
-		{ "ragdolls", 420, 400 },
-		{ "bridge", 103 + 162, 168 + 81 },
-		{ "push-through", 3, 1 },
 		{ "four-bar", 3, 4 },
 		{ "bricard", 5, 6 },
 		{ "free-ring", 34, 34 },
 		{ "short-loop", 2, 3 },
+		{ "pendulum", 1, 1 },
+		{ "arch", 7, 0 },
 	};
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); ++i) {
-		Built built = build(expected[i].scene, NULL);
-		assert_int_equal(knModel_BodyCount(built.model), expected[i].bodies);
-		assert_int_equal(knModel_JointCount(built.model), expected[i].joints);
+		const knSceneEntry* entry = knCatalogue_Find(expected[i].scene, NULL);
+		assert_int_equal(entry->bodies, expected[i].bodies);
+		assert_int_equal(entry->joints, expected[i].joints);
+	}
+	for (int i = 0; i < knCatalogue_Count(); ++i) {
+		Built built = buildWhole(knCatalogue_At(i));
+		assert_int_equal(knModel_BodyCount(built.model), knCatalogue_At(i)->bodies);
+		assert_int_equal(knModel_JointCount(built.model), knCatalogue_At(i)->joints);
 		destroy(&built);
 	}
 	Built paper = BUILD("tower", "layers", "16");
@@ -98,7 +105,7 @@ static void test_starts_closed_and_clear(void** state) {
 	(void)state;
 	for (int i = 0; i < knCatalogue_Count(); ++i) {
 		const char* name = knCatalogue_At(i)->name;
-		Built built = build(name, NULL);
+		Built built = buildWhole(knCatalogue_At(i));
 		knMeasures measures = knWorld_Measure(built.world);
 		if (strcmp(name, "short-loop") != 0 &&
 			!(measures.jointError < 1e-9 && measures.jointAngleError < 1e-9)) {

@@ -3,7 +3,7 @@
 
 static void test_ring_is_a_hexagon(void** state) {
 	(void)state;
-	Built rings = BUILD("rings", "rings", "1");
+	Built rings = BUILD("rings", "rings", "1", "mesh", "0");
 	for (int i = 0; i < 6; ++i) {
 		const knJointDef* def = knScene_GetJoint(rings.scene, knModel_JointAt(rings.model, i));
 		assert_int_equal(def->kind, KN_JOINT_BALL);
@@ -26,7 +26,7 @@ static void test_linked(void** state) {
 		double x, z, linked;
 	} cases[] = { { 0.0, 0.0, 0.0 }, { 0.0, -2.0, 1.0 }, { 1.0, -2.0, 0.0 }, { 2.0, -2.0, 1.0 } };
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); ++c) {
-		Built rings = BUILD("rings", "rings", "1");
+		Built rings = BUILD("rings", "rings", "1", "mesh", "0");
 		for (int i = 0; i < 6; ++i) {
 			knBodyId body = knModel_BodyAt(rings.model, i);
 			knFrame frame = knWorld_BodyFrame(rings.world, body);

@@ -18,7 +18,7 @@ static knScene* threeBalls(knBodyId* bodies) {
 }
 
 static void fill(knState* state, const knModel* model, const knAllocator* allocator) {
-	assert_true(knVelocityMemory_Resize(state, model, 0.01, 3, 3, allocator));
+	assert_true(knVelocityMemory_Resize(state, model, 0.01, 3, 3, 0, allocator));
 	const int32_t pairs[3][2] = { { 0, 1 }, { 0, 2 }, { 1, 2 } };
 	for (int i = 0; i < 3; ++i) {
 		knVelocityMemory_Contacts(state)[i] = (knContactMemory){
@@ -41,7 +41,7 @@ static void test_grows_and_reads_back(void** state) {
 	fill(&s, model, &allocator);
 	assert_int_equal(knVelocityMemory_Get(&s)->contactCount, 3);
 	assert_int_equal(knVelocityMemory_Get(&s)->jointCount, 3);
-	assert_true(s.header->privateSize == knVelocityMemory_Size(3, 3));
+	assert_true(s.header->privateSize == knVelocityMemory_Size(3, 3, 0));
 	assert_near(knVelocityMemory_Contacts(&s)[2].normal, 12.0, 0.0);
 	assert_near(knVelocityMemory_Joints(&s)[2].impulse, 22.0, 0.0);
 

@@ -12,7 +12,7 @@
 #include "steppers/impulse/impulse_step.h"
 
 #define DEFAULT_SWEEPS 30
-#define SETTLED 1e-5      // of g h: sweeps that change speeds by less are done
+#define SETTLED 1e-6      // of g h: sweeps that change speeds by less are done
 #define CLOSED 1e-10      // m: joints with smaller errors are closed
 #define VELOCITY_SWEEPS 5 // of post-stabilization
 

@@ -12,8 +12,8 @@
 #include "steppers/velocity/velocity_step.h"
 
 #define DEFAULT_SWEEPS 10
-#define DEFAULT_SMALL_SWEEPS 20
-#define DEFAULT_TINY_SWEEPS 40
+#define DEFAULT_SMALL_SWEEPS 30
+#define DEFAULT_TINY_SWEEPS 60
 #define DEFAULT_JOINT_SWEEPS 30
 #define DEFAULT_LAYER_SWEEPS 20
 #define DEFAULT_TALL_SWEEPS 50
@@ -135,6 +135,7 @@ static knStatus stepVelocity(knStepContext* context, double h) {
 	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
 	knStatus status = paper ? stepPaper(&step) : stepDefault(&step);
 	if (status == KN_OK) {
+		knVelocity_RecordRest(&step);
 		knState_UpdateCoordinates(context->state, context->model);
 	}
 	context->report->solveTime += knStepContext_Now(context) - start - context->report->collideTime;
@@ -149,9 +150,9 @@ static knStatus checkVelocity(const knModel* model, const knSettings* settings, 
 }
 
 static size_t privateSize(const knModel* model, const knSettings* settings) {
-	(void)settings;
 	// a first guess that most scenes stay below: four points a body, six numbers a joint
-	return knVelocityMemory_Size(4 * model->bodyCount, 6 * (model->jointCount + model->jointCapacity));
+	return knVelocityMemory_Size(4 * model->bodyCount, 6 * (model->jointCount + model->jointCapacity),
+								 settings->sleep > 0 ? model->bodyCount : 0);
 }
 
 const knStepperOps knVelocityStepper = {
@@ -159,6 +160,7 @@ const knStepperOps knVelocityStepper = {
 	.help =
 		"maximal coordinates; joints and contacts as one complementarity problem, projected Gauss-Seidel, "
 		"shock propagation",
+	.sleeps = true,
 	.check = checkVelocity,
 	.privateSize = privateSize,
 	.step = stepVelocity,

@@ -5,17 +5,17 @@
 
 static const knVelocityMemory nothing = { 0 };
 
-size_t knVelocityMemory_Size(int contactCount, int jointCount) {
+size_t knVelocityMemory_Size(int contactCount, int jointCount, int bodyCount) {
 	return sizeof(knVelocityMemory) + (size_t)contactCount * sizeof(knContactMemory) +
-		   (size_t)jointCount * sizeof(knJointMemory);
+		   (size_t)jointCount * sizeof(knJointMemory) + (size_t)bodyCount * sizeof(knRestMemory);
 }
 
 const knVelocityMemory* knVelocityMemory_Get(const knState* state) {
 	const knVelocityMemory* memory = state->stepperPart;
 	uint64_t size = state->header->privateSize;
 	bool sound = size >= sizeof(*memory) && size <= state->header->privateCapacity &&
-				 memory->contactCount >= 0 && memory->jointCount >= 0 &&
-				 knVelocityMemory_Size(memory->contactCount, memory->jointCount) == size;
+				 memory->contactCount >= 0 && memory->jointCount >= 0 && memory->bodyCount >= 0 &&
+				 knVelocityMemory_Size(memory->contactCount, memory->jointCount, memory->bodyCount) == size;
 	return sound ? memory : &nothing;
 }
 
@@ -27,16 +27,22 @@ knJointMemory* knVelocityMemory_Joints(const knState* state) {
 	return (knJointMemory*)(knVelocityMemory_Contacts(state) + knVelocityMemory_Get(state)->contactCount);
 }
 
+knRestMemory* knVelocityMemory_Bodies(const knState* state) {
+	return (knRestMemory*)(knVelocityMemory_Joints(state) + knVelocityMemory_Get(state)->jointCount);
+}
+
 bool knVelocityMemory_Resize(knState* state, const knModel* model, double dt, int contactCount,
-							 int jointCount, const knAllocator* allocator) {
-	size_t size = knVelocityMemory_Size(contactCount, jointCount);
+							 int jointCount, int bodyCount, const knAllocator* allocator) {
+	size_t size = knVelocityMemory_Size(contactCount, jointCount, bodyCount);
 	if (size > state->header->privateCapacity &&
 		!knState_Grow(state, model, (size_t)state->header->touchCapacity, size, allocator)) {
 		return false;
 	}
 	state->header->privateSize = size;
 	knVelocityMemory* memory = state->stepperPart;
-	*memory = (knVelocityMemory){ .dt = dt, .contactCount = contactCount, .jointCount = jointCount };
+	*memory = (knVelocityMemory){
+		.dt = dt, .contactCount = contactCount, .jointCount = jointCount, .bodyCount = bodyCount
+	};
 	return true;
 }
 
@@ -101,12 +107,12 @@ static int migrateJoints(knJointMemory* out, const knState* from, const knModel*
 bool knVelocityMemory_Migrate(knState* to, const knModel* toModel, const knState* from,
 							  const knModel* fromModel, const knAllocator* allocator) {
 	knVelocityMemory old = *knVelocityMemory_Get(from);
-	if (!knVelocityMemory_Resize(to, toModel, old.dt, old.contactCount, old.jointCount, allocator)) {
+	if (!knVelocityMemory_Resize(to, toModel, old.dt, old.contactCount, old.jointCount, 0, allocator)) {
 		return false;
 	}
 	// from here on it only shrinks; contacts first, as the joints' place follows from their number
 	int contactCount = migrateContacts(knVelocityMemory_Contacts(to), from, fromModel, toModel);
-	knVelocityMemory_Resize(to, toModel, old.dt, contactCount, old.jointCount, allocator);
+	knVelocityMemory_Resize(to, toModel, old.dt, contactCount, old.jointCount, 0, allocator);
 	int jointCount = migrateJoints(knVelocityMemory_Joints(to), from, fromModel, toModel);
-	return knVelocityMemory_Resize(to, toModel, old.dt, contactCount, jointCount, allocator);
+	return knVelocityMemory_Resize(to, toModel, old.dt, contactCount, jointCount, 0, allocator);
 }

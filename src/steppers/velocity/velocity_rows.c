@@ -180,7 +180,7 @@ knStatus knVelocity_BuildRows(knVelocityStep* step) {
 	knJointRows_Fill(&step->joints, &step->input, knVelocityMemory_Joints(state),
 					 warm ? memory->jointCount : 0, &step->rows);
 	knContactRows_Fill(&step->contacts, &step->input, warm ? knVelocityMemory_Contacts(state) : NULL);
-	if (!findGroups(step)) {
+	if (!findGroups(step) || !knVelocity_FindSleepers(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	forgetFloatingLoads(step);
@@ -208,6 +208,7 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 	options.context = &listener;
 	knPgs_Begin(&step->rows, step->blocks.u);
 	knSweep_Apply(&step->global, &context->tasks, step->blocks.u);
+	knVelocity_QuietSleepers(step);
 	int most = 0;
 	context->report->theta = 0.0;
 	for (int stage = 0; stage < KN_STAGE_COUNT; ++stage) {
@@ -244,7 +245,7 @@ knStatus knVelocity_Collect(knVelocityStep* step) {
 	knState* state = context->state;
 	int jointMemories = knJointRows_MemoryCount(&step->joints);
 	if (!knVelocityMemory_Resize(state, context->model, step->h, step->contacts.pointCount, jointMemories,
-								 context->allocator)) {
+								 step->asleep != NULL ? context->model->bodyCount : 0, context->allocator)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knContactRows_Collect(&step->contacts, &step->input, knVelocityMemory_Contacts(state));

@@ -49,7 +49,8 @@ static bool buildLayeredSet(knVelocityStep* step) {
 	knSweepChunk* chunks = KN_SCRATCH(context->arena, knSweepChunk, count);
 	for (int i = 0; chunks != NULL && i < count; ++i) {
 		chunks[i] = step->contacts.chunks[i];
-		chunks[i].stage = knLayers_Between(&step->layers, chunks[i].a, chunks[i].b);
+		bool sleeps = chunks[i].stage < 0;
+		chunks[i].stage = sleeps ? -1 : knLayers_Between(&step->layers, chunks[i].a, chunks[i].b);
 	}
 	knSweepBlocks blocks = { .count = step->blocks.count,
 							 .invMass = step->blocks.invMass,

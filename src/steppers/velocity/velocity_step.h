@@ -57,6 +57,9 @@ typedef struct knVelocityStep {
 	knJointRows errorList;
 	knRows errorRows;
 	knIslands islands;
+	uint8_t*
+		asleep;    // [bodyCount] 1: sleeps through this step; NULL without sleeping. knVelocity_FindSleepers
+	double* still; // [bodyCount] s at rest before the step. The same
 	knSweepSet global; // its stages are knGlobalStage
 	knDirectRows direct;
 
@@ -87,6 +90,15 @@ knStatus knVelocity_FindAgain(knVelocityStep* step);
 // Impulses, reactions and memories are read off the points and rows.
 knStatus knVelocity_Collect(knVelocityStep* step);
 knStatus knVelocity_OutOfMemory(const knVelocityStep* step);
+
+// --- velocity_sleep.c ------------------------------------------------------------------------------------
+
+// Which groups sleep through this step: they take no part in solve and motion, and keep their impulses.
+bool knVelocity_FindSleepers(knVelocityStep* step);
+// Bodies that sleep stand still, whatever impulses they start with.
+void knVelocity_QuietSleepers(knVelocityStep* step);
+// How long each body has been at rest; groups that have been long enough stop.
+void knVelocity_RecordRest(knVelocityStep* step);
 
 // --- velocity_shock.c ------------------------------------------------------------------------------------
 

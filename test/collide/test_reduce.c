@@ -1,0 +1,97 @@
+// Reduction of many contacts: the deepest and the support polygon stay, in any number, within the limit.
+#include "support/kn_test.h"
+
+#include "collide/reduce.h"
+
+static knContactPoint pointAt(knVec3 place, knVec3 normal, double separation, uint64_t feature) {
+	return (knContactPoint){ place, knMulAdd(place, separation, normal), normal, separation, feature };
+}
+
+// A square of points on one plane: its four corners and the deepest point stay.
+static void test_corners_and_deepest_stay(void** state) {
+	(void)state;
+	knTestRandom random = { 1 };
+	for (int trial = 0; trial < 50; ++trial) {
+		knFrame frame = testFrame(&random, 1.0);
+		knReducer reducer;
+		knReducer_Init(&reducer, 2.0);
+		knVec3 normal = knRotate(frame.q, knV3(0.0, 0.0, 1.0));
+		int deepest = testInt(&random, 21 * 21);
+		for (int i = 0; i < 21 * 21; ++i) {
+			knVec3 local = knV3(0.05 * (i % 21) - 0.5, 0.05 * (i / 21) - 0.5, 0.0);
+			knContactPoint point =
+				pointAt(knPoint(frame, local), normal, i == deepest ? -0.02 : -0.01, (uint64_t)i);
+			knReducer_Add(&reducer, &point);
+		}
+		knContactPoint kept[KN_MESH_MAX_POINTS];
+		int count = knReducer_Finish(&reducer, kept);
+		assert_in_range(count, 5, 24);
+		bool found = false;
+		int corners = 0;
+		for (int i = 0; i < count; ++i) {
+			int f = (int)kept[i].feature;
+			found = found || f == deepest;
+			corners += f == 0 || f == 20 || f == 420 || f == 440;
+		}
+		assert_true(found);
+		assert_true(corners >= 4 || deepest == 0 || deepest == 20 || deepest == 420 || deepest == 440);
+	}
+}
+
+// However many and however wild: never more than the limit, no feature twice, the deepest of all among them.
+static void test_limit_holds(void** state) {
+	(void)state;
+	knTestRandom random = { 2 };
+	knReducer reducer;
+	knReducer_Init(&reducer, 0.5);
+	double deepest = INFINITY;
+	for (int i = 0; i < 5000; ++i) {
+		double separation = testUniform(&random, -0.1, 0.1);
+		knVec3 place = testVec3(&random, 1.0);
+		knContactPoint point = pointAt(place, testUnit3(&random), separation, (uint64_t)i);
+		knReducer_Add(&reducer, &point);
+		deepest = knMin(deepest, separation);
+	}
+	knContactPoint kept[KN_MESH_MAX_POINTS];
+	int count = knReducer_Finish(&reducer, kept);
+	assert_in_range(count, KN_REDUCE_CLUSTERS, KN_MESH_MAX_POINTS);
+	double least = INFINITY;
+	for (int i = 0; i < count; ++i) {
+		least = knMin(least, kept[i].separation);
+		for (int k = 0; k < i; ++k) {
+			assert_true(kept[k].feature != kept[i].feature);
+		}
+	}
+	assert_near(least, deepest, 1e-6);
+}
+
+// What touches goes before what is only near, even if that lies farther out.
+static void test_touching_points_go_before_near_ones(void** state) {
+	(void)state;
+	knReducer reducer;
+	knReducer_Init(&reducer, 2.0);
+	knVec3 up = knV3(0.0, 0.0, 1.0);
+	for (int i = 0; i < 64; ++i) {
+		double angle = 2.0 * KN_PI * i / 64;
+		bool near = i % 2;
+		double radius = near ? 0.5 : 0.45;
+		knVec3 place = knV3(radius * knCos(angle), radius * knSin(angle), 0.0);
+		knContactPoint point = pointAt(place, up, near ? 0.05 : 0.0, (uint64_t)i);
+		knReducer_Add(&reducer, &point);
+	}
+	knContactPoint kept[KN_MESH_MAX_POINTS];
+	int count = knReducer_Finish(&reducer, kept);
+	assert_true(count >= 8);
+	for (int i = 0; i < count; ++i) {
+		assert_true(kept[i].separation == 0.0);
+	}
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_corners_and_deepest_stay),
+		cmocka_unit_test(test_limit_holds),
+		cmocka_unit_test(test_touching_points_go_before_near_ones),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
