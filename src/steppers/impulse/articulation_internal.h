@@ -175,10 +175,11 @@ knTwist knJoint_WrongRate(const knJoint* joint, knFrame J, knQuat axes, knTwist 
 bool knJointCorrection_Reserve(knArticulationSolve* solve, knArena* arena);
 void knJointCorrection_Begin(knArticulationSolve* solve);
 void knJointCorrection_Shift(knArticulationSolve* solve);
-// Is another round worth while for an island whose squared errors are now these? If the last one made them worse, it is
-// taken back. Judge asks for all, after the last round.
-bool knJointCorrection_Gains(knArticulationSolve* solve, int island, double square);
+// Did the last round help an island whose squared errors are now these? If not, it is taken back. Judge asks for all,
+// after the last round.
+bool knJointCorrection_Helped(knArticulationSolve* solve, int island, double square);
 void knJointCorrection_Judge(knArticulationSolve* solve);
+double knJointCorrection_Soften(const knArticulationSolve* solve, int island);
 void knJointCorrection_End(knArticulationSolve* solve);
 // Blocks and inertias for the present poses of the state.
 void knArticulationSolve_TakePoses(knArticulationSolve* solve);

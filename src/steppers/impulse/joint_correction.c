@@ -8,11 +8,12 @@
 // inertia about its centre.
 //
 // Loops that cannot close, or a net drawn flat, have no such shift: a round that leaves an island with more error than
-// before is taken back, and is its last.
+// before is taken back, and the next one is softer (Levenberg), so that it does what can be done.
 #include "core/tasks.h"
 #include "steppers/impulse/articulation_internal.h"
 
 #define BODY_GRAIN 256
+#define SOFTER 1000.0
 
 typedef struct knIslandBalance {
 	bool hung; // on an immovable body, which takes the momentum
@@ -21,7 +22,8 @@ typedef struct knIslandBalance {
 	knMat33 inertia;
 	knVec3 gained; // then: the turn that gives it back
 	double square; // of the errors before the last round
-	bool tried, done;
+	double soften; // of the locked rows' softness
+	bool tried;
 } knIslandBalance;
 
 bool knJointCorrection_Reserve(knArticulationSolve* solve, knArena* arena) {
@@ -50,7 +52,7 @@ static void beginBodies(int begin, int end, int worker, void* argument) {
 
 void knJointCorrection_Begin(knArticulationSolve* solve) {
 	for (int k = 0; k < solve->islandCount; ++k) {
-		solve->balance[k] = (knIslandBalance){ .done = false };
+		solve->balance[k] = (knIslandBalance){ .soften = 1.0 };
 	}
 	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, beginBodies, solve);
 }
@@ -59,7 +61,7 @@ static void shiftBodies(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	knArticulationSolve* solve = argument;
 	for (int b = begin; b < end; ++b) {
-		if (solve->bodyIsland[b] >= 0 && !solve->balance[solve->bodyIsland[b]].done) {
+		if (solve->bodyIsland[b] >= 0) {
 			solve->lastPose[b] = solve->input.state->pose[b];
 			solve->input.state->pose[b] = knMovePose(solve->input.state->pose[b], solve->shift[b], 1.0);
 			solve->shift[b] = knZeroTwist();
@@ -72,27 +74,42 @@ void knJointCorrection_Shift(knArticulationSolve* solve) {
 	knArticulationSolve_TakePoses(solve);
 }
 
-bool knJointCorrection_Gains(knArticulationSolve* solve, int island, double square) {
-	knIslandBalance* balance = &solve->balance[island];
-	if (!balance->done && balance->tried && !(square <= balance->square)) {
-		balance->done = true;
-		for (int n = solve->islandBegin[island]; n < solve->islandBegin[island + 1]; ++n) {
-			knSolveJoint* entry = &solve->joints[solve->islandJoint[n]];
-			const int bodies[2] = { entry->parent, entry->child };
-			entry->shift = entry->lastShift;
-			for (int k = 0; k < 2; ++k) {
-				if (solve->bodyIsland[bodies[k]] >= 0) {
-					solve->input.state->pose[bodies[k]] = solve->lastPose[bodies[k]];
-				}
+// Poses and shifts of an island as they were before the last round.
+static void takeBack(knArticulationSolve* solve, int island) {
+	for (int n = solve->islandBegin[island]; n < solve->islandBegin[island + 1]; ++n) {
+		const int i = solve->islandJoint[n];
+		knSolveJoint* entry = &solve->joints[i];
+		const int bodies[2] = { entry->parent, entry->child };
+		entry->shift = entry->lastShift;
+		for (int k = 0; k < 2; ++k) {
+			if (solve->bodyIsland[bodies[k]] >= 0) {
+				const int b = bodies[k];
+				solve->input.state->pose[b] = solve->lastPose[b];
+				solve->invInertia[b] =
+					knRotateTensor(solve->lastPose[b].q, &solve->input.model->invInertiaLocal[b]);
 			}
 		}
+		solve->blocks[i].ready = false;
 	}
-	for (int n = solve->islandBegin[island]; !balance->done && n < solve->islandBegin[island + 1]; ++n) {
+}
+
+bool knJointCorrection_Helped(knArticulationSolve* solve, int island, double square) {
+	knIslandBalance* balance = &solve->balance[island];
+	if (balance->tried && !(square <= balance->square)) {
+		takeBack(solve, island);
+		balance->soften *= SOFTER;
+		return false;
+	}
+	for (int n = solve->islandBegin[island]; n < solve->islandBegin[island + 1]; ++n) {
 		solve->joints[solve->islandJoint[n]].lastShift = solve->joints[solve->islandJoint[n]].shift;
 	}
 	balance->square = square;
 	balance->tried = true;
-	return !balance->done;
+	return true;
+}
+
+double knJointCorrection_Soften(const knArticulationSolve* solve, int island) {
+	return solve->balance[island].soften;
 }
 
 void knJointCorrection_Judge(knArticulationSolve* solve) {
@@ -110,7 +127,7 @@ void knJointCorrection_Judge(knArticulationSolve* solve) {
 				square += b * b;
 			}
 		}
-		knJointCorrection_Gains(solve, k, square);
+		knJointCorrection_Helped(solve, k, square);
 	}
 	knArticulationSolve_TakePoses(solve);
 }

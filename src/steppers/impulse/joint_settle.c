@@ -13,7 +13,7 @@
 #include "steppers/impulse/articulation_internal.h"
 
 #define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
-#define CORRECTION_ROUNDS 3 // at most
+#define CORRECTION_ROUNDS 4 // at most
 #define ARC_ENERGY 0.002    // of the kinetic energy
 #define REACH 14            // iterations of a round at most,
 #define SHORT_REACH 40      // and of small islands, which may be long loops with any ratio of masses
@@ -206,6 +206,15 @@ static void push(knArticulationSolve* solve, int i, double share) {
 	knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), locked);
 }
 
+static void soften(const Island* island, double factor) {
+	for (int n = 0; n < island->count; ++n) {
+		knJointBlock* block = &island->solve->blocks[island->entries[n]];
+		for (int k = 0; k < block->count; ++k) {
+			block->softness[k] *= factor;
+		}
+	}
+}
+
 // How much of the bodies' arcs to follow. The impulses for it put in 1/2 x^T K x at first, what the arrival takes out
 // again; near a singular pose, such as a net drawn flat, they grow beyond measure, so they are kept to a share of the
 // island's kinetic energy.
@@ -233,9 +242,13 @@ static double settleIsland(const Island* island, Round round) {
 		worst = knMax(worst, findWrong(solve, island->entries[n], round, fresh, &square));
 		solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]];
 	}
-	if (solve->phase == KN_ARTICULATION_CORRECTION &&
-		!knJointCorrection_Gains(solve, island->index, square)) {
-		return 0.0;
+	if (solve->phase == KN_ARTICULATION_CORRECTION) {
+		if (!knJointCorrection_Helped(solve, island->index, square)) {
+			for (int n = 0; n < island->count; ++n) {
+				findWrong(solve, island->entries[n], round, fresh, &square);
+			}
+		}
+		soften(island, knJointCorrection_Soften(solve, island->index));
 	}
 	if (worst * worst > QUIET) {
 		if (fresh) {
