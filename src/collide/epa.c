@@ -4,24 +4,25 @@
 // origin (or where the origin still lies outside, which makes touching an ordinary case): the point of C
 // farthest along that plane's normal joins. A plane that cannot grow is one of C's own, and the lowest.
 //
-// Curved cores have no last plane, and where C is nearly round about the origin many planes are nearly as
-// low. Then the search stops early, and polishing (axis.c) goes on from the lowest plane and from every other
-// that could still hide a lower place.
+// Curved cores have no last plane. Their best direction is polished (axis.c), and the search goes on only to
+// prove that no plane can become lower. Where C is nearly round about the origin that takes too many planes:
+// then every plane that could still hide a lower place is polished too, as far as that is reasonable.
 //
 // Outward normals of C point against the contact normal: m = -n, offset = -s.
 #include "collide/support.h"
 
 #define MOST_CORNERS 256
 #define MOST_FACES 512
-#define CURVED_CORNERS 80 // enough for curved cores
-#define CURVED_GAIN 1e-4  // sizes that a plane may still grow where polishing takes over
-#define PLAIN_GAIN 1e-13  // sizes
-#define ROUNDING 4e-15    // scales
-#define SETTLED 1e-7      // sizes that another direction must promise to be tried
-#define OFF_CURVED 0.12   // radians that the search may leave open
+#define CURVED_CORNERS 128 // of curved cores
+#define COARSE_GAIN                                                                                          \
+	1e-2 // sizes that a plane may promise when the best direction is polished for the first time
+#define CURVED_GAIN 4e-7 // and when the search ends
+#define PLAIN_GAIN 1e-13 // polytopes end exactly
+#define ROUNDING 4e-15   // scales
+#define SETTLED 1e-7     // sizes that another direction must promise to be tried
+#define OFF_CURVED 0.12  // radians that the search may leave open
 #define OFF_PLAIN 1e-3
 #define MOST_STARTS 32  // directions to polish after an unfinished search
-#define FEW_STARTS 8    // and after a finished one
 #define SAME_START 0.98 // cosine
 #define NEARLY 1.05     // times as deep as the best: worth polishing
 
@@ -262,16 +263,14 @@ static void tryFlats(const knCorePair* p, knAxis* best) {
 }
 
 // Polishes the best direction, then those of other planes that could hide a better one.
-static void polishStarts(const Polytope* t, bool finished, knAxis* best) {
+static void polishStarts(const Polytope* t, knAxis* best) {
 	const knCorePair* p = t->pair;
 	knVec3 tried[MOST_STARTS];
 	int count = 0;
 	tried[count++] = best->n;
 	knAxis_Polish(p, OFF_CURVED, best);
-	if (!finished) {
-		tryFlats(p, best);
-	}
-	while (count < (finished ? FEW_STARTS : MOST_STARTS)) {
+	tryFlats(p, best);
+	while (count < MOST_STARTS) {
 		int lowest = -1;
 		double offset = -best->s - SETTLED * p->size;
 		for (int f = 0; f < t->faceCount; ++f) {
@@ -295,47 +294,56 @@ static void polishStarts(const Polytope* t, bool finished, knAxis* best) {
 	}
 }
 
+// Grows the polytope until no plane promises more than `least` beyond the best direction; false if there is no room
+// left or rounding tangles it.
+static bool search(Polytope* t, double least, int mostCorners, knAxis* best) {
+	while (t->cornerCount < mostCorners) {
+		int lowest = lowestFace(t);
+		if (lowest < 0) {
+			return false;
+		}
+		const Face* face = &t->faces[lowest];
+		knCorner corner = knCorePair_Support(t->pair, knNeg(face->m));
+		double reach = knDot(corner.w, face->m);
+		if (-reach > best->s) {
+			best->s = -reach;
+			best->n = knNeg(face->m);
+			takeWitness(t, face, best);
+		}
+		if (-face->offset <= best->s + least) {
+			return true;
+		}
+		t->corners[t->cornerCount] = corner;
+		if (!findHorizon(t, lowest, corner.w)) {
+			return false;
+		}
+		++t->cornerCount;
+		if (!makeFan(t, t->cornerCount - 1)) {
+			return false;
+		}
+	}
+	return false;
+}
+
 void knEpa_Depth(const knCorePair* p, knAxis* axis) {
 	Polytope t;
 	t.pair = p;
 	t.cornerCount = t.faceCount = t.searches = 0;
 	t.slack = ROUNDING * p->scale;
 	makeFirst(&t);
-	bool curved = p->a.curved || p->b.curved;
-	double least = (curved ? CURVED_GAIN : PLAIN_GAIN) * p->size + ROUNDING * p->scale;
-	int most = curved ? CURVED_CORNERS : MOST_CORNERS;
 	*axis = (knAxis){ .n = knV3(0.0, 0.0, 1.0), .s = -INFINITY };
-	bool finished = false;
-	while (t.cornerCount < most && !finished) {
-		int lowest = lowestFace(&t);
-		if (lowest < 0) {
-			break;
-		}
-		const Face* face = &t.faces[lowest];
-		knCorner corner = knCorePair_Support(p, knNeg(face->m));
-		double reach = knDot(corner.w, face->m);
-		if (-reach > axis->s) {
-			axis->s = -reach;
-			axis->n = knNeg(face->m);
-			takeWitness(&t, face, axis);
-		}
-		// a plane that cannot grow; or one that cannot become as low as another has been found to be
-		finished = reach - face->offset <= least || -face->offset <= axis->s + least;
-		if (finished) {
-			break;
-		}
-		t.corners[t.cornerCount] = corner;
-		if (!findHorizon(&t, lowest, corner.w)) {
-			break;
-		}
-		++t.cornerCount;
-		if (!makeFan(&t, t.cornerCount - 1)) {
-			break;
-		}
-	}
-	if (curved) {
-		polishStarts(&t, finished, axis);
-	} else {
+	double rounding = ROUNDING * p->scale;
+	if (!p->a.curved && !p->b.curved) {
+		search(&t, PLAIN_GAIN * p->size + rounding, MOST_CORNERS, axis);
 		knAxis_Polish(p, OFF_PLAIN, axis);
+		return;
+	}
+	// a polished direction leaves little to prove about the others
+	bool going = search(&t, COARSE_GAIN * p->size, CURVED_CORNERS, axis);
+	knAxis_Polish(p, OFF_CURVED, axis);
+	if (going && search(&t, CURVED_GAIN * p->size + rounding, CURVED_CORNERS, axis)) {
+		knAxis_Polish(p, OFF_CURVED, axis);
+	} else {
+		polishStarts(&t, axis);
 	}
 }

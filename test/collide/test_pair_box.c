@@ -42,14 +42,6 @@ static int collide(const Pose* pose, double margin, knContactPoint points[KN_PAI
 	return knCollide_Pair(pose->a, pose->frameA, pose->b, pose->frameB, margin, points, KN_PAIR_MAX_POINTS);
 }
 
-// Whether two faces of the boxes are parallel to a hundredth: such contacts may keep a face's normal.
-static bool isFlat(const Pose* pose) {
-	knMat33 R = knQuat_ToMat33(knInvMulQ(pose->frameA.q, pose->frameB.q));
-	knVec3 x = knAbs3(R.cx), y = knAbs3(R.cy), z = knAbs3(R.cz);
-	knVec3 most = knMax3(x, knMax3(y, z));
-	return fmax(most.x, fmax(most.y, most.z)) > 0.9999;
-}
-
 // --- distances ---
 
 static void separationIsTheDistanceOfSeparateBoxes(void** state) {
@@ -65,8 +57,7 @@ static void separationIsTheDistanceOfSeparateBoxes(void** state) {
 		assert_true(count > 0);
 		assertContacts(pose.a, pose.frameA, pose.b, pose.frameB, 10.0 * scales[n % 3], points, count);
 		if (exact > 0.0) {
-			double slack = isFlat(&pose) ? 1e-4 * exact : 0.0;
-			assert_near(deepestOf(points, count), exact, 1e-9 * pose.size + slack);
+			assert_near(deepestOf(points, count), exact, 3e-7 * pose.size);
 			separate += 1;
 		}
 		release(&pose);
@@ -87,14 +78,13 @@ static void depthIsTheLeastTranslationOfPenetratingBoxes(void** state) {
 		assertContacts(pose.a, pose.frameA, pose.b, pose.frameB, 0.0, points, count);
 		if (count > 0) {
 			double deepest = deepestOf(points, count);
-			// faces win against nearly parallel edges that are better by less than a thousandth
-			assert_near(deepest, exact, 1.01e-3 * pose.size);
+			assert_near(deepest, exact, 3e-7 * pose.size);
 			penetrating += 1;
 			exactOnes += fabs(deepest - exact) < 1e-9;
 			// moved out along the normal the boxes no longer overlap
 			knFrame out = pose.frameB;
 			out.p = knMulAdd(out.p, -deepest + 1e-9, points[0].normal);
-			assert_true(oracleDistance(pose.a, pose.frameA, pose.b, out) > -1.01e-3 * pose.size);
+			assert_true(oracleDistance(pose.a, pose.frameA, pose.b, out) > -1e-6 * pose.size);
 		}
 		release(&pose);
 	}
@@ -236,6 +226,37 @@ static void restingContactsKeepTheirNames(void** state) {
 		knGeom_Release(a);
 		knGeom_Release(b);
 	}
+}
+
+// Aligned boxes and bricks in bond that settle: shaken by up to a hundredth of a millimetre, and when aligned by a
+// millimetre, what cuts what changes all the time, the names do not.
+static void settlingContactsKeepTheirNames(void** state) {
+	(void)state;
+	knGeom* cube = knGeom_Box(knV3(0.5, 0.5, 0.5), NULL, NULL);
+	const double offsets[] = { 0.0, 0.3 };
+	for (int n = 0; n < 4; ++n) {
+		knTestRandom random = { 16 };
+		double shake = n < 2 ? 1e-5 : 1e-3;
+		knContactPoint before[KN_PAIR_MAX_POINTS], points[KN_PAIR_MAX_POINTS];
+		int renamed = 0, beforeCount = 0;
+		for (int step = 0; step < 2000; ++step) {
+			knVec3 place = knAdd(knV3(offsets[n % 2], 0.0, 1.0 - shake), testVec3(&random, shake));
+			knFrame frame = knMakeFrame(place, knQuat_Exp(testVec3(&random, shake)));
+			int count = knCollide_Pair(cube, knIdentityF(), cube, frame, 0.01, points, KN_PAIR_MAX_POINTS);
+			assert_int_equal(count, 4);
+			for (int i = 0; i < count && step > 0; ++i) {
+				bool known = false;
+				for (int j = 0; j < beforeCount; ++j) {
+					known = known || before[j].feature == points[i].feature;
+				}
+				renamed += !known;
+			}
+			memcpy(before, points, sizeof(points));
+			beforeCount = count;
+		}
+		assert_in_range(renamed, 0, 8); // of 8000
+	}
+	knGeom_Release(cube);
 }
 
 // --- single features ---
@@ -384,6 +405,7 @@ int main(void) {
 		cmocka_unit_test(cubeOnCubeHasFourCorners),
 		cmocka_unit_test(turnedCubeKeepsAWideBase),
 		cmocka_unit_test(restingContactsKeepTheirNames),
+		cmocka_unit_test(settlingContactsKeepTheirNames),
 		cmocka_unit_test(crossedPrismsTouchAtTheirEdges),
 		cmocka_unit_test(cornerToCornerIsTheDistanceOfTheCorners),
 		cmocka_unit_test(concentricBoxesSeparateAlongTheirThinnestSide),
