@@ -87,6 +87,7 @@ static void measure(const knGeom* geom, double wall, double cpu, FILE* table) {
 	printf("%9d triangles  build %7.2f s (%7.2f s of processor)  field %7.1f MB  query %6.1f ns  "
 		   "error %.2e of the size  wrong signs %d\n",
 		   mesh->faceCount, wall, cpu, bytes / 1e6, query, worst / mesh->size, wrong);
+	fflush(stdout);
 	if (table != NULL) {
 		fprintf(table, "%d,%.3f,%.3f,%.0f,%.1f,%.3e,%d\n", mesh->faceCount, wall, cpu, bytes, query,
 				worst / mesh->size, wrong);
