@@ -231,8 +231,11 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 			addPair(list, input, pair, first, count, &remembered[first], &order[first]);
 		}
 	}
+	// a damaged snapshot may name shapes that do not exist
+	const uint32_t shapeCount = (uint32_t)input->model->shapeCount;
 	for (int i = 0; i < memoryCount; ++i) {
-		if (!recall.taken[i] && memory[i].normal > 0.0) {
+		bool known = (uint32_t)memory[i].shapeA < shapeCount && (uint32_t)memory[i].shapeB < shapeCount;
+		if (!recall.taken[i] && known && memory[i].normal > 0.0) {
 			list->bereft[input->model->shapes[memory[i].shapeA].body] = 1;
 			list->bereft[input->model->shapes[memory[i].shapeB].body] = 1;
 		}
