@@ -194,13 +194,6 @@ static void addPair(knContactRows* list, const knRowInput* input, const knContac
 	list->rowCount += rowsEach * count;
 }
 
-// A damaged snapshot may name shapes that do not exist.
-static void markBereft(knContactRows* list, const knModel* model, int shape) {
-	if (shape >= 0 && shape < model->shapeCount) {
-		list->bereft[model->shapes[shape].body] = 1;
-	}
-}
-
 bool knContactRows_List(knContactRows* list, const knRowInput* input, const knContactSet* set,
 						const knContactMemory* memory, int memoryCount, knArena* arena) {
 	int* remembered = KN_SCRATCH(arena, int, set->pointCount);
@@ -238,10 +231,13 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 			addPair(list, input, pair, first, count, &remembered[first], &order[first]);
 		}
 	}
+	// a damaged snapshot may name shapes that do not exist
+	const uint32_t shapeCount = (uint32_t)input->model->shapeCount;
 	for (int i = 0; i < memoryCount; ++i) {
-		if (!recall.taken[i] && memory[i].normal > 0.0) {
-			markBereft(list, input->model, memory[i].shapeA);
-			markBereft(list, input->model, memory[i].shapeB);
+		bool known = (uint32_t)memory[i].shapeA < shapeCount && (uint32_t)memory[i].shapeB < shapeCount;
+		if (!recall.taken[i] && known && memory[i].normal > 0.0) {
+			list->bereft[input->model->shapes[memory[i].shapeA].body] = 1;
+			list->bereft[input->model->shapes[memory[i].shapeB].body] = 1;
 		}
 	}
 	return true;

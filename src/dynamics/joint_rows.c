@@ -331,8 +331,9 @@ bool knJointRows_Steady(const knModel* model, const knState* state, const knJoin
 		return false;
 	}
 	for (int i = 0; i < memoryCount; ++i) {
-		// the three linear components of a locked wrench stand together
-		if (memory[i].part != KN_PART_LOCKED + 3 || i + 2 >= memoryCount ||
+		// the three linear components of a locked wrench stand together; a damaged snapshot may name any joint
+		bool known = memory[i].joint >= 0 && memory[i].joint < knState_JointCount(model);
+		if (memory[i].part != KN_PART_LOCKED + 3 || i + 2 >= memoryCount || !known ||
 			!takesPart(model, state, memory[i].joint)) {
 			continue;
 		}

@@ -65,6 +65,9 @@ static void test_settings_without_effect_are_logged(void** state) {
 	assert_string_equal(line, "");
 	settings.sleep = 1;
 	knWorld_Destroy(knWorld_Create(model, &def, NULL));
+	assert_string_equal(line, ""); // velocity has it
+	def.stepper = "impulse";
+	knWorld_Destroy(knWorld_Create(model, &def, NULL));
 	assert_non_null(strstr(line, "sleep=1"));
 	knModel_Release(model);
 }
