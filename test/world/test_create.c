@@ -58,7 +58,6 @@ static void test_settings_without_effect_are_logged(void** state) {
 	char line[160] = "";
 	knSettings settings = knSettings_Default();
 	knWorldDef def = knWorldDef_Default();
-	def.stepper = "impulse";
 	def.settings = &settings;
 	def.log = (knLog){ keepLine, line, KN_LOG_WARNING };
 	knWorld_Destroy(knWorld_Create(model, &def, NULL));
