@@ -12,7 +12,8 @@
 //   ellipsoid                                                                         ConvexConvex     ConvexConvex
 //   hull                                                                                               ConvexConvex
 //
-// Meshes and height fields meet every kind, and each other, in knPair_Mesh. A compound has no row: its parts meet the other's parts, as many as their trees let through.
+// Meshes and height fields meet every kind, and each other, in knPair_Mesh. A compound has no row: its parts
+// meet the other's parts, as many as their trees let through.
 #include "collide/pair.h"
 
 static knPairFn* const grid[KN_GEOM_KIND_COUNT][KN_GEOM_KIND_COUNT] = {
