@@ -227,8 +227,10 @@ static knScene* build(const knSceneArgs* args, knError* error) {
 	for (int i = 0; i < count && builder.scene != NULL; ++i) {
 		shared.color = knSceneBuilder_Shade(&builder, 0xe2dcc8);
 		double turn = knSceneBuilder_Uniform(&builder, -KN_PI, KN_PI);
-		knVec3 place = knV3(knSceneBuilder_Uniform(&builder, -0.3, 0.3),
-							knSceneBuilder_Uniform(&builder, -0.3, 0.3), LOWEST + SPACING * i);
+		// one after another: the order of arguments is the compiler's
+		double x = knSceneBuilder_Uniform(&builder, -0.3, 0.3),
+			   y = knSceneBuilder_Uniform(&builder, -0.3, 0.3);
+		knVec3 place = knV3(x, y, LOWEST + SPACING * i);
 		knFrame figure = knMakeFrame(place, knQuat_FromAxisAngle(knV3(0.0, 0.0, 1.0), turn));
 		knFigure_Add(&builder, i, bones, BONES, figure, addBone, &shared);
 	}

@@ -39,12 +39,12 @@ static int moving(const knArticulationSolve* solve, const knSolveJoint* entry) {
 // The smaller body leads a set, so that islands come in the order of their first joints whatever the unions were.
 static bool buildIslands(knArticulationSolve* solve, knArena* arena) {
 	const int bodyCount = solve->input.model->bodyCount;
-	int* root = KN_SCRATCH(arena, int, bodyCount);
-	int* island = KN_SCRATCH(arena, int, bodyCount);
-	solve->bodyIsland = KN_SCRATCH(arena, int, bodyCount);
+	int* root = KN_SCRATCH_ZERO(arena, int, bodyCount);
+	int* island = KN_SCRATCH_ZERO(arena, int, bodyCount);
+	solve->bodyIsland = KN_SCRATCH_ZERO(arena, int, bodyCount);
 	solve->islandBegin = KN_SCRATCH_ZERO(arena, int, solve->jointCount + 2);
-	solve->islandJoint = KN_SCRATCH(arena, int, solve->jointCount);
-	solve->islandWorst = KN_SCRATCH(arena, double, solve->jointCount);
+	solve->islandJoint = KN_SCRATCH_ZERO(arena, int, solve->jointCount);
+	solve->islandWorst = KN_SCRATCH_ZERO(arena, double, solve->jointCount);
 	if (arena->failed) {
 		return false;
 	}
@@ -135,9 +135,9 @@ static bool listJoints(knArticulationSolve* solve, knArena* arena) {
 			solve->boundCount += knJointBounds_Count(knState_Joint(state, model, j), &state->joint[j]);
 		}
 	}
-	solve->joints = KN_SCRATCH(arena, knSolveJoint, solve->jointCount);
-	solve->blocks = KN_SCRATCH(arena, knJointBlock, solve->jointCount);
-	solve->bounds = KN_SCRATCH(arena, knJointBound, solve->boundCount);
+	solve->joints = KN_SCRATCH_ZERO(arena, knSolveJoint, solve->jointCount);
+	solve->blocks = KN_SCRATCH_ZERO(arena, knJointBlock, solve->jointCount);
+	solve->bounds = KN_SCRATCH_ZERO(arena, knJointBound, solve->boundCount);
 	if (arena->failed) {
 		return false;
 	}

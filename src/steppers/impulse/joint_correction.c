@@ -27,11 +27,11 @@ typedef struct knIslandBalance {
 } knIslandBalance;
 
 bool knJointCorrection_Reserve(knArticulationSolve* solve, knArena* arena) {
-	solve->shift = KN_SCRATCH(arena, knTwist, solve->input.model->bodyCount);
-	solve->spin = KN_SCRATCH(arena, knVec3, solve->input.model->bodyCount);
-	solve->startTurn = KN_SCRATCH(arena, knQuat, solve->input.model->bodyCount);
-	solve->balance = KN_SCRATCH(arena, knIslandBalance, solve->islandCount);
-	solve->lastPose = KN_SCRATCH(arena, knFrame, solve->input.model->bodyCount);
+	solve->shift = KN_SCRATCH_ZERO(arena, knTwist, solve->input.model->bodyCount);
+	solve->spin = KN_SCRATCH_ZERO(arena, knVec3, solve->input.model->bodyCount);
+	solve->startTurn = KN_SCRATCH_ZERO(arena, knQuat, solve->input.model->bodyCount);
+	solve->balance = KN_SCRATCH_ZERO(arena, knIslandBalance, solve->islandCount);
+	solve->lastPose = KN_SCRATCH_ZERO(arena, knFrame, solve->input.model->bodyCount);
 	return !arena->failed;
 }
 

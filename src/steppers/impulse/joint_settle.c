@@ -371,10 +371,10 @@ double knArticulationSolve_SettleAgain(knArticulationSolve* solve) {
 
 bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena) {
 	for (int k = 0; k < 5; ++k) {
-		solve->settle[k] = KN_SCRATCH(arena, struct knSettleVector, solve->jointCount);
+		solve->settle[k] = KN_SCRATCH_ZERO(arena, struct knSettleVector, solve->jointCount);
 	}
-	solve->kinetic = KN_SCRATCH(arena, double, solve->input.model->bodyCount);
-	solve->jointsOfBody = KN_SCRATCH(arena, int, solve->input.model->bodyCount);
+	solve->kinetic = KN_SCRATCH_ZERO(arena, double, solve->input.model->bodyCount);
+	solve->jointsOfBody = KN_SCRATCH_ZERO(arena, int, solve->input.model->bodyCount);
 	solve->change = KN_SCRATCH_ZERO(arena, knTwist, solve->input.model->bodyCount);
 	return !arena->failed && knPreconditioner_Reserve(solve, arena);
 }
