@@ -135,7 +135,7 @@ bool knPreconditioner_Reserve(knArticulationSolve* solve, knArena* arena) {
 	p->position = KN_SCRATCH_ZERO(arena, int, count);
 	p->order = KN_SCRATCH_ZERO(arena, int, count);
 	p->first = KN_SCRATCH_ZERO(arena, int, count + 1);
-	p->pivot = knArena_Take(arena, sizeof(*p->pivot) * (size_t)count);
+	p->pivot = knArena_TakeZero(arena, sizeof(*p->pivot) * (size_t)count);
 	p->bodyFirst = KN_SCRATCH_ZERO(arena, int, bodyCount + 2);
 	p->bodyEntry = KN_SCRATCH_ZERO(arena, int, 2 * count);
 	int* queue = KN_SCRATCH_ZERO(arena, int, count);
