@@ -32,7 +32,7 @@ static void noticeSignal(int number) {
 }
 
 void cliBrowser_CatchSignals(void) {
-	struct sigaction action = { .sa_handler = noticeSignal };
+	struct sigaction action = { .sa_handler = noticeSignal, .sa_flags = (int)SA_RESETHAND };
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);

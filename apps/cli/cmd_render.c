@@ -203,9 +203,11 @@ static int simulateTo(const RenderOptions* render, const cliScene* scene, const 
 	}
 	double length = (double)scene->steps * scene->dt;
 	knError error = { 0 };
-	cliPlan plan = {
-		.scene = scene, .world = world.world, .recordingCount = 1, .label = render->request.source
-	};
+	cliPlan plan = { .scene = scene,
+					 .world = world.world,
+					 .recordingCount = 1,
+					 .cancelled = cliBrowser_Interrupted,
+					 .label = render->request.source };
 	plan.recordings[0].fps = isFilm(render) ? render->fps : 1.0 / knMax(length, scene->dt);
 	plan.recordings[0].page = cliPage_Open(page, scene, world.world, &error);
 	if (plan.recordings[0].page == NULL) {

@@ -154,11 +154,14 @@ knStatus cliSimulate(const cliPlan* plan, cliMeasures* measures, knError* error)
 		if (status == KN_OK) {
 			status = look(plan, step, measures, error);
 		}
+		if (status == KN_OK && plan->cancelled != NULL && plan->cancelled()) {
+			status = knError_Set(error, KN_CANCELLED, NULL, "interrupted");
+		}
 		cliProgress_Update(&progress, step);
 	}
 	cliProgress_End(&progress);
 	// a step that neither ran out of something nor failed to write met numbers that it could not use
-	bool ranOut = status == KN_NO_MEMORY || status == KN_LIMIT || status == KN_IO;
+	bool ranOut = status == KN_NO_MEMORY || status == KN_LIMIT || status == KN_IO || status == KN_CANCELLED;
 	measures->finite = measures->finite && (status == KN_OK || ranOut);
 	cliMeasures_Finish(measures, plan->world);
 	return status;

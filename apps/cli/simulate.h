@@ -23,8 +23,9 @@ typedef struct cliPlan {
 	int64_t measureEvery; // 0: poses every step, penetration every 10th
 	int recordingCount;
 	cliRecording recordings[CLI_MAX_OUTPUTS];
-	const char* label; // of the progress bar
-	cliWatchFn* watch; // sees the start and the state after every step; NULL: nobody does
+	bool (*cancelled)(void); // asked after each step, true ends the run (KN_CANCELLED); NULL: never
+	const char* label;       // of the progress bar
+	cliWatchFn* watch;       // sees the start and the state after every step; NULL: nobody does
 	void* watchContext;
 } cliPlan;
 

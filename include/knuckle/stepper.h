@@ -29,6 +29,7 @@ typedef enum knRelaxationKind { KN_RELAXATION_GAUSS_SEIDEL, KN_RELAXATION_JACOBI
 typedef struct knSettings {
 	knScheme scheme;
 	knArticulation articulation; // impulse: all joints at once, or sweeps
+	int prestabilize;            // impulse: joints kept closed before bodies move 0 | 1; -1
 	int sweeps;                  // solver sweeps per step; -1
 	int shock;                   // shock propagation 0 | 1, 2: with joints (impulse, paper); -1
 	int sleep;                   // sleeping of groups at rest 0 | 1; 0

@@ -240,6 +240,15 @@ static void test_published_chain(void** state) {
 	assert_true(gaps[1] > 1e-3 && gaps[1] < 3e-2);
 }
 
+// Without pre-stabilization the errors of a chain add up.
+static void test_velocities_alone_drift(void** state) {
+	(void)state;
+	JointWorld w = newJointWorld(chainOf(10, 0.4, 1.0, KN_JOINT_BALL));
+	w.settings.prestabilize = 0;
+	assert_true(runWorst(&w, 120, 1.0 / 60.0).gap > 1e-2);
+	freeJointWorld(&w);
+}
+
 // A free ring of hinges that spins and deforms keeps both momenta to round-off, and stays closed.
 static void test_free_ring(void** state) {
 	(void)state;
@@ -376,6 +385,7 @@ int main(void) {
 		cmocka_unit_test(test_chains_hold_and_gain_nothing),
 		cmocka_unit_test(test_heavy_load),
 		cmocka_unit_test(test_published_chain),
+		cmocka_unit_test(test_velocities_alone_drift),
 		cmocka_unit_test(test_free_ring),
 		cmocka_unit_test(test_loop_that_cannot_close),
 		cmocka_unit_test(test_custom_equals_built_in),

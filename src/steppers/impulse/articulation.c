@@ -188,6 +188,7 @@ knArticulationSolve* knArticulationSolve_Begin(const knArticulationInput* input,
 	}
 	solve->input = *input;
 	solve->paper = input->settings->scheme == KN_SCHEME_PAPER;
+	solve->velocitiesOnly = input->settings->prestabilize == 0;
 	solve->invMass = input->model->invMass;
 	solve->invInertia = KN_SCRATCH_ZERO(arena, knMat33, input->model->bodyCount);
 	if (!listJoints(solve, arena) || !buildIslands(solve, arena)) {

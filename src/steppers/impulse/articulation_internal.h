@@ -69,6 +69,7 @@ struct knArticulationSolve {
 	knArticulationInput input;
 	knArticulationPhase phase;
 	bool paper;
+	bool velocitiesOnly;       // prestabilize=0: what joints would do without pre-stabilization
 	bool settled;              // in this dynamics phase
 	int preSweeps, postSweeps; // so far, the latter of this phase: they decide the direction
 

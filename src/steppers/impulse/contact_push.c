@@ -3,7 +3,8 @@
 //   gap + h (u_n + p_n) >= -slop     p: velocities that move poses in this step and are then forgotten
 //
 // Only a share of the overlap is taken out per step, and only at a modest speed, so that deep overlaps dissolve
-// instead of exploding. Impulses are equal and opposite: the common centre of mass stays where it is. The published
+// instead of exploding. Impulses are equal and opposite: the common centre of mass stays where it is, and angular momentum
+// is kept (returnSpin). The published
 // method has nothing like it, and keeps whatever overlap it once got.
 
 #include "dynamics/collision_input.h"
@@ -39,6 +40,18 @@ static void pushPoint(const knImpulseStep* step, knImpulsePoint* p) {
 	uB->ang = knAdd(uB->ang, knMulMV(&blocks->invInertia[p->b], knCross(p->rB, j)));
 }
 
+// Two bodies shifted by +-h j/m without the velocities to it would gain h j x (v_B - v_A) of angular momentum: they give
+// it back, half each.
+static void returnSpin(const knImpulseStep* step, const knImpulsePoint* p) {
+	const knBlocks* blocks = &step->blocks;
+	if (blocks->invMass[p->a] > 0.0 && blocks->invMass[p->b] > 0.0) {
+		knVec3 apart = knSub(blocks->u[p->b].lin, blocks->u[p->a].lin);
+		knVec3 half = knScale(-0.5 * step->h * p->push, knCross(p->n, apart));
+		blocks->u[p->a].ang = knAdd(blocks->u[p->a].ang, knMulMV(&blocks->invInertia[p->a], half));
+		blocks->u[p->b].ang = knAdd(blocks->u[p->b].ang, knMulMV(&blocks->invInertia[p->b], half));
+	}
+}
+
 void knContactPush_Run(knImpulseStep* step) {
 	bool any = false;
 	for (int i = 0; i < step->pointCount; ++i) {
@@ -55,6 +68,11 @@ void knContactPush_Run(knImpulseStep* step) {
 			for (int k = pair->first; k < pair->first + pair->count; ++k) {
 				pushPoint(step, &step->points[k]);
 			}
+		}
+	}
+	for (int i = 0; any && i < step->pointCount; ++i) {
+		if (step->points[i].push > 0.0) {
+			returnSpin(step, &step->points[i]);
 		}
 	}
 }

@@ -18,12 +18,12 @@ static knContactMatrix sum(const knContactMatrix* a, double wa, const knContactM
 
 void knImpulsePoint_SetMasses(knImpulsePoint* p, double wa, double wb) {
 	p->K = sum(&p->KA, wa, &p->KB, wb);
-	double det = p->K.d11 * p->K.d22 - p->K.d12 * p->K.d12;
 	p->invNn = p->K.nn > 0.0 ? 1.0 / p->K.nn : 0.0;
-	double inverse = det > 0.0 ? 1.0 / det : 0.0;
-	p->inv11 = inverse * p->K.d22;
-	p->inv12 = -inverse * p->K.d12;
-	p->inv22 = inverse * p->K.d11;
+	// one number for both tangents, the larger eigenvalue: with the inverse of the block, sliding friction would settle
+	// against K^-1 u instead of against u
+	double half = 0.5 * (p->K.d11 - p->K.d22), mean = 0.5 * (p->K.d11 + p->K.d22);
+	double largest = mean + sqrt(half * half + p->K.d12 * p->K.d12);
+	p->invTt = largest > 0.0 ? 1.0 / largest : 0.0;
 }
 
 static void setTurnMasses(const knImpulseStep* step, const knImpulsePoint* p) {
@@ -87,7 +87,7 @@ double knImpulsePoint_Solve(const knImpulseStep* step, knImpulsePoint* p) {
 
 	// friction, after what the normal impulse does to the sliding
 	double u1 = knDot(p->t1, u) + p->K.n1 * dn, u2 = knDot(p->t2, u) + p->K.n2 * dn;
-	double j1 = p->j1 - (p->inv11 * u1 + p->inv12 * u2), j2 = p->j2 - (p->inv12 * u1 + p->inv22 * u2);
+	double j1 = p->j1 - p->invTt * u1, j2 = p->j2 - p->invTt * u2;
 	knClampDisc(&j1, &j2, p->mu * p->jn);
 	double d1 = j1 - p->j1, d2 = j2 - p->j2;
 	p->j1 = j1;

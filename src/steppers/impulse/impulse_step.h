@@ -23,18 +23,18 @@ typedef struct knImpulsePoint {
 	int a, b;
 	int contact; // index into list.contacts
 	knVec3 n, t1, t2;
-	knVec3 rA, rB;              // from the centres of mass to the common point, at the start of the step
-	double gap;                 // m, at the start of the step
-	double target;              // m/s, least speed of separation; contact phase
-	double mu;                  // friction
-	knContactMatrix KA, KB;     // each body's share of the collision matrix
-	knContactMatrix K;          // with the masses of the present pass: knImpulsePoint_SetMasses
-	double invNn;               // of K; 0: nothing can move
-	double inv11, inv12, inv22; // inverse of K's tangential block
-	double jn, j1, j2;          // N s, carried in the contact phase
-	knVec3 bounce;              // N s, of the collision phase
-	double push;                // N s, of the push-out
-	int turn;                   // index into `turns`, -1: no rolling friction
+	knVec3 rA, rB;          // from the centres of mass to the common point, at the start of the step
+	double gap;             // m, at the start of the step
+	double target;          // m/s, least speed of separation; contact phase
+	double mu;              // friction
+	knContactMatrix KA, KB; // each body's share of the collision matrix
+	knContactMatrix K;      // with the masses of the present pass: knImpulsePoint_SetMasses
+	double invNn;           // of K; 0: nothing can move
+	double invTt;           // of the larger eigenvalue of K's tangential block
+	double jn, j1, j2;      // N s, carried in the contact phase
+	knVec3 bounce;          // N s, of the collision phase
+	double push;            // N s, of the push-out
+	int turn;               // index into `turns`, -1: no rolling friction
 } knImpulsePoint;
 
 // Rolling and spinning friction at a point.

@@ -354,10 +354,10 @@ static double correct(knArticulationSolve* solve) {
 
 double knArticulationSolve_Settle(knArticulationSolve* solve) {
 	if (solve->phase == KN_ARTICULATION_CORRECTION) {
-		return correct(solve);
+		return solve->velocitiesOnly ? 0.0 : correct(solve);
 	}
 	double first = settleOnce(solve, ROUND_RATES);
-	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
+	if (solve->phase == KN_ARTICULATION_DYNAMICS && !solve->velocitiesOnly) {
 		weighBodies(solve);
 		settleOnce(solve, ROUND_ARCS);
 		solve->settled = true;

@@ -16,7 +16,7 @@ knTwist knJoint_WrongRate(const knJoint* joint, knFrame J, knQuat axes, knTwist 
 }
 
 double knPostStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
-	if (solve->phase == KN_ARTICULATION_DYNAMICS && !solve->paper) {
+	if (solve->phase == KN_ARTICULATION_DYNAMICS && !solve->paper && !solve->velocitiesOnly) {
 		// these velocities are for moving along arcs, which pre-stabilization follows
 		return knPreStabilize_Joint(solve, i, epsilon) / solve->input.h;
 	}

@@ -167,6 +167,9 @@ static double closeJoint(knArticulationSolve* solve, int i, double epsilon) {
 
 double knPreStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
 	KN_ASSERT(solve->phase == KN_ARTICULATION_DYNAMICS);
+	if (solve->velocitiesOnly) {
+		return 0.0;
+	}
 	if (solve->paper) {
 		return knPreStabilize_PaperJoint(solve, i, epsilon);
 	}
@@ -181,7 +184,7 @@ double knPreStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
 
 double knPreStabilize_Sweep(knArticulationSolve* solve, double epsilon) {
 	solve->preSweeps += 1;
-	if (!solve->paper) {
+	if (!solve->paper && !solve->velocitiesOnly) {
 		return solve->input.h * knArticulationSolve_SettleAgain(solve);
 	}
 	return knArticulationSolve_Sweep(solve, knPreStabilize_Joint, false, epsilon);
