@@ -4,37 +4,17 @@
 
 // --- inverse dynamics ------------------------------------------------------------------------------------
 
-// Adds S qdd to the accelerations, link by link; work->motion held those for qdd = 0 and holds the increments after.
-static void addAccelerations(const knTree* tree, knTreeWork* work, const double* qdd) {
-	const knTreeMotion still = { knLanes_All(0.0), knLanes_All(0.0) };
-	for (int i = 0; i < tree->count; ++i) {
-		const knTreeNode* node = &tree->nodes[i];
-		const knTreeMotion* parent = node->parent >= 0 ? &work->motion[node->parent] : &still;
-		knTreeMotion added = knTreeMotion_Shift(parent, work->pose[i].r);
-		if (knTreeNode_IsHinge(node)) {
-			added.ang += work->pose[i].R.x * knLanes_All(qdd[node->vOffset]);
-		} else {
-			knTreeMotion joint = knTree_WideVelocity(tree, work, i, qdd);
-			added.ang += joint.ang;
-			added.lin += joint.lin;
-		}
-		work->motion[i] = added;
-		const knTreeRigid* rigid = &work->rigid[i];
-		work->force[i].n += knLanes_Mul(&rigid->A, added.ang) + knLanes_Cross(rigid->h, added.lin);
-		work->force[i].f += added.lin * knLanes_All(node->mass) + knLanes_Cross(added.ang, rigid->h);
-	}
-}
-
 static void projectForces(const knTree* tree, knTreeWork* work, double* tau) {
 	for (int i = tree->count - 1; i >= 0; --i) {
 		const knTreeNode* node = &tree->nodes[i];
 		const knTreeForce* force = &work->force[i];
-		if (knTreeNode_IsHinge(node)) {
-			tau[node->vOffset] = knLanes_Dot(work->pose[i].R.x, force->n);
-		} else {
+		if (knTreeNode_IsWide(node)) {
 			for (int k = 0; k < node->nv; ++k) {
 				tau[node->vOffset + k] = knTree_Power(&work->S[node->vOffset + k], force);
 			}
+		} else {
+			tau[node->vOffset] =
+				knLanes_Dot(work->pose[i].R.x, knTreeNode_IsHinge(node) ? force->n : force->f);
 		}
 		if (node->parent >= 0) {
 			knTreeForce_AddShifted(&work->force[node->parent], force, work->pose[i].r);
@@ -44,10 +24,7 @@ static void projectForces(const knTree* tree, knTreeWork* work, double* tau) {
 
 void knTree_InverseDynamics(const knTree* tree, knTreeWork* work, const double* q, const double* v,
 							const double* qdd, const knTwist* forces, knVec3 gravity, double* tau) {
-	knTree_Sweep(tree, work, q, v, gravity);
-	if (qdd != NULL) {
-		addAccelerations(tree, work, qdd);
-	}
+	knTree_Sweep(tree, work, q, v, qdd, gravity);
 	for (int i = 0; forces != NULL && i < tree->count; ++i) {
 		knTreeForce applied = knTree_UserForce(tree, work, i, forces);
 		work->force[i].n -= applied.n;
@@ -58,23 +35,15 @@ void knTree_InverseDynamics(const knTree* tree, knTreeWork* work, const double* 
 
 // --- mass matrix -----------------------------------------------------------------------------------------
 
-static knTreeMotion column(const knTree* tree, const knTreeWork* work, int i, int k) {
-	const knTreeNode* node = &tree->nodes[i];
-	if (knTreeNode_IsHinge(node)) {
-		return (knTreeMotion){ work->pose[i].R.x, knLanes_All(0.0) };
-	}
-	return work->S[node->vOffset + k];
-}
-
 // One column of S at link i, carried as a force towards the root.
 static void fillColumn(const knTree* tree, const knTreeWork* work, int i, int k, double* H) {
 	int nv = tree->nv, row = tree->nodes[i].vOffset + k;
-	knTreeMotion S = column(tree, work, i, k);
+	knTreeMotion S = knTree_Column(tree, work, i, k);
 	knTreeForce F = knTreeInertia_Mul(&work->composite[i], &S);
 	for (int j = i; j >= 0; j = tree->nodes[j].parent) {
 		const knTreeNode* node = &tree->nodes[j];
 		for (int l = 0; l < node->nv; ++l) {
-			knTreeMotion other = column(tree, work, j, l);
+			knTreeMotion other = knTree_Column(tree, work, j, l);
 			double value = knTree_Power(&other, &F);
 			H[row * nv + node->vOffset + l] = H[(node->vOffset + l) * nv + row] = value;
 		}

@@ -4,7 +4,7 @@
 #define TREES 10000
 
 typedef struct Worst {
-	double massMatrix, lagrange, torques, collision, numbering;
+	double massMatrix, lagrange, torques, collision, operational, numbering;
 	int trees, kinds[KN_JOINT_KIND_COUNT];
 } Worst;
 
@@ -94,6 +94,20 @@ static void checkCollision(Tree* t) {
 	keep(&worst.collision, difference(K, expected, 9) / fmax(largest(expected, 9), 1e-3));
 }
 
+// The inertia that two points show, with the cross terms between them.
+static void checkOperational(Tree* t) {
+	static double J[12 * MAX_V];
+	knTreePoint points[2] = { { testInt(&dice, t->count), randomVector() },
+							  { testInt(&dice, t->count), randomVector() } };
+	double expected[144], inverse[144];
+	for (int k = 0; k < 2; ++k) {
+		knTree_Jacobian(t->tree, t->work, points[k].link, points[k].point, J + k * 6 * t->nv);
+	}
+	projectInverse(t, J, 12, expected);
+	knTree_OperationalInverse(t->tree, t->work, points, 2, inverse);
+	keep(&worst.operational, difference(inverse, expected, 144) / fmax(largest(expected, 144), 1e-3));
+}
+
 // A legal renumbering: by depth, within a depth from the last to the first.
 static void renumber(const Tree* t, int* order, int* place) {
 	int depth[MAX_LINKS], count = 0;
@@ -162,15 +176,17 @@ static void ten_thousand_trees_agree(void** state) {
 		checkLagrange(&t, qdd);
 		checkTorques(&t, qdd);
 		checkCollision(&t);
+		checkOperational(&t);
 		for (int i = 0; i < t.count; ++i) {
 			++worst.kinds[t.links[i].kind];
 		}
 		++worst.trees;
 		freeTree(&t);
 	}
-	print_message(
-		"%d trees; worst: mass matrix %.2g, multipliers %.2g, torques %.2g, K %.2g, numbering %.2g\n",
-		worst.trees, worst.massMatrix, worst.lagrange, worst.torques, worst.collision, worst.numbering);
+	print_message("%d trees; worst: mass matrix %.2g, multipliers %.2g, torques %.2g, K %.2g, points %.2g, "
+				  "numbering %.2g\n",
+				  worst.trees, worst.massMatrix, worst.lagrange, worst.torques, worst.collision,
+				  worst.operational, worst.numbering);
 	assert_int_equal(worst.trees, TREES);
 	for (int kind = 0; kind < KN_JOINT_KIND_COUNT; ++kind) {
 		assert_true(kind == KN_JOINT_CUSTOM || worst.kinds[kind] > TREES / 10);
@@ -179,6 +195,7 @@ static void ten_thousand_trees_agree(void** state) {
 	assert_true(worst.lagrange < 1e-9);
 	assert_true(worst.torques < 1e-9);
 	assert_true(worst.collision < 1e-10);
+	assert_true(worst.operational < 1e-10);
 	assert_true(worst.numbering < 1e-9);
 }
 
