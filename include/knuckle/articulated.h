@@ -84,6 +84,25 @@ KN_API bool knTree_FactorMassMatrix(const knTree* tree, double* H);
 // x <- H^-1 x with those factors.
 KN_API void knTree_SolveMassMatrix(const knTree* tree, const double* H, double* x);
 
+// --- derivatives -----------------------------------------------------------------------------------------
+
+// Derivatives by q are by a step of knTree_Integrate, one velocity coordinate at a time: for quaternions, tangents. Forces on
+// links keep their direction and stay at their links' origins. All matrices are nv x nv, row-major.
+KN_API void knTree_InverseDynamicsDerivatives(const knTree* tree, knTreeWork* work, const double* q,
+											  const double* v, const double* qdd, const knTwist* forces,
+											  knVec3 gravity, double* byQ, double* byV);
+
+typedef struct knTreeDerivatives {
+	double* qdd;               // [nv] as knTree_ForwardDynamics
+	double *byQ, *byV, *byTau; // of qdd; byTau is H^-1
+	double* factors;           // knTree_FactorMassMatrix
+} knTreeDerivatives;
+
+// All arrays are the caller's. False if the mass matrix is not definite.
+KN_API bool knTree_ForwardDynamicsDerivatives(const knTree* tree, knTreeWork* work, const double* q,
+											  const double* v, const double* tau, const knTwist* forces,
+											  knVec3 gravity, const knTreeDerivatives* out);
+
 // --- impulses --------------------------------------------------------------------------------------------
 
 // Articulated inertias at q: what the functions of this section need. knTree_ForwardDynamics does it too.

@@ -108,25 +108,42 @@ bool knTree_FactorMassMatrix(const knTree* tree, double* H) {
 	return true;
 }
 
-void knTree_SolveMassMatrix(const knTree* tree, const double* H, double* x) {
+// X_to -= factor X_from, rows of X.
+static void subtractRow(double* X, int columns, int to, double factor, int from) {
+	double* target = X + (size_t)to * (size_t)columns;
+	const double* source = X + (size_t)from * (size_t)columns;
+	for (int c = 0; c < columns; ++c) {
+		target[c] -= factor * source[c];
+	}
+}
+
+void knTree_SolveMassMatrixRows(const knTree* tree, const double* H, double* X, int columns) {
 	int nv = tree->nv;
 	for (int link = tree->count - 1; link >= 0; --link) {
 		const knTreeNode* node = &tree->nodes[link];
 		for (int k = node->vOffset + node->nv - 1; k >= node->vOffset; --k) {
 			int at = link;
 			for (int i = above(tree, &at, k); i >= 0; i = above(tree, &at, i)) {
-				x[i] -= H[k * nv + i] * x[k];
+				subtractRow(X, columns, i, H[k * nv + i], k);
 			}
 		}
 	}
 	for (int link = 0; link < tree->count; ++link) {
 		const knTreeNode* node = &tree->nodes[link];
 		for (int k = node->vOffset; k < node->vOffset + node->nv; ++k) {
-			x[k] /= H[k * nv + k];
+			double* row = X + (size_t)k * (size_t)columns;
+			double inverse = 1.0 / H[k * nv + k];
+			for (int c = 0; c < columns; ++c) {
+				row[c] *= inverse;
+			}
 			int at = link;
 			for (int i = above(tree, &at, k); i >= 0; i = above(tree, &at, i)) {
-				x[k] -= H[k * nv + i] * x[i];
+				subtractRow(X, columns, k, H[k * nv + i], i);
 			}
 		}
 	}
+}
+
+void knTree_SolveMassMatrix(const knTree* tree, const double* H, double* x) {
+	knTree_SolveMassMatrixRows(tree, H, x, 1);
 }

@@ -278,6 +278,8 @@ static size_t layOut(knTreeWork* work, const knTree* tree, char* block) {
 	work->S = carve(block, &at, nv * sizeof(knTreeMotion));
 	work->slots = carve(block, &at, (size_t)tree->slotCount * sizeof(knTreeShare));
 	work->composite = carve(block, &at, n * sizeof(knTreeInertia));
+	work->sums = carve(block, &at, n * sizeof(knTreeSums));
+	work->columns = carve(block, &at, nv * sizeof(knTreeColumn));
 	work->origin = carve(block, &at, n * sizeof(knLanes));
 	return at;
 }

@@ -91,6 +91,27 @@ typedef struct knTreeWideJoint {
 	double u[6];
 } knTreeWideJoint;
 
+// A 6 x 3 matrix x -> (T x, x x t): what turns a spatial force.
+typedef struct knTreeTurning {
+	knMat33 T;
+	knVec3 t;
+} knTreeTurning;
+
+// Sums over a subtree for derivatives, about the first joint's origin (derivatives.c).
+typedef struct knTreeSums {
+	double mass;
+	knVec3 h;  // mass times centre
+	knMat33 A; // inertia about the origin
+	knTwist F; // force that the subtree asks for
+	knTreeTurning B, E;
+} knTreeSums;
+
+// A velocity coordinate for derivatives, about the same point.
+typedef struct knTreeColumn {
+	knTwist J, Z, Y;
+	knVec3 W; // angular part
+} knTreeColumn;
+
 // What the roots hang on: the world, or a body that a user moves.
 typedef struct knTreeBase {
 	knTreePose pose; // r: the base's origin in the world
@@ -113,6 +134,8 @@ struct knTreeWork {
 	knTreeMotion* S;          // [nv] subspace columns, world axes; not written for hinges and sliders
 	knTreeShare* slots;       // [slotCount]
 	knTreeInertia* composite; // [count]
+	knTreeSums* sums;         // [count] derivatives.c
+	knTreeColumn* columns;    // [nv] derivatives.c
 	knLanes* origin;          // [count] O_i in the world, written with the poses
 };
 
@@ -259,3 +282,8 @@ KN_LANES_INLINE knTreeMotion knTree_FollowNarrow(const knTree* tree, const knTre
 	own[0] = change[0];
 	return motion;
 }
+
+// --- rnea.c ------------------------------------------------------------------------------------------------
+
+// X <- H^-1 X with the factors of knTree_FactorMassMatrix, X nv x columns, row-major.
+void knTree_SolveMassMatrixRows(const knTree* tree, const double* H, double* X, int columns);
