@@ -44,6 +44,8 @@ struct knTree {
 	int count, nq, nv, slotCount;
 	knTreeNode* nodes; // [count]
 	knJoint* joints;   // [count] for the general kernel: kind and sizes only
+	int* above;        // [nv] the velocity coordinate before on the way to the root, -1 at its end
+	int* runStart;     // [nv] from here to the coordinate, each is above the next
 	knFrame* inLink;   // [count] child joint frame in the link's own frame
 	knFrame* rest;     // [count] joint frame at rest, seen from the parent's child joint frame
 	knMassProps* mass; // [count] in the child joint frame, inertia about the centre
