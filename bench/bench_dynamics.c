@@ -10,7 +10,7 @@
 #include "knuckle/articulated.h"
 #include "plot.h"
 
-#define BATCHES 7
+#define BATCHES 25
 #define BATCH_TIME 0.004 // s
 #define MATRIX_LIMIT 300 // velocities up to which whole matrices are timed
 #define MATRIX_LIMIT_FULL 1000

@@ -1,7 +1,7 @@
 // Dynamics of articulated trees in joint coordinates, as pure functions: usable without a world, without a stepper.
 //
-// A tree is links numbered so that a parent comes before its children; each hangs on its parent (or on the base, which
-// is the world) by one joint of the vocabulary. A free joint makes a floating base. q holds the joints' coordinates and
+// A tree is links numbered so that a parent comes before its children; each hangs on its parent (or on the base: the
+// world, or a frame that moves) by one joint of the vocabulary. A free joint makes a floating base. q holds the joints' coordinates and
 // v their velocities in the order of links; v is what knJointKind says: S(q) v is the child's velocity relative to the
 // parent at the joint, in the child joint frame's axes. Torques tau are dual to v; qdd is the rate of v.
 //
@@ -9,7 +9,8 @@
 //
 //   knTree_ForwardDynamics   qdd (articulated-body method)         knTree_MassMatrix   H (composite bodies)
 //   knTree_InverseDynamics   tau (Newton and Euler, recursively)   knTree_Respond      dv after impulses
-//   knTree_CollisionMatrix   K of a contact between links or with the world
+//   knTree_CollisionMatrix   K of a contact between links or with the base
+//   knTreeLagrange           a baseline that also takes loops      knLinkageSet        the trees of a model
 //
 // All scratch lives in a knTreeWork, so that no call allocates and any number of threads can share a tree. Results
 // depend only on the tree, not on how its links are numbered (beyond rounding).

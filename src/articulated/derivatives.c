@@ -250,8 +250,8 @@ bool knTree_ForwardDynamicsDerivatives(const knTree* tree, knTreeWork* work, con
 		out->byQ[k] = -out->byQ[k];
 		out->byV[k] = -out->byV[k];
 	}
-	knTree_SolveMassMatrixRows(tree, out->factors, out->byQ, nv);
-	knTree_SolveMassMatrixRows(tree, out->factors, out->byV, nv);
-	knTree_SolveMassMatrixRows(tree, out->factors, out->byTau, nv);
+	tree->kernel->solve(tree, out->factors, out->byQ, nv);
+	tree->kernel->solve(tree, out->factors, out->byV, nv);
+	tree->kernel->solve(tree, out->factors, out->byTau, nv);
 	return true;
 }

@@ -63,34 +63,6 @@ bool knTree_FactorMassMatrix(const knTree* tree, double* H) {
 	return true;
 }
 
-// X_to -= factor X_from, rows of X.
-static void subtractRow(double* X, int columns, int to, double factor, int from) {
-	double* target = X + (size_t)to * (size_t)columns;
-	const double* source = X + (size_t)from * (size_t)columns;
-	for (int c = 0; c < columns; ++c) {
-		target[c] -= factor * source[c];
-	}
-}
-
-void knTree_SolveMassMatrixRows(const knTree* tree, const double* H, double* X, int columns) {
-	size_t nv = (size_t)tree->nv;
-	for (int k = tree->nv - 1; k >= 0; --k) {
-		for (int i = tree->above[k]; i >= 0; i = tree->above[i]) {
-			subtractRow(X, columns, i, H[(size_t)k * nv + (size_t)i], k);
-		}
-	}
-	for (int k = 0; k < tree->nv; ++k) {
-		double* row = X + (size_t)k * (size_t)columns;
-		double inverse = 1.0 / H[(size_t)k * nv + (size_t)k];
-		for (int c = 0; c < columns; ++c) {
-			row[c] *= inverse;
-		}
-		for (int i = tree->above[k]; i >= 0; i = tree->above[i]) {
-			subtractRow(X, columns, k, H[(size_t)k * nv + (size_t)i], i);
-		}
-	}
-}
-
 void knTree_SolveMassMatrix(const knTree* tree, const double* H, double* x) {
 	size_t nv = (size_t)tree->nv;
 	for (int k = tree->nv - 1; k >= 0; --k) {

@@ -27,6 +27,8 @@ typedef struct knTreeKernel {
 	void (*project)(const knTree* tree, knTreeWork* work, double* tau);
 	// H from q.
 	void (*mass)(const knTree* tree, knTreeWork* work, const double* q, double* H);
+	// X <- H^-1 X with the factors of knTree_FactorMassMatrix, X nv x columns, row-major.
+	void (*solve)(const knTree* tree, const double* H, double* X, int columns);
 	// Velocity changes by impulses; work->force holds minus those on links.
 	void (*respond)(const knTree* tree, knTreeWork* work, const double* jointImpulses, double* dv);
 	void (*collide)(const knTree* tree, const knTreeWork* work, int linkA, int linkB, knVec3 point,

@@ -252,8 +252,3 @@ KN_LANES_INLINE knTreeMotion knTree_Column(const knTree* tree, const knTreeWork*
 
 // World moment about O_i and force of what a user applies at the link frame's origin.
 knTreeForce knTree_UserForce(const knTree* tree, const knTreeWork* work, int i, const knTwist* forces);
-
-// --- dynamics.c --------------------------------------------------------------------------------------------
-
-// X <- H^-1 X with the factors of knTree_FactorMassMatrix, X nv x columns, row-major.
-void knTree_SolveMassMatrixRows(const knTree* tree, const double* H, double* X, int columns);
