@@ -11,8 +11,8 @@
 #include "plot.h"
 
 #define BATCHES 25
-#define BATCH_TIME 0.004 // s
-#define MATRIX_LIMIT 300 // velocities up to which whole matrices are timed
+#define BATCH_TIME 0.0008 // s: short enough to fit between what else runs
+#define MATRIX_LIMIT 300  // velocities up to which whole matrices are timed
 #define MATRIX_LIMIT_FULL 1000
 #define MAX_MODELS 16
 
