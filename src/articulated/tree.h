@@ -22,6 +22,9 @@
 #include "knuckle/articulated.h"
 #include "model/joint.h"
 
+// Impulses (N s) and motions (m/s) below this are none.
+#define KN_TREE_FADED 1e-100
+
 // What never changes of a link. Its own frame here is the child joint frame. Plain numbers, so that a step over a long
 // chain reads little memory.
 typedef struct knTreeNode {
