@@ -47,6 +47,8 @@ KN_API int knTree_Parent(const knTree* tree, int link);
 
 KN_API knTreeWork* knTreeWork_Create(const knTree* tree, const knAllocator* allocator, knError* error);
 KN_API void knTreeWork_Destroy(knTreeWork* work);
+// Where the base is from now on, and how it moves (velocity of its origin, world axes, constant); at first the world.
+KN_API void knTreeWork_SetBase(knTreeWork* work, knFrame frame, knTwist velocity);
 
 // Coordinates with all joints closed (identity joint frames).
 KN_API void knTree_NeutralCoordinates(const knTree* tree, double* q);
@@ -102,5 +104,35 @@ KN_API void knTree_Respond(const knTree* tree, knTreeWork* work, const knTreeImp
 // point. linkB -1: the world. Costs the depth of the links only.
 KN_API knMat33 knTree_CollisionMatrix(const knTree* tree, knTreeWork* work, int linkA, int linkB,
 									  knVec3 point);
+
+// --- loops, and the baseline in maximal coordinates ----------------------------------------------------------
+
+// A joint beside the tree's own, between any two links or a link and the base.
+typedef struct knTreeLoop {
+	const char* name;     // for messages; may be NULL
+	int parent, child;    // links, -1: the base
+	knJointKind kind;     // any; CUSTOM needs `custom`
+	knFrame frameParent;  // the joint frame in the parent link's frame
+	knFrame frameChild;   // and in the child's
+	knCustomJoint custom; // KN_JOINT_CUSTOM only
+} knTreeLoop;
+
+// Newton's and Euler's equations of every link with a multiplier for every locked direction of every joint, factored as one
+// block-sparse matrix: time and memory are linear on trees, and joints may close loops. It shares no recursion with
+// the functions above.
+typedef struct knTreeLagrange knTreeLagrange;
+
+KN_API knTreeLagrange* knTreeLagrange_Create(const knTree* tree, const knTreeLoop* loops, int loopCount,
+											 const knAllocator* allocator, knError* error);
+KN_API void knTreeLagrange_Destroy(knTreeLagrange* lagrange);
+// Blocks of the factor that the matrix does not have: 0 without loops.
+KN_API int knTreeLagrange_FillBlocks(const knTreeLagrange* lagrange);
+// qdd as knTree_ForwardDynamics, under the loops. Only the base is read from `work`. Loops that contradict
+// each other or repeat what the tree says leave their superfluous multipliers at zero; false if q or v is not finite.
+KN_API bool knTreeLagrange_ForwardDynamics(knTreeLagrange* lagrange, const knTreeWork* work, const double* q,
+										   const double* v, const double* tau, const knTwist* forces,
+										   knVec3 gravity, double* qdd);
+// The force of loop `loop` after that call: on its child, at the child's joint origin, world axes.
+KN_API knTwist knTreeLagrange_LoopForce(const knTreeLagrange* lagrange, int loop);
 
 KN_END_C

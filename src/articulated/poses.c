@@ -63,32 +63,36 @@ knTreeMotion knTree_WideBias(const knTree* tree, const knTreeWork* work, int i, 
 
 // --- all links -------------------------------------------------------------------------------------------
 
-static const knLanes33* parentAxes(const knTreeWork* work, const knTreeNode* node, const knLanes33* world) {
-	return node->parent >= 0 ? &work->pose[node->parent].R : world;
+static const knLanes33* parentAxes(const knTreeWork* work, const knTreeNode* node) {
+	return node->parent >= 0 ? &work->pose[node->parent].R : &work->base->pose.R;
+}
+
+static void placeOrigin(const knTree* tree, knTreeWork* work, int i) {
+	int p = tree->nodes[i].parent;
+	work->origin[i] = (p >= 0 ? work->origin[p] : work->base->pose.r) + work->pose[i].r;
 }
 
 void knTree_Place(const knTree* tree, knTreeWork* work, const double* q) {
-	const knLanes33 world = knTree_WorldAxes();
 	for (int i = 0; i < tree->count; ++i) {
 		const knTreeNode* node = &tree->nodes[i];
-		const knLanes33* parent = parentAxes(work, node, &world);
+		const knLanes33* parent = parentAxes(work, node);
 		if (knTreeNode_IsHinge(node)) {
 			placeHinge(node, parent, q[node->qOffset], &work->pose[i]);
 		} else {
 			knTree_PlaceWide(tree, work, i, parent, q);
 		}
+		placeOrigin(tree, work, i);
 	}
 }
 
 void knTree_Sweep(const knTree* tree, knTreeWork* work, const double* q, const double* v, knVec3 gravity) {
-	const knLanes33 world = knTree_WorldAxes();
-	const knTreeMotion still = { knLanes_All(0.0), knLanes_All(0.0) };
 	const knTreeMotion lifted = { knLanes_All(0.0), -knLanes_FromVec(gravity) };
 	for (int i = 0; i < tree->count; ++i) {
 		const knTreeNode* node = &tree->nodes[i];
 		int p = node->parent;
-		const knLanes33* axes = p >= 0 ? &work->pose[p].R : &world;
-		const knTreeMotion vp = p >= 0 ? work->velocity[p] : still, ap = p >= 0 ? work->motion[p] : lifted;
+		const knLanes33* axes = parentAxes(work, node);
+		const knTreeMotion vp = p >= 0 ? work->velocity[p] : work->base->velocity;
+		const knTreeMotion ap = p >= 0 ? work->motion[p] : lifted;
 		knTreePose* pose = &work->pose[i];
 		knTreeMotion joint, bias;
 		if (knTreeNode_IsHinge(node)) {
@@ -101,6 +105,7 @@ void knTree_Sweep(const knTree* tree, knTreeWork* work, const double* q, const d
 			joint = knTree_WideVelocity(tree, work, i, v);
 			bias = knTree_WideBias(tree, work, i, vp.ang, q, v);
 		}
+		placeOrigin(tree, work, i);
 		knLanes swing = knLanes_Cross(vp.ang, pose->r);
 		knTreeMotion velocity = { vp.ang + joint.ang, vp.lin + swing + joint.lin };
 		knTreeMotion motion = { ap.ang + bias.ang, ap.lin + knLanes_Cross(ap.ang, pose->r) +
@@ -114,28 +119,19 @@ void knTree_Sweep(const knTree* tree, knTreeWork* work, const double* q, const d
 
 // --- what users read -------------------------------------------------------------------------------------
 
-void knTree_FindOrigins(const knTree* tree, knTreeWork* work) {
-	for (int i = 0; i < tree->count; ++i) {
-		int p = tree->nodes[i].parent;
-		knVec3 from = p >= 0 ? work->origin[p] : knZero3();
-		work->origin[i] = knAdd(from, knLanes_ToVec(work->pose[i].r));
-	}
-}
-
 void knTree_Kinematics(const knTree* tree, knTreeWork* work, const double* q, const double* v) {
 	knTree_Sweep(tree, work, q, v, knZero3());
-	knTree_FindOrigins(tree, work);
 }
 
 knFrame knTree_LinkFrame(const knTree* tree, const knTreeWork* work, int link) {
 	knMat33 R = knLanes_ToMat(&work->pose[link].R);
-	knFrame joint = knMakeFrame(work->origin[link], knQuat_FromMat33(&R));
+	knFrame joint = knMakeFrame(knLanes_ToVec(work->origin[link]), knQuat_FromMat33(&R));
 	return knMulF(joint, knInvF(tree->inLink[link]));
 }
 
 knTwist knTree_LinkVelocity(const knTree* tree, const knTreeWork* work, int link) {
 	knVec3 w = knLanes_ToVec(work->velocity[link].ang), u = knLanes_ToVec(work->velocity[link].lin);
-	knVec3 arm = knSub(knTree_LinkFrame(tree, work, link).p, work->origin[link]);
+	knVec3 arm = knSub(knTree_LinkFrame(tree, work, link).p, knLanes_ToVec(work->origin[link]));
 	return (knTwist){ w, knAdd(u, knCross(w, arm)) };
 }
 
@@ -153,7 +149,7 @@ void knTree_Jacobian(const knTree* tree, const knTreeWork* work, int link, knVec
 	}
 	for (int i = link; i >= 0; i = tree->nodes[i].parent) {
 		const knTreeNode* node = &tree->nodes[i];
-		knVec3 arm = knSub(point, work->origin[i]);
+		knVec3 arm = knSub(point, knLanes_ToVec(work->origin[i]));
 		for (int k = 0; k < node->nv; ++k) {
 			const knTreeMotion* S = &work->S[node->vOffset + k];
 			bool hinge = knTreeNode_IsHinge(node);
@@ -188,7 +184,7 @@ double knTree_PotentialEnergy(const knTree* tree, const knTreeWork* work, knVec3
 	for (int i = 0; i < tree->count; ++i) {
 		const knTreeNode* node = &tree->nodes[i];
 		knVec3 moment = knLanes_ToVec(knLanes_Mul(&work->pose[i].R, node->momentArm));
-		sum -= knDot(gravity, knMulAdd(moment, node->mass, work->origin[i]));
+		sum -= knDot(gravity, knMulAdd(moment, node->mass, knLanes_ToVec(work->origin[i])));
 	}
 	return sum;
 }
@@ -198,7 +194,7 @@ knTwist knTree_Momentum(const knTree* tree, const knTreeWork* work, knVec3 point
 	for (int i = 0; i < tree->count; ++i) {
 		knTreeForce momentum = linkMomentum(tree, work, i);
 		knVec3 p = knLanes_ToVec(momentum.f);
-		knVec3 L = knAdd(knLanes_ToVec(momentum.n), knCross(knSub(work->origin[i], point), p));
+		knVec3 L = knAdd(knLanes_ToVec(momentum.n), knCross(knSub(knLanes_ToVec(work->origin[i]), point), p));
 		sum = (knTwist){ knAdd(sum.ang, L), knAdd(sum.lin, p) };
 	}
 	return sum;

@@ -6,7 +6,6 @@
 
 void knTree_PrepareImpulses(const knTree* tree, knTreeWork* work, const double* q) {
 	knTree_Place(tree, work, q);
-	knTree_FindOrigins(tree, work);
 	for (int i = 0; i < tree->count; ++i) {
 		work->rigid[i] = knTreeNode_Rigid(&tree->nodes[i], &work->pose[i].R);
 		work->force[i] = (knTreeForce){ knLanes_All(0.0), knLanes_All(0.0) };
@@ -87,7 +86,8 @@ void knTree_Respond(const knTree* tree, knTreeWork* work, const knTreeImpulse* i
 	}
 	for (int k = 0; k < count; ++k) {
 		const knTreeImpulse* hit = &impulses[k];
-		knVec3 moment = knAdd(hit->moment, knCross(knSub(hit->point, work->origin[hit->link]), hit->impulse));
+		knVec3 moment = knAdd(
+			hit->moment, knCross(knSub(hit->point, knLanes_ToVec(work->origin[hit->link])), hit->impulse));
 		work->force[hit->link].n -= knLanes_FromVec(moment);
 		work->force[hit->link].f -= knLanes_FromVec(hit->impulse);
 	}
@@ -131,7 +131,7 @@ static int listPath(const knTree* tree, knTreeWork* work, int a, int b) {
 }
 
 static void addUnitImpulses(knTreeWork* work, int link, knVec3 point, double sign) {
-	knVec3 arm = knSub(point, work->origin[link]);
+	knVec3 arm = knSub(point, knLanes_ToVec(work->origin[link]));
 	for (int c = 0; c < 3; ++c) {
 		knVec3 unit = knZero3();
 		knSetComponent(&unit, c, sign);
@@ -142,7 +142,7 @@ static void addUnitImpulses(knTreeWork* work, int link, knVec3 point, double sig
 
 static knVec3 pointMotion(const knTreeWork* work, int link, knVec3 point, int c) {
 	const knTreeMotion* motion = &work->probeMotion[link][c];
-	knVec3 arm = knSub(point, work->origin[link]);
+	knVec3 arm = knSub(point, knLanes_ToVec(work->origin[link]));
 	return knAdd(knLanes_ToVec(motion->lin), knCross(knLanes_ToVec(motion->ang), arm));
 }
 

@@ -109,13 +109,14 @@ static void compileNode(knTree* tree, const knTreeLink* link, int i) {
 	tree->inLink[i] = link->frameChild;
 
 	knFrame parent = link->parent >= 0 ? tree->inLink[link->parent] : knIdentityF();
-	knFrame rest = knInvMulF(parent, link->frameParent);
+	knFrame rest = tree->rest[i] = knInvMulF(parent, link->frameParent);
 	knMat33 turn = knQuat_ToMat33(rest.q);
 	node->turn = knLanes_FromMat(&turn);
 	node->shift = knLanes_FromVec(rest.p);
 
 	// mass properties in the child joint frame, inertia about its origin
 	knMassProps props = knMassProps_Transform(&link->mass, knInvF(link->frameChild));
+	tree->mass[i] = props;
 	knMat33 skew = knSkew(props.center), square = knMulMM(&skew, &skew);
 	square = knScaleM(-props.mass, &square);
 	knMat33 origin = knAddMM(&props.inertia, &square);
@@ -164,9 +165,12 @@ knTree* knTree_Create(const knTreeLink* links, int count, const knAllocator* all
 		tree->nodes = knAllocZero(&source, (size_t)count * sizeof(knTreeNode));
 		tree->joints = knAllocZero(&source, (size_t)count * sizeof(knJoint));
 		tree->inLink = knAllocZero(&source, (size_t)count * sizeof(knFrame));
+		tree->rest = knAllocZero(&source, (size_t)count * sizeof(knFrame));
+		tree->mass = knAllocZero(&source, (size_t)count * sizeof(knMassProps));
 	}
 	bool room =
-		tree != NULL && (count == 0 || (tree->nodes != NULL && tree->joints != NULL && tree->inLink != NULL));
+		tree != NULL && (count == 0 || (tree->nodes != NULL && tree->joints != NULL && tree->inLink != NULL &&
+										tree->rest != NULL && tree->mass != NULL));
 	for (int i = 0; room && i < count; ++i) {
 		compileNode(tree, &links[i], i);
 	}
@@ -187,6 +191,8 @@ void knTree_Destroy(knTree* tree) {
 	knFree(&allocator, tree->nodes, n * sizeof(knTreeNode));
 	knFree(&allocator, tree->joints, n * sizeof(knJoint));
 	knFree(&allocator, tree->inLink, n * sizeof(knFrame));
+	knFree(&allocator, tree->rest, n * sizeof(knFrame));
+	knFree(&allocator, tree->mass, n * sizeof(knMassProps));
 	knFree(&allocator, tree, sizeof(knTree));
 }
 
@@ -248,6 +254,7 @@ static size_t layOut(knTreeWork* work, const knTree* tree, char* block) {
 	for (int i = 0; i < tree->count; ++i) {
 		wide = wide || !knTreeNode_IsHinge(&tree->nodes[i]);
 	}
+	work->base = carve(block, &at, sizeof(knTreeBase));
 	work->pose = carve(block, &at, n * sizeof(knTreePose));
 	work->velocity = carve(block, &at, n * sizeof(knTreeMotion));
 	work->motion = carve(block, &at, n * sizeof(knTreeMotion));
@@ -258,7 +265,7 @@ static size_t layOut(knTreeWork* work, const knTree* tree, char* block) {
 	work->S = carve(block, &at, nv * sizeof(knTreeMotion));
 	work->slots = carve(block, &at, (size_t)tree->slotCount * sizeof(knTreeShare));
 	work->composite = carve(block, &at, n * sizeof(knTreeInertia));
-	work->origin = carve(block, &at, n * sizeof(knVec3));
+	work->origin = carve(block, &at, n * sizeof(knLanes));
 	work->probeForce = carve(block, &at, n * sizeof(*work->probeForce));
 	work->probeMotion = carve(block, &at, n * sizeof(*work->probeMotion));
 	work->probe = carve(block, &at, nv * sizeof(*work->probe));
@@ -280,7 +287,14 @@ knTreeWork* knTreeWork_Create(const knTree* tree, const knAllocator* allocator, 
 		return NULL;
 	}
 	layOut(work, tree, work->block);
+	knTreeWork_SetBase(work, knIdentityF(), knZeroTwist());
 	return work;
+}
+
+void knTreeWork_SetBase(knTreeWork* work, knFrame frame, knTwist velocity) {
+	knMat33 axes = knQuat_ToMat33(frame.q);
+	work->base->pose = (knTreePose){ knLanes_FromMat(&axes), knLanes_FromVec(frame.p) };
+	work->base->velocity = (knTreeMotion){ knLanes_FromVec(velocity.ang), knLanes_FromVec(velocity.lin) };
 }
 
 void knTreeWork_Destroy(knTreeWork* work) {

@@ -42,6 +42,8 @@ struct knTree {
 	knTreeNode* nodes; // [count]
 	knJoint* joints;   // [count] for the general kernel: kind and sizes only
 	knFrame* inLink;   // [count] child joint frame in the link's own frame
+	knFrame* rest;     // [count] joint frame at rest, seen from the parent's child joint frame
+	knMassProps* mass; // [count] in the child joint frame, inertia about the centre
 };
 
 typedef struct knTreeInertia {
@@ -87,10 +89,17 @@ typedef struct knTreeWideJoint {
 	double u[6];
 } knTreeWideJoint;
 
+// What the roots hang on: the world, or a body that a user moves.
+typedef struct knTreeBase {
+	knTreePose pose; // r: the base's origin in the world
+	knTreeMotion velocity;
+} knTreeBase;
+
 struct knTreeWork {
 	knAllocator allocator;
 	void* block;
 	size_t blockSize;
+	knTreeBase* base;         // [1] written by knTreeWork_SetBase
 	knTreePose* pose;         // [count]
 	knTreeMotion* velocity;   // [count]
 	knTreeMotion* motion;     // [count] accelerations, or velocity changes
@@ -101,7 +110,7 @@ struct knTreeWork {
 	knTreeMotion* S;          // [nv] subspace columns, world axes; not written for hinges
 	knTreeShare* slots;       // [slotCount]
 	knTreeInertia* composite; // [count]
-	knVec3* origin; // [count] O_i in the world, written by knTree_Kinematics and knTree_PrepareImpulses
+	knLanes* origin;          // [count] O_i in the world, written with the poses
 	// the three unit impulses of a collision matrix
 	knTreeForce (*probeForce)[3];   // [count]
 	knTreeMotion (*probeMotion)[3]; // [count]
@@ -201,9 +210,6 @@ void knTree_Place(const knTree* tree, knTreeWork* work, const double* q);
 // Poses, velocities, accelerations for qdd = 0 of all links, and the forces their inertias ask for at these.
 void knTree_Sweep(const knTree* tree, knTreeWork* work, const double* q, const double* v, knVec3 gravity);
 
-// Origins of all joints in the world, from the poses.
-void knTree_FindOrigins(const knTree* tree, knTreeWork* work);
-
 // World moment about O_i and force of what a user applies at the link frame's origin.
 knTreeForce knTree_UserForce(const knTree* tree, const knTreeWork* work, int i, const knTwist* forces);
 
@@ -213,7 +219,3 @@ knTreeForce knTree_UserForce(const knTree* tree, const knTreeWork* work, int i, 
 void knTree_Gather(const knTree* tree, knTreeWork* work, const double* tau);
 // Joint motions from the joints' u, root to leaves.
 void knTree_Spread(const knTree* tree, knTreeWork* work, double* qdd);
-
-static inline knLanes33 knTree_WorldAxes(void) {
-	return (knLanes33){ { 1.0, 0.0, 0.0, 0.0 }, { 0.0, 1.0, 0.0, 0.0 }, { 0.0, 0.0, 1.0, 0.0 } };
-}
