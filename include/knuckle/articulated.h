@@ -84,9 +84,28 @@ KN_API bool knTree_FactorMassMatrix(const knTree* tree, double* H);
 // x <- H^-1 x with those factors.
 KN_API void knTree_SolveMassMatrix(const knTree* tree, const double* H, double* x);
 
+// --- derivatives -----------------------------------------------------------------------------------------
+
+// Derivatives by q are by a step of knTree_Integrate, one velocity coordinate at a time: for quaternions, tangents. Forces on
+// links keep their direction and stay at their links' origins. All matrices are nv x nv, row-major.
+KN_API void knTree_InverseDynamicsDerivatives(const knTree* tree, knTreeWork* work, const double* q,
+											  const double* v, const double* qdd, const knTwist* forces,
+											  knVec3 gravity, double* byQ, double* byV);
+
+typedef struct knTreeDerivatives {
+	double* qdd;               // [nv] as knTree_ForwardDynamics
+	double *byQ, *byV, *byTau; // of qdd; byTau is H^-1
+	double* factors;           // knTree_FactorMassMatrix
+} knTreeDerivatives;
+
+// All arrays are the caller's. False if the mass matrix is not definite.
+KN_API bool knTree_ForwardDynamicsDerivatives(const knTree* tree, knTreeWork* work, const double* q,
+											  const double* v, const double* tau, const knTwist* forces,
+											  knVec3 gravity, const knTreeDerivatives* out);
+
 // --- impulses --------------------------------------------------------------------------------------------
 
-// Articulated inertias at q: what knTree_Respond and knTree_CollisionMatrix need. knTree_ForwardDynamics does it too.
+// Articulated inertias at q: what the functions of this section need. knTree_ForwardDynamics does it too.
 KN_API void knTree_PrepareImpulses(const knTree* tree, knTreeWork* work, const double* q);
 
 // An impulse at a point of a link, world axes.
@@ -101,9 +120,21 @@ typedef struct knTreeImpulse {
 KN_API void knTree_Respond(const knTree* tree, knTreeWork* work, const knTreeImpulse* impulses, int count,
 						   const double* jointImpulses, double* dv);
 // K: the change of the velocity of linkA's point relative to linkB's, per impulse on A (and its opposite on B) at the
-// point. linkB -1: the world. Costs the depth of the links only.
-KN_API knMat33 knTree_CollisionMatrix(const knTree* tree, knTreeWork* work, int linkA, int linkB,
+// point. linkB -1: the base. Costs the depth of the links only. For two trees, or a tree and a rigid body, K is the
+// sum of both parties' K against the base.
+KN_API knMat33 knTree_CollisionMatrix(const knTree* tree, const knTreeWork* work, int linkA, int linkB,
 									  knVec3 point);
+
+// A point that moves with a link; where it is now, in the world.
+typedef struct knTreePoint {
+	int link;
+	knVec3 point;
+} knTreePoint;
+
+// The inverse of the inertia that `count` points show (operational space): J H^-1 J^T, 6 count x 6 count, row-major, J the
+// points' knTree_Jacobian stacked.
+KN_API void knTree_OperationalInverse(const knTree* tree, const knTreeWork* work, const knTreePoint* points,
+									  int count, double* inverse);
 
 // --- loops, and the baseline in maximal coordinates ----------------------------------------------------------
 

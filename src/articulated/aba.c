@@ -1,9 +1,9 @@
 // Forward dynamics by articulated bodies (Featherstone 1987).
 //
 //   from the leaves   IA = I + shares of the children, p likewise
-//                     U = IA S,  D = S^T U,  u = tau - S^T p
-//                     to the parent: IA - U D^-1 U^T and p + U D^-1 u, shifted by r
-//   from the root     a' = shifted a of the parent,  qdd = D^-1 (u - U^T a'),  a = a' + S qdd
+//                     U = IA S,  D = S^T U,  u = tau - S^T p;  IA, p and U shifted to the parent
+//                     to the parent: IA - U D^-1 U^T and p + U D^-1 u
+//   from the root     qdd = D^-1 (u - U^T a) with a of the parent,  a = shifted a + S qdd
 //
 // Velocity terms are in p already (tree.h), so the recursion has none.
 #include "articulated/tree.h"
@@ -16,58 +16,65 @@ KN_LANES_INLINE void leaveShare(const knTree* tree, knTreeWork* work, int i, con
 								const knTreeForce* pa) {
 	const knTreeNode* node = &tree->nodes[i];
 	knTreeShare* share = &work->slots[tree->nodes[node->parent].slot];
-	knLanes r = work->pose[i].r;
-	knTreeInertia shifted = knTreeInertia_Shift(Ia, r);
-	knTreeForce force = { pa->n + knLanes_Cross(r, pa->f), pa->f };
 	if (node->opens) {
-		share->inertia = shifted;
-		share->force = force;
+		share->inertia = *Ia;
+		share->force = *pa;
 	} else {
-		knTreeInertia_Add(&share->inertia, &shifted);
-		share->force.n += force.n;
-		share->force.f += force.f;
+		knTreeInertia_Add(&share->inertia, Ia);
+		share->force.n += pa->n;
+		share->force.f += pa->f;
 	}
 }
 
-// M - U s U^T for one column of U.
-KN_LANES_INLINE void removeRank(knTreeInertia* I, const knTreeForce* U, double s) {
-	knLanes n = U->n * knLanes_All(s), f = U->f * knLanes_All(s);
-	knLanes nx = knLanes_X(n), ny = knLanes_Y(n), nz = knLanes_Z(n);
+// M - U V^T for one column U and V = U/D.
+KN_LANES_INLINE void removeRank(knTreeInertia* I, const knTreeForce* U, const knTreeForce* V) {
+	knLanes nx = knLanes_X(V->n), ny = knLanes_Y(V->n), nz = knLanes_Z(V->n);
 	I->A.x -= U->n * nx;
 	I->A.y -= U->n * ny;
 	I->A.z -= U->n * nz;
 	I->H.x -= U->f * nx;
 	I->H.y -= U->f * ny;
 	I->H.z -= U->f * nz;
-	I->C.x -= U->f * knLanes_X(f);
-	I->C.y -= U->f * knLanes_Y(f);
-	I->C.z -= U->f * knLanes_Z(f);
+	I->C.x -= U->f * knLanes_X(V->f);
+	I->C.y -= U->f * knLanes_Y(V->f);
+	I->C.z -= U->f * knLanes_Z(V->f);
 }
 
-KN_LANES_INLINE void reduceHinge(const knTree* tree, knTreeWork* work, int i, knTreeInertia* IA,
-								 knTreeForce* p, double tau) {
-	knLanes axis = work->pose[i].R.x;
-	knTreeJoint* joint = &work->joint[i];
-	knTreeForce U = { knLanes_Mul(&IA->A, axis), knLanes_Mul(&IA->H, axis) };
-	double invD = 1.0 / knLanes_Dot(axis, U.n), u = tau - knLanes_Dot(axis, p->n);
-	joint->U = U;
-	joint->invD = invD;
-	joint->u = u;
+// A hinge or slider. Everything is shifted to the parent's origin before the joint's own part is taken away, so that the
+// shift does not wait for the division.
+KN_LANES_INLINE void reduceNarrow(const knTree* tree, knTreeWork* work, int i, const knTreeInertia* IA,
+								  const knTreeForce* p, double tau) {
+	bool hinge = knTreeNode_IsHinge(&tree->nodes[i]);
+	knLanes axis = work->pose[i].R.x, r = work->pose[i].r;
+	knLanes33 Ht = knLanes_Transpose(&IA->H);
+	knTreeForce U;
+	if (hinge) {
+		U = (knTreeForce){ knLanes_Mul(&IA->A, axis), knLanes_Mul(&IA->H, axis) };
+	} else {
+		U = (knTreeForce){ knLanes_Mul(&Ht, axis), knLanes_Mul(&IA->C, axis) };
+	}
+	double invD = 1.0 / knLanes_Dot(axis, hinge ? U.n : U.f);
+	double u = tau - knLanes_Dot(axis, hinge ? p->n : p->f);
+	U.n += knLanes_Cross(r, U.f);
+	knLanes scale = knLanes_All(invD);
+	knTreeForce V = { U.n * scale, U.f * scale };
+	work->joint[i] = (knTreeJoint){ V, invD, invD * u };
 	if (tree->nodes[i].parent >= 0) {
-		removeRank(IA, &U, invD);
-		knLanes push = knLanes_All(invD * u);
-		p->n += U.n * push;
-		p->f += U.f * push;
-		leaveShare(tree, work, i, IA, p);
+		knTreeInertia Ia = knTreeInertia_ShiftWith(IA, &Ht, r);
+		removeRank(&Ia, &U, &V);
+		knLanes push = knLanes_All(u);
+		knTreeForce pa = { p->n + knLanes_Cross(r, p->f) + V.n * push, p->f + V.f * push };
+		leaveShare(tree, work, i, &Ia, &pa);
 	}
 }
 
-// D = S^T U, factored; u; then U D^-1 U^T as a sum over columns of U D^-1.
+// D = S^T U, factored; u; then U D^-1 U^T as a sum over columns of U L^-T.
 static void reduceWide(const knTree* tree, knTreeWork* work, int i, knTreeInertia* IA, knTreeForce* p,
 					   const double* tau) {
 	const knTreeNode* node = &tree->nodes[i];
 	knTreeWideJoint* joint = &work->wide[i];
 	const knTreeMotion* S = &work->S[node->vOffset];
+	knLanes r = work->pose[i].r;
 	int n = node->nv;
 	for (int k = 0; k < n; ++k) {
 		joint->U[k] = knTreeInertia_Mul(IA, &S[k]);
@@ -79,9 +86,14 @@ static void reduceWide(const knTree* tree, knTreeWork* work, int i, knTreeInerti
 		}
 	}
 	knDense_FactorLdl(joint->D, n);
+	for (int k = 0; k < n; ++k) {
+		joint->U[k].n += knLanes_Cross(r, joint->U[k].f);
+	}
 	if (node->parent < 0) {
 		return;
 	}
+	*IA = knTreeInertia_Shift(IA, r);
+	p->n += knLanes_Cross(r, p->f);
 	// W = L^-1 U (over columns): U D^-1 U^T = sum of W_k W_k^T / d_k
 	knTreeForce W[6];
 	double pushed[6];
@@ -96,11 +108,11 @@ static void reduceWide(const knTree* tree, knTreeWork* work, int i, knTreeInerti
 		}
 	}
 	for (int k = 0; k < n; ++k) {
-		double inverse = 1.0 / joint->D[k * n + k];
-		removeRank(IA, &W[k], inverse);
-		knLanes push = knLanes_All(inverse * pushed[k]);
-		p->n += W[k].n * push;
-		p->f += W[k].f * push;
+		knLanes inverse = knLanes_All(1.0 / joint->D[k * n + k]), push = knLanes_All(pushed[k]);
+		knTreeForce scaled = { W[k].n * inverse, W[k].f * inverse };
+		removeRank(IA, &W[k], &scaled);
+		p->n += scaled.n * push;
+		p->f += scaled.f * push;
 	}
 	leaveShare(tree, work, i, IA, p);
 }
@@ -117,30 +129,30 @@ void knTree_Gather(const knTree* tree, knTreeWork* work, const double* tau) {
 			p.n += share->force.n;
 			p.f += share->force.f;
 		}
-		if (knTreeNode_IsHinge(node)) {
-			reduceHinge(tree, work, i, &IA, &p, tau != NULL ? tau[node->vOffset] : 0.0);
-		} else {
+		if (knTreeNode_IsWide(node)) {
 			reduceWide(tree, work, i, &IA, &p, tau);
+		} else {
+			reduceNarrow(tree, work, i, &IA, &p, tau != NULL ? tau[node->vOffset] : 0.0);
 		}
 	}
 }
 
 // --- from the root -----------------------------------------------------------------------------------------
 
-static void moveWide(const knTree* tree, knTreeWork* work, int i, const double* u, knTreeMotion* motion,
-					 double* qdd) {
+// The motion of the parent, seen at O_i, plus what the joint adds; that goes to x.
+void knTree_FollowWide(const knTree* tree, const knTreeWork* work, int i, const double* u,
+					   const knTreeMotion* parent, knTreeMotion* motion, double* x) {
 	const knTreeNode* node = &tree->nodes[i];
-	knTreeWideJoint* joint = &work->wide[i];
-	double x[6];
+	const knTreeWideJoint* joint = &work->wide[i];
 	for (int k = 0; k < node->nv; ++k) {
-		x[k] = u[k] - knTree_Power(motion, &joint->U[k]);
+		x[k] = u[k] - knTree_Power(parent, &joint->U[k]);
 	}
 	knDense_SolveLdl(joint->D, node->nv, x);
+	*motion = knTreeMotion_Shift(parent, work->pose[i].r);
 	for (int k = 0; k < node->nv; ++k) {
 		const knTreeMotion* S = &work->S[node->vOffset + k];
 		motion->ang += S->ang * knLanes_All(x[k]);
 		motion->lin += S->lin * knLanes_All(x[k]);
-		qdd[node->vOffset + k] = x[k];
 	}
 }
 
@@ -150,22 +162,22 @@ void knTree_Spread(const knTree* tree, knTreeWork* work, double* qdd) {
 	for (int i = 0; i < tree->count; ++i) {
 		const knTreeNode* node = &tree->nodes[i];
 		const knTreeMotion* parent = node->parent >= 0 ? &work->motion[node->parent] : &still;
-		knTreeMotion motion = knTreeMotion_Shift(parent, work->pose[i].r);
-		if (knTreeNode_IsHinge(node)) {
-			const knTreeJoint* joint = &work->joint[i];
-			double x = joint->invD * (joint->u - knTree_Power(&motion, &joint->U));
-			motion.ang += work->pose[i].R.x * knLanes_All(x);
-			qdd[node->vOffset] = x;
+		if (knTreeNode_IsWide(node)) {
+			double u[KN_JOINT_MAX_V];
+			for (int k = 0; k < node->nv; ++k) {
+				u[k] = work->wide[i].u[k];
+			}
+			knTree_FollowWide(tree, work, i, u, parent, &work->motion[i], qdd + node->vOffset);
 		} else {
-			moveWide(tree, work, i, work->wide[i].u, &motion, qdd);
+			work->motion[i] =
+				knTree_FollowNarrow(tree, work, i, work->joint[i].x, parent, qdd + node->vOffset);
 		}
-		work->motion[i] = motion;
 	}
 }
 
 void knTree_ForwardDynamics(const knTree* tree, knTreeWork* work, const double* q, const double* v,
 							const double* tau, const knTwist* forces, knVec3 gravity, double* qdd) {
-	knTree_Sweep(tree, work, q, v, gravity);
+	knTree_Sweep(tree, work, q, v, NULL, gravity);
 	for (int i = 0; forces != NULL && i < tree->count; ++i) {
 		knTreeForce applied = knTree_UserForce(tree, work, i, forces);
 		work->force[i].n -= applied.n;

@@ -7,28 +7,37 @@ static knTreeMotion worldMotion(const knLanes33* R, knTwist t) {
 
 // --- one link --------------------------------------------------------------------------------------------
 
-// A hinge turns about the joint frame's x axis: its y and z columns mix.
-KN_LANES_INLINE void placeHinge(const knTreeNode* node, const knLanes33* parent, double angle,
-								knTreePose* pose) {
-	double sine, cosine;
-	knSinCos(angle, &sine, &cosine);
-	knLanes33 rest = knLanes_MulMat(parent, &node->turn);
-	knLanes s = knLanes_All(sine), c = knLanes_All(cosine);
+// A hinge turns about the joint frame's x axis: its y and z columns mix. A slider moves along it.
+KN_LANES_INLINE void placeNarrow(const knTreeNode* node, const knTreeWork* work, const knLanes33* parent,
+								 const double* q, knTreePose* pose) {
+	knLanes33 rest = { knLanes_MulNumbers(parent, node->turn), knLanes_MulNumbers(parent, node->turn + 3),
+					   knLanes_MulNumbers(parent, node->turn + 6) };
+	knLanes r = knLanes_MulNumbers(parent, node->shift);
 	pose->R.x = rest.x;
-	pose->R.y = rest.y * c + rest.z * s;
-	pose->R.z = rest.z * c - rest.y * s;
-	pose->r = knLanes_Mul(parent, node->shift);
+	if (knTreeNode_IsHinge(node)) {
+		knLanes s = knLanes_All(work->sine[node->qOffset]), c = knLanes_All(work->cosine[node->qOffset]);
+		pose->R.y = rest.y * c + rest.z * s;
+		pose->R.z = rest.z * c - rest.y * s;
+		pose->r = r;
+	} else {
+		pose->R.y = rest.y;
+		pose->R.z = rest.z;
+		pose->r = r + rest.x * knLanes_All(q[node->qOffset]);
+	}
 }
 
-void knTree_PlaceWide(const knTree* tree, knTreeWork* work, int i, const knLanes33* parent, const double* q) {
+// Any other joint: its pose and its columns of S.
+static void placeWide(const knTree* tree, knTreeWork* work, int i, const knLanes33* parent, const double* q) {
 	const knTreeNode* node = &tree->nodes[i];
 	const knJointOps* ops = knJointOps_Get(node->kind);
 	knFrame J = ops->transform(&tree->joints[i], q + node->qOffset);
 	knMat33 turn = knQuat_ToMat33(J.q);
-	knLanes33 turned = knLanes_FromMat(&turn), rest = knLanes_MulMat(parent, &node->turn);
+	knLanes33 turned = knLanes_FromMat(&turn);
+	knLanes33 rest = { knLanes_MulNumbers(parent, node->turn), knLanes_MulNumbers(parent, node->turn + 3),
+					   knLanes_MulNumbers(parent, node->turn + 6) };
 	knTreePose* pose = &work->pose[i];
 	pose->R = knLanes_MulMat(&rest, &turned);
-	pose->r = knLanes_Mul(parent, node->shift) + knLanes_Mul(&rest, knLanes_FromVec(J.p));
+	pose->r = knLanes_MulNumbers(parent, node->shift) + knLanes_Mul(&rest, knLanes_FromVec(J.p));
 	knTwist S[KN_JOINT_MAX_V];
 	ops->subspace(&tree->joints[i], q + node->qOffset, S);
 	for (int k = 0; k < node->nv; ++k) {
@@ -36,7 +45,7 @@ void knTree_PlaceWide(const knTree* tree, knTreeWork* work, int i, const knLanes
 	}
 }
 
-knTreeMotion knTree_WideVelocity(const knTree* tree, const knTreeWork* work, int i, const double* v) {
+static knTreeMotion sumColumns(const knTree* tree, const knTreeWork* work, int i, const double* v) {
 	const knTreeNode* node = &tree->nodes[i];
 	knTreeMotion sum = { knLanes_All(0.0), knLanes_All(0.0) };
 	for (int k = 0; k < node->nv; ++k) {
@@ -48,79 +57,109 @@ knTreeMotion knTree_WideVelocity(const knTree* tree, const knTreeWork* work, int
 	return sum;
 }
 
-// With (w', s) the joint's velocity: w_p x w' and 2 w_p x s + w' x s, and what S itself changes by.
-knTreeMotion knTree_WideBias(const knTree* tree, const knTreeWork* work, int i, knLanes parent,
-							 const double* q, const double* v) {
+// The velocity that a wide joint adds, and the acceleration it adds beside that of the shift: with (w', s) the joint's
+// velocity, w_p x w' and 2 w_p x s + w' x s, what S itself changes by, and S qdd.
+static void moveWide(const knTree* tree, const knTreeWork* work, int i, knLanes parent, const double* q,
+					 const double* v, const double* qdd, knTreeMotion* joint, knTreeMotion* bias) {
 	const knTreeNode* node = &tree->nodes[i];
-	knTreeMotion joint = knTree_WideVelocity(tree, work, i, v);
+	*joint = sumColumns(tree, work, i, v);
 	knTwist rate =
 		knJointOps_Get(node->kind)->subspaceRate(&tree->joints[i], q + node->qOffset, v + node->vOffset);
-	knTreeMotion own = worldMotion(&work->pose[i].R, rate);
-	own.ang += knLanes_Cross(parent, joint.ang);
-	own.lin += knLanes_Cross(parent + parent + joint.ang, joint.lin);
-	return own;
+	*bias = worldMotion(&work->pose[i].R, rate);
+	bias->ang += knLanes_Cross(parent, joint->ang);
+	bias->lin += knLanes_Cross(parent + parent + joint->ang, joint->lin);
+	if (qdd != NULL) {
+		knTreeMotion added = sumColumns(tree, work, i, qdd);
+		bias->ang += added.ang;
+		bias->lin += added.lin;
+	}
+}
+
+KN_LANES_INLINE void moveNarrow(const knTreeNode* node, knLanes axis, knLanes parent, const double* v,
+								const double* qdd, knTreeMotion* joint, knTreeMotion* bias) {
+	const knLanes none = knLanes_All(0.0);
+	knLanes move = axis * knLanes_All(v[node->vOffset]), turning = knLanes_Cross(parent, move);
+	knLanes added = qdd != NULL ? axis * knLanes_All(qdd[node->vOffset]) : none;
+	if (knTreeNode_IsHinge(node)) {
+		*joint = (knTreeMotion){ move, none };
+		*bias = (knTreeMotion){ turning + added, none };
+	} else {
+		*joint = (knTreeMotion){ none, move };
+		*bias = (knTreeMotion){ none, turning + turning + added };
+	}
 }
 
 // --- all links -------------------------------------------------------------------------------------------
 
-static const knLanes33* parentAxes(const knTreeWork* work, const knTreeNode* node) {
+KN_LANES_INLINE const knLanes33* parentAxes(const knTreeWork* work, const knTreeNode* node) {
 	return node->parent >= 0 ? &work->pose[node->parent].R : &work->base->pose.R;
 }
 
-static void placeOrigin(const knTree* tree, knTreeWork* work, int i) {
+KN_LANES_INLINE void placeOrigin(const knTree* tree, knTreeWork* work, int i) {
 	int p = tree->nodes[i].parent;
 	work->origin[i] = (p >= 0 ? work->origin[p] : work->base->pose.r) + work->pose[i].r;
 }
 
 void knTree_Place(const knTree* tree, knTreeWork* work, const double* q) {
+	knTree_Turns(q, tree->nq, work->sine, work->cosine);
 	for (int i = 0; i < tree->count; ++i) {
 		const knTreeNode* node = &tree->nodes[i];
 		const knLanes33* parent = parentAxes(work, node);
-		if (knTreeNode_IsHinge(node)) {
-			placeHinge(node, parent, q[node->qOffset], &work->pose[i]);
+		if (knTreeNode_IsWide(node)) {
+			placeWide(tree, work, i, parent, q);
 		} else {
-			knTree_PlaceWide(tree, work, i, parent, q);
+			placeNarrow(node, work, parent, q, &work->pose[i]);
 		}
 		placeOrigin(tree, work, i);
 	}
 }
 
-void knTree_Sweep(const knTree* tree, knTreeWork* work, const double* q, const double* v, knVec3 gravity) {
+// Built once with and once without accelerations.
+KN_LANES_INLINE void sweep(const knTree* tree, knTreeWork* work, const double* q, const double* v,
+						   const double* qdd, knVec3 gravity) {
 	const knTreeMotion lifted = { knLanes_All(0.0), -knLanes_FromVec(gravity) };
 	for (int i = 0; i < tree->count; ++i) {
 		const knTreeNode* node = &tree->nodes[i];
 		int p = node->parent;
 		const knLanes33* axes = parentAxes(work, node);
-		const knTreeMotion vp = p >= 0 ? work->velocity[p] : work->base->velocity;
-		const knTreeMotion ap = p >= 0 ? work->motion[p] : lifted;
+		const knTreeMotion* vp = p >= 0 ? &work->velocity[p] : &work->base->velocity;
+		const knTreeMotion* ap = p >= 0 ? &work->motion[p] : &lifted;
 		knTreePose* pose = &work->pose[i];
 		knTreeMotion joint, bias;
-		if (knTreeNode_IsHinge(node)) {
-			placeHinge(node, axes, q[node->qOffset], pose);
-			joint.ang = pose->R.x * knLanes_All(v[node->vOffset]);
-			joint.lin = bias.lin = knLanes_All(0.0);
-			bias.ang = knLanes_Cross(vp.ang, joint.ang);
+		if (knTreeNode_IsWide(node)) {
+			placeWide(tree, work, i, axes, q);
+			moveWide(tree, work, i, vp->ang, q, v, qdd, &joint, &bias);
 		} else {
-			knTree_PlaceWide(tree, work, i, axes, q);
-			joint = knTree_WideVelocity(tree, work, i, v);
-			bias = knTree_WideBias(tree, work, i, vp.ang, q, v);
+			placeNarrow(node, work, axes, q, pose);
+			moveNarrow(node, pose->R.x, vp->ang, v, qdd, &joint, &bias);
 		}
 		placeOrigin(tree, work, i);
-		knLanes swing = knLanes_Cross(vp.ang, pose->r);
-		knTreeMotion velocity = { vp.ang + joint.ang, vp.lin + swing + joint.lin };
-		knTreeMotion motion = { ap.ang + bias.ang, ap.lin + knLanes_Cross(ap.ang, pose->r) +
-													   knLanes_Cross(vp.ang, swing) + bias.lin };
+		knLanes r = pose->r, swing = knLanes_Cross(vp->ang, r);
+		knTreeMotion velocity = { vp->ang + joint.ang, vp->lin + swing + joint.lin };
+		knTreeMotion motion = { ap->ang + bias.ang, ap->lin + knLanes_Cross(ap->ang, r) +
+														knLanes_Cross(vp->ang, swing) + bias.lin };
 		work->velocity[i] = velocity;
 		work->motion[i] = motion;
-		work->rigid[i] = knTreeNode_Rigid(node, &pose->R);
-		work->force[i] = knTreeRigid_Force(&work->rigid[i], node->mass, velocity.ang, &motion);
+		knTreeRigid rigid = knTreeNode_Rigid(node, &pose->R);
+		work->rigid[i] = rigid;
+		work->force[i] = knTreeRigid_Force(&rigid, node->mass, velocity.ang, &motion);
+	}
+}
+
+void knTree_Sweep(const knTree* tree, knTreeWork* work, const double* q, const double* v, const double* qdd,
+				  knVec3 gravity) {
+	knTree_Turns(q, tree->nq, work->sine, work->cosine);
+	if (qdd != NULL) {
+		sweep(tree, work, q, v, qdd, gravity);
+	} else {
+		sweep(tree, work, q, v, NULL, gravity);
 	}
 }
 
 // --- what users read -------------------------------------------------------------------------------------
 
 void knTree_Kinematics(const knTree* tree, knTreeWork* work, const double* q, const double* v) {
-	knTree_Sweep(tree, work, q, v, knZero3());
+	knTree_Sweep(tree, work, q, v, NULL, knZero3());
 }
 
 knFrame knTree_LinkFrame(const knTree* tree, const knTreeWork* work, int link) {
@@ -151,10 +190,8 @@ void knTree_Jacobian(const knTree* tree, const knTreeWork* work, int link, knVec
 		const knTreeNode* node = &tree->nodes[i];
 		knVec3 arm = knSub(point, knLanes_ToVec(work->origin[i]));
 		for (int k = 0; k < node->nv; ++k) {
-			const knTreeMotion* S = &work->S[node->vOffset + k];
-			bool hinge = knTreeNode_IsHinge(node);
-			knVec3 ang = knLanes_ToVec(hinge ? work->pose[i].R.x : S->ang);
-			knVec3 lin = knAdd(hinge ? knZero3() : knLanes_ToVec(S->lin), knCross(ang, arm));
+			knTreeMotion S = knTree_Column(tree, work, i, k);
+			knVec3 ang = knLanes_ToVec(S.ang), lin = knAdd(knLanes_ToVec(S.lin), knCross(ang, arm));
 			double column[6] = { ang.x, ang.y, ang.z, lin.x, lin.y, lin.z };
 			for (int row = 0; row < 6; ++row) {
 				J[row * nv + node->vOffset + k] = column[row];
@@ -183,7 +220,7 @@ double knTree_PotentialEnergy(const knTree* tree, const knTreeWork* work, knVec3
 	double sum = 0.0;
 	for (int i = 0; i < tree->count; ++i) {
 		const knTreeNode* node = &tree->nodes[i];
-		knVec3 moment = knLanes_ToVec(knLanes_Mul(&work->pose[i].R, node->momentArm));
+		knVec3 moment = knLanes_ToVec(knLanes_MulNumbers(&work->pose[i].R, node->momentArm));
 		sum -= knDot(gravity, knMulAdd(moment, node->mass, knLanes_ToVec(work->origin[i])));
 	}
 	return sum;

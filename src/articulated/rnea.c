@@ -4,37 +4,17 @@
 
 // --- inverse dynamics ------------------------------------------------------------------------------------
 
-// Adds S qdd to the accelerations, link by link; work->motion held those for qdd = 0 and holds the increments after.
-static void addAccelerations(const knTree* tree, knTreeWork* work, const double* qdd) {
-	const knTreeMotion still = { knLanes_All(0.0), knLanes_All(0.0) };
-	for (int i = 0; i < tree->count; ++i) {
-		const knTreeNode* node = &tree->nodes[i];
-		const knTreeMotion* parent = node->parent >= 0 ? &work->motion[node->parent] : &still;
-		knTreeMotion added = knTreeMotion_Shift(parent, work->pose[i].r);
-		if (knTreeNode_IsHinge(node)) {
-			added.ang += work->pose[i].R.x * knLanes_All(qdd[node->vOffset]);
-		} else {
-			knTreeMotion joint = knTree_WideVelocity(tree, work, i, qdd);
-			added.ang += joint.ang;
-			added.lin += joint.lin;
-		}
-		work->motion[i] = added;
-		const knTreeRigid* rigid = &work->rigid[i];
-		work->force[i].n += knLanes_Mul(&rigid->A, added.ang) + knLanes_Cross(rigid->h, added.lin);
-		work->force[i].f += added.lin * knLanes_All(node->mass) + knLanes_Cross(added.ang, rigid->h);
-	}
-}
-
 static void projectForces(const knTree* tree, knTreeWork* work, double* tau) {
 	for (int i = tree->count - 1; i >= 0; --i) {
 		const knTreeNode* node = &tree->nodes[i];
 		const knTreeForce* force = &work->force[i];
-		if (knTreeNode_IsHinge(node)) {
-			tau[node->vOffset] = knLanes_Dot(work->pose[i].R.x, force->n);
-		} else {
+		if (knTreeNode_IsWide(node)) {
 			for (int k = 0; k < node->nv; ++k) {
 				tau[node->vOffset + k] = knTree_Power(&work->S[node->vOffset + k], force);
 			}
+		} else {
+			tau[node->vOffset] =
+				knLanes_Dot(work->pose[i].R.x, knTreeNode_IsHinge(node) ? force->n : force->f);
 		}
 		if (node->parent >= 0) {
 			knTreeForce_AddShifted(&work->force[node->parent], force, work->pose[i].r);
@@ -44,10 +24,7 @@ static void projectForces(const knTree* tree, knTreeWork* work, double* tau) {
 
 void knTree_InverseDynamics(const knTree* tree, knTreeWork* work, const double* q, const double* v,
 							const double* qdd, const knTwist* forces, knVec3 gravity, double* tau) {
-	knTree_Sweep(tree, work, q, v, gravity);
-	if (qdd != NULL) {
-		addAccelerations(tree, work, qdd);
-	}
+	knTree_Sweep(tree, work, q, v, qdd, gravity);
 	for (int i = 0; forces != NULL && i < tree->count; ++i) {
 		knTreeForce applied = knTree_UserForce(tree, work, i, forces);
 		work->force[i].n -= applied.n;
@@ -58,23 +35,15 @@ void knTree_InverseDynamics(const knTree* tree, knTreeWork* work, const double* 
 
 // --- mass matrix -----------------------------------------------------------------------------------------
 
-static knTreeMotion column(const knTree* tree, const knTreeWork* work, int i, int k) {
-	const knTreeNode* node = &tree->nodes[i];
-	if (knTreeNode_IsHinge(node)) {
-		return (knTreeMotion){ work->pose[i].R.x, knLanes_All(0.0) };
-	}
-	return work->S[node->vOffset + k];
-}
-
 // One column of S at link i, carried as a force towards the root.
 static void fillColumn(const knTree* tree, const knTreeWork* work, int i, int k, double* H) {
 	int nv = tree->nv, row = tree->nodes[i].vOffset + k;
-	knTreeMotion S = column(tree, work, i, k);
+	knTreeMotion S = knTree_Column(tree, work, i, k);
 	knTreeForce F = knTreeInertia_Mul(&work->composite[i], &S);
 	for (int j = i; j >= 0; j = tree->nodes[j].parent) {
 		const knTreeNode* node = &tree->nodes[j];
 		for (int l = 0; l < node->nv; ++l) {
-			knTreeMotion other = column(tree, work, j, l);
+			knTreeMotion other = knTree_Column(tree, work, j, l);
 			double value = knTree_Power(&other, &F);
 			H[row * nv + node->vOffset + l] = H[(node->vOffset + l) * nv + row] = value;
 		}
@@ -139,25 +108,42 @@ bool knTree_FactorMassMatrix(const knTree* tree, double* H) {
 	return true;
 }
 
-void knTree_SolveMassMatrix(const knTree* tree, const double* H, double* x) {
+// X_to -= factor X_from, rows of X.
+static void subtractRow(double* X, int columns, int to, double factor, int from) {
+	double* target = X + (size_t)to * (size_t)columns;
+	const double* source = X + (size_t)from * (size_t)columns;
+	for (int c = 0; c < columns; ++c) {
+		target[c] -= factor * source[c];
+	}
+}
+
+void knTree_SolveMassMatrixRows(const knTree* tree, const double* H, double* X, int columns) {
 	int nv = tree->nv;
 	for (int link = tree->count - 1; link >= 0; --link) {
 		const knTreeNode* node = &tree->nodes[link];
 		for (int k = node->vOffset + node->nv - 1; k >= node->vOffset; --k) {
 			int at = link;
 			for (int i = above(tree, &at, k); i >= 0; i = above(tree, &at, i)) {
-				x[i] -= H[k * nv + i] * x[k];
+				subtractRow(X, columns, i, H[k * nv + i], k);
 			}
 		}
 	}
 	for (int link = 0; link < tree->count; ++link) {
 		const knTreeNode* node = &tree->nodes[link];
 		for (int k = node->vOffset; k < node->vOffset + node->nv; ++k) {
-			x[k] /= H[k * nv + k];
+			double* row = X + (size_t)k * (size_t)columns;
+			double inverse = 1.0 / H[k * nv + k];
+			for (int c = 0; c < columns; ++c) {
+				row[c] *= inverse;
+			}
 			int at = link;
 			for (int i = above(tree, &at, k); i >= 0; i = above(tree, &at, i)) {
-				x[k] -= H[k * nv + i] * x[i];
+				subtractRow(X, columns, k, H[k * nv + i], i);
 			}
 		}
 	}
+}
+
+void knTree_SolveMassMatrix(const knTree* tree, const double* H, double* x) {
+	knTree_SolveMassMatrixRows(tree, H, x, 1);
 }

@@ -95,6 +95,12 @@ static knStatus checkLink(const knTreeLink* links, int i, knError* error) {
 
 // --- creation --------------------------------------------------------------------------------------------
 
+static void storeVec(knVec3 v, double* numbers) {
+	numbers[0] = v.x;
+	numbers[1] = v.y;
+	numbers[2] = v.z;
+}
+
 static void compileNode(knTree* tree, const knTreeLink* link, int i) {
 	knTreeNode* node = &tree->nodes[i];
 	const knJointOps* ops = knJointOps_Get(link->kind);
@@ -111,8 +117,10 @@ static void compileNode(knTree* tree, const knTreeLink* link, int i) {
 	knFrame parent = link->parent >= 0 ? tree->inLink[link->parent] : knIdentityF();
 	knFrame rest = tree->rest[i] = knInvMulF(parent, link->frameParent);
 	knMat33 turn = knQuat_ToMat33(rest.q);
-	node->turn = knLanes_FromMat(&turn);
-	node->shift = knLanes_FromVec(rest.p);
+	storeVec(turn.cx, node->turn);
+	storeVec(turn.cy, node->turn + 3);
+	storeVec(turn.cz, node->turn + 6);
+	storeVec(rest.p, node->shift);
 
 	// mass properties in the child joint frame, inertia about its origin
 	knMassProps props = knMassProps_Transform(&link->mass, knInvF(link->frameChild));
@@ -120,8 +128,11 @@ static void compileNode(knTree* tree, const knTreeLink* link, int i) {
 	knMat33 skew = knSkew(props.center), square = knMulMM(&skew, &skew);
 	square = knScaleM(-props.mass, &square);
 	knMat33 origin = knAddMM(&props.inertia, &square);
-	node->inertia = knLanes_FromMat(&origin);
-	node->momentArm = knLanes_FromVec(knScale(props.mass, props.center));
+	storeVec(origin.cx, node->inertia);
+	node->inertia[3] = origin.cy.y;
+	node->inertia[4] = origin.cz.y;
+	node->inertia[5] = origin.cz.z;
+	storeVec(knScale(props.mass, props.center), node->momentArm);
 	node->mass = props.mass;
 }
 
@@ -252,9 +263,11 @@ static size_t layOut(knTreeWork* work, const knTree* tree, char* block) {
 	size_t n = (size_t)tree->count, nv = (size_t)tree->nv, at = 0;
 	bool wide = false;
 	for (int i = 0; i < tree->count; ++i) {
-		wide = wide || !knTreeNode_IsHinge(&tree->nodes[i]);
+		wide = wide || knTreeNode_IsWide(&tree->nodes[i]);
 	}
 	work->base = carve(block, &at, sizeof(knTreeBase));
+	work->sine = carve(block, &at, ((size_t)tree->nq + 4) * sizeof(double));
+	work->cosine = carve(block, &at, ((size_t)tree->nq + 4) * sizeof(double));
 	work->pose = carve(block, &at, n * sizeof(knTreePose));
 	work->velocity = carve(block, &at, n * sizeof(knTreeMotion));
 	work->motion = carve(block, &at, n * sizeof(knTreeMotion));
@@ -265,11 +278,9 @@ static size_t layOut(knTreeWork* work, const knTree* tree, char* block) {
 	work->S = carve(block, &at, nv * sizeof(knTreeMotion));
 	work->slots = carve(block, &at, (size_t)tree->slotCount * sizeof(knTreeShare));
 	work->composite = carve(block, &at, n * sizeof(knTreeInertia));
+	work->sums = carve(block, &at, n * sizeof(knTreeSums));
+	work->columns = carve(block, &at, nv * sizeof(knTreeColumn));
 	work->origin = carve(block, &at, n * sizeof(knLanes));
-	work->probeForce = carve(block, &at, n * sizeof(*work->probeForce));
-	work->probeMotion = carve(block, &at, n * sizeof(*work->probeMotion));
-	work->probe = carve(block, &at, nv * sizeof(*work->probe));
-	work->path = carve(block, &at, n * sizeof(int));
 	return at;
 }
 

@@ -4,7 +4,7 @@
 #define TREES 10000
 
 typedef struct Worst {
-	double massMatrix, lagrange, torques, collision, numbering;
+	double massMatrix, lagrange, torques, collision, operational, derivatives, numbering;
 	int trees, kinds[KN_JOINT_KIND_COUNT];
 } Worst;
 
@@ -94,6 +94,53 @@ static void checkCollision(Tree* t) {
 	keep(&worst.collision, difference(K, expected, 9) / fmax(largest(expected, 9), 1e-3));
 }
 
+// The inertia that two points show, with the cross terms between them.
+static void checkOperational(Tree* t) {
+	static double J[12 * MAX_V];
+	knTreePoint points[2] = { { testInt(&dice, t->count), randomVector() },
+							  { testInt(&dice, t->count), randomVector() } };
+	double expected[144], inverse[144];
+	for (int k = 0; k < 2; ++k) {
+		knTree_Jacobian(t->tree, t->work, points[k].link, points[k].point, J + k * 6 * t->nv);
+	}
+	projectInverse(t, J, 12, expected);
+	knTree_OperationalInverse(t->tree, t->work, points, 2, inverse);
+	keep(&worst.operational, difference(inverse, expected, 144) / fmax(largest(expected, 144), 1e-3));
+}
+
+// The analytic derivatives along one random direction in q and v, against differences of fourth order.
+static void checkDerivatives(Tree* t) {
+	static double byQ[MAX_V * MAX_V], byV[MAX_V * MAX_V], byTau[MAX_V * MAX_V], factors[MAX_V * MAX_V];
+	const double steps[4] = { -1e-3, -5e-4, 5e-4, 1e-3 };
+	double qdd[MAX_V], dq[MAX_V], dv[MAX_V], ends[4][MAX_V], expected[MAX_V], mine[MAX_V];
+	knTreeDerivatives out = { qdd, byQ, byV, byTau, factors };
+	assert_true(
+		knTree_ForwardDynamicsDerivatives(t->tree, t->work, t->q, t->v, t->tau, t->forces, gravity, &out));
+	for (int i = 0; i < t->nv; ++i) {
+		dq[i] = uniform(-1.0, 1.0);
+		dv[i] = uniform(-1.0, 1.0);
+	}
+	for (int s = 0; s < 4; ++s) {
+		double q[7 * MAX_LINKS], v[MAX_V];
+		memcpy(q, t->q, sizeof(q));
+		knTree_Integrate(t->tree, q, dq, steps[s]);
+		for (int i = 0; i < t->nv; ++i) {
+			v[i] = t->v[i] + steps[s] * dv[i];
+		}
+		knTree_ForwardDynamics(t->tree, t->work, q, v, t->tau, t->forces, gravity, ends[s]);
+	}
+	for (int i = 0; i < t->nv; ++i) {
+		double wide = (ends[3][i] - ends[0][i]) / 2e-3, narrow = (ends[2][i] - ends[1][i]) / 1e-3;
+		expected[i] = (4.0 * narrow - wide) / 3.0;
+		mine[i] = 0.0;
+		for (int k = 0; k < t->nv; ++k) {
+			mine[i] += byQ[i * t->nv + k] * dq[k] + byV[i * t->nv + k] * dv[k];
+		}
+	}
+	double size = fmax(largest(expected, t->nv), largest(qdd, t->nv));
+	keep(&worst.derivatives, difference(mine, expected, t->nv) / size);
+}
+
 // A legal renumbering: by depth, within a depth from the last to the first.
 static void renumber(const Tree* t, int* order, int* place) {
 	int depth[MAX_LINKS], count = 0;
@@ -162,15 +209,18 @@ static void ten_thousand_trees_agree(void** state) {
 		checkLagrange(&t, qdd);
 		checkTorques(&t, qdd);
 		checkCollision(&t);
+		checkOperational(&t);
+		checkDerivatives(&t);
 		for (int i = 0; i < t.count; ++i) {
 			++worst.kinds[t.links[i].kind];
 		}
 		++worst.trees;
 		freeTree(&t);
 	}
-	print_message(
-		"%d trees; worst: mass matrix %.2g, multipliers %.2g, torques %.2g, K %.2g, numbering %.2g\n",
-		worst.trees, worst.massMatrix, worst.lagrange, worst.torques, worst.collision, worst.numbering);
+	print_message("%d trees; worst: mass matrix %.2g, multipliers %.2g, torques %.2g, K %.2g, points %.2g, "
+				  "derivatives %.2g, numbering %.2g\n",
+				  worst.trees, worst.massMatrix, worst.lagrange, worst.torques, worst.collision,
+				  worst.operational, worst.derivatives, worst.numbering);
 	assert_int_equal(worst.trees, TREES);
 	for (int kind = 0; kind < KN_JOINT_KIND_COUNT; ++kind) {
 		assert_true(kind == KN_JOINT_CUSTOM || worst.kinds[kind] > TREES / 10);
@@ -179,6 +229,8 @@ static void ten_thousand_trees_agree(void** state) {
 	assert_true(worst.lagrange < 1e-9);
 	assert_true(worst.torques < 1e-9);
 	assert_true(worst.collision < 1e-10);
+	assert_true(worst.operational < 1e-10);
+	assert_true(worst.derivatives < 1e-6);
 	assert_true(worst.numbering < 1e-9);
 }
 
