@@ -1,4 +1,4 @@
-// Contacts as rows: one normal and two friction rows a point (and two more where bodies resist rolling),
+// Contacts as rows: one normal and two friction rows a point (and three more where bodies resist rolling),
 // warm-started from what the same features carried in the step before.
 #pragma once
 
@@ -16,6 +16,7 @@ typedef struct knContactMemory {
 	knVec3 place;          // of the point on the pair's anchor body, from its centre in its axes
 	double changeNormal;   // N s, by which the layered pass changed `normal`
 	knVec3 changeFriction; // N s on B, the same of friction
+	knVec3 rolling;        // N m s on B, of rolling resistance
 } knContactMemory;
 
 // Where a point sits on its two bodies, from their centres in world axes at the start of the step.

@@ -23,9 +23,9 @@ typedef struct knSweepPoint {
 	knVec3 rA, rB;     // from the blocks' centres to the point
 	double bias;       // added to J_n u
 	double mu;         // friction
-	double arm;        // m, of rolling resistance: two more rows, moments about t1 and t2; 0: none
+	double arm;        // m, of rolling resistance: three more rows, moments across and along n; 0: none
 	double lambda[3];  // N s, in: warm start, out: solution
-	double rolling[2]; // N m s
+	knVec3 rolling;    // N m s on b, the same
 	double depth;      // m, for corrections: separation, negative when overlapping
 } knSweepPoint;
 
@@ -65,8 +65,9 @@ typedef struct knPackPoint {
 
 // Rolling rows of a pack's points, in an array of their own: few scenes have them.
 typedef struct knPackRolling {
-	double arm[KN_LANES], invD1[KN_LANES], invD2[KN_LANES];
-	double lambda[2][KN_LANES];
+	double arm[KN_LANES];
+	double invD[KN_LANES]; // 1 / a bound of the largest eigenvalue of the three rows' matrix
+	double lambda[3][KN_LANES];
 } knPackRolling;
 
 typedef struct knPack {
@@ -121,7 +122,7 @@ bool knSweepSet_Build(knSweepSet* set, const knSweepChunk* chunks, int chunkCoun
 // NULL) are solved at once in `directStage`, the others are swept. False: no memory.
 bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf, int stageCount,
 					   knDirectRows* direct, int directStage, knArena* arena);
-// Takes lambda of the points as the new start, without applying it.
+// Takes lambda and rolling of the points as the new start, without applying it.
 void knSweepSet_Load(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points);
 // Writes lambda and rolling back to the points.
 void knSweepSet_Store(const knSweepSet* set, const knTasks* tasks, knSweepPoint* points);

@@ -201,8 +201,7 @@ static void fillLane(const Builder* builder, knPack* pack, int lane) {
 		if (set->rolling != NULL) {
 			knPackRolling* rolling = &set->rolling[pack->first + k];
 			rolling->arm[lane] = point->arm;
-			rolling->lambda[0][lane] = point->rolling[0];
-			rolling->lambda[1][lane] = point->rolling[1];
+			setVector(rolling->lambda, lane, point->rolling);
 		}
 	}
 }
@@ -329,8 +328,9 @@ static void storeRange(int begin, int end, int worker, void* argument) {
 					out->lambda[i] = in->lambda[i][lane];
 				}
 				if (set->rolling != NULL) {
-					out->rolling[0] = set->rolling[pack->first + k].lambda[0][lane];
-					out->rolling[1] = set->rolling[pack->first + k].lambda[1][lane];
+					const knPackRolling* rolling = &set->rolling[pack->first + k];
+					out->rolling =
+						knV3(rolling->lambda[0][lane], rolling->lambda[1][lane], rolling->lambda[2][lane]);
 				}
 			}
 		}
@@ -371,8 +371,12 @@ static void loadRange(int begin, int end, int worker, void* argument) {
 		for (int lane = 0; lane < KN_LANES && pack->chunk[lane] >= 0; ++lane) {
 			const knSweepChunk* chunk = &set->chunks[pack->chunk[lane]];
 			for (int k = 0; k < chunk->count; ++k) {
+				const knSweepPoint* in = &task->from[chunk->first + k];
 				for (int i = 0; i < 3; ++i) {
-					set->points[pack->first + k].lambda[i][lane] = task->from[chunk->first + k].lambda[i];
+					set->points[pack->first + k].lambda[i][lane] = in->lambda[i];
+				}
+				if (set->rolling != NULL) {
+					setVector(set->rolling[pack->first + k].lambda, lane, in->rolling);
 				}
 			}
 		}

@@ -147,6 +147,7 @@ static void forgetFloatingLoads(knVelocityStep* step) {
 		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
 			knSweepPoint* point = &step->contacts.points[k];
 			point->lambda[0] = point->lambda[1] = point->lambda[2] = 0.0;
+			point->rolling = knZero3();
 		}
 	}
 }

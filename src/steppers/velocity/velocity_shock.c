@@ -39,7 +39,8 @@ knStatus knVelocity_BuildLayers(knVelocityStep* step) {
 	bool built = paper ? knLayers_BuildBreadthFirst(&step->layers, &input, arena)
 					   : knLayers_BuildSupports(&step->layers, &input, arena);
 	step->globalLambda = (double(*)[3])KN_SCRATCH(arena, double, 3 * step->contacts.pointCount);
-	return built && step->globalLambda != NULL ? KN_OK : knVelocity_OutOfMemory(step);
+	step->globalRolling = KN_SCRATCH(arena, knVec3, step->contacts.pointCount);
+	return built && !arena->failed ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
 static bool buildLayeredSet(knVelocityStep* step) {
@@ -95,6 +96,8 @@ static bool beginLayers(knVelocityStep* step) {
 			step->globalLambda[k][i] = contacts->points[k].lambda[i];
 			contacts->points[k].lambda[i] = start[k][i] - step->globalLambda[k][i];
 		}
+		step->globalRolling[k] = contacts->points[k].rolling;
+		contacts->points[k].rolling = knZero3();
 	}
 	if (!buildLayeredSet(step)) {
 		return false;
@@ -104,6 +107,7 @@ static bool beginLayers(knVelocityStep* step) {
 		for (int i = 0; i < 3; ++i) {
 			contacts->points[k].lambda[i] = start[k][i];
 		}
+		contacts->points[k].rolling = step->globalRolling[k];
 	}
 	knSweepSet_Load(&step->layered, tasks, contacts->points);
 	return true;
@@ -127,6 +131,7 @@ static void endLayers(knVelocityStep* step) {
 			for (int i = 0; i < 3; ++i) {
 				point->lambda[i] = global[i];
 			}
+			point->rolling = step->globalRolling[k];
 		}
 	}
 }
@@ -240,6 +245,7 @@ knStatus knVelocity_SolveLayers(knVelocityStep* step) {
 		for (int i = 0; i < 3; ++i) {
 			contacts->points[k].lambda[i] = 0.0;
 		}
+		contacts->points[k].rolling = knZero3();
 	}
 	if (!buildLayeredSet(step)) {
 		return knVelocity_OutOfMemory(step);

@@ -67,6 +67,7 @@ typedef struct knVelocityStep {
 	knLayers layers;
 	knSweepSet layered;
 	double (*globalLambda)[3]; // [pointCount] impulses of the global solve
+	knVec3* globalRolling;     // the same
 	void* assemblies;          // [bodyCount] of the guard. knVelocity_ContinueLayers
 	uint8_t* held;             // [bodyCount] 1: keeps the result of its layer; NULL: all do. The same
 	knSweepRows errors;        // joint rows of the correction at hand
