@@ -146,6 +146,13 @@ void knContactSweep_WarmStart(knImpulseStep* step);
 // One pass over the pairs of a level; returns the largest change of a speed (m/s).
 double knContactSweep_Level(knImpulseStep* step, int level);
 
+// contact_momentum.c: sweeps that go on in the direction of those before.
+typedef struct knContactMomentum knContactMomentum;
+// NULL when out of memory.
+knContactMomentum* knContactMomentum_Begin(knImpulseStep* step);
+void knContactMomentum_Before(knContactMomentum* momentum, const knImpulseStep* step);
+void knContactMomentum_After(knContactMomentum* momentum, knImpulseStep* step);
+
 // shock_load.c: carries the weight of piles down to the ground, before the sweeps.
 // False when out of memory.
 bool knShockLoad_Run(knImpulseStep* step);

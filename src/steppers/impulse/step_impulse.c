@@ -138,9 +138,13 @@ static bool findIslands(knImpulseStep* step) {
 											 step->list.chunks, step->list.chunkCount, edges, count, arena);
 }
 
+// Up and down again: a load travels downwards through a pile, what it rests on upwards.
 static double sweepContacts(knImpulseStep* step) {
 	double change = 0.0;
 	for (int level = 0; level < step->graph.levelCount; ++level) {
+		knContactSweep_Level(step, level);
+	}
+	for (int level = step->graph.levelCount - 1; level >= 0; --level) {
 		change = knMax(change, knContactSweep_Level(step, level));
 	}
 	return change;
@@ -160,8 +164,13 @@ static knStatus contact(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knContactSweep_SetMasses(step);
+	knContactMomentum* momentum = knContactMomentum_Begin(step);
+	if (momentum == NULL) {
+		return knImpulseStep_OutOfMemory(step);
+	}
 	bool done = false;
 	for (int k = 0; k < sweeps && !done; ++k) {
+		knContactMomentum_Before(momentum, step);
 		double change = sweepContacts(step), error = 0.0;
 		for (int i = 0; step->joints != NULL && i < EXCHANGES && change > settled; ++i) {
 			knPostStabilize_Sweep(step->joints, 1.0);
@@ -172,6 +181,9 @@ static knStatus contact(knImpulseStep* step) {
 		}
 		step->context->report->iterations += 1;
 		done = change <= settled && error <= CLOSED;
+		if (!done && k + 1 < sweeps) {
+			knContactMomentum_After(momentum, step);
+		}
 	}
 	knContactPush_Run(step);
 	step->blocks.push = step->push;
