@@ -7,7 +7,6 @@
 
 #include "core/tasks.h"
 #include "dynamics/collision_input.h"
-#include "dynamics/impact.h"
 #include "steppers/impulse/impulse_memory.h"
 #include "steppers/impulse/impulse_step.h"
 
@@ -50,15 +49,8 @@ static knStatus askCollider(knImpulseStep* step, knContactSet* set) {
 
 // --- points ----------------------------------------------------------------------------------------------
 
-static knContactMatrix inAxes(const knMat33* K, const knImpulsePoint* p) {
-	knVec3 Kn = knMulMV(K, p->n), K1 = knMulMV(K, p->t1), K2 = knMulMV(K, p->t2);
-	return (knContactMatrix){ knDot(p->n, Kn),  knDot(p->t1, Kn), knDot(p->t2, Kn),
-							  knDot(p->t1, K1), knDot(p->t1, K2), knDot(p->t2, K2) };
-}
-
 static knImpulsePoint makePoint(const knImpulseStep* step, int contact) {
 	const knModel* model = step->model;
-	const knBlocks* blocks = &step->blocks;
 	const knStepContact* found = &step->list.contacts[contact];
 	const knModelShape *shapeA = &model->shapes[found->shapeA], *shapeB = &model->shapes[found->shapeB];
 	knVec3 place = knLerp(found->point.pointA, found->point.pointB, 0.5);
@@ -76,10 +68,6 @@ static knImpulsePoint makePoint(const knImpulseStep* step, int contact) {
 		.turn = -1,
 	};
 	p.t2 = knCross(p.n, p.t1);
-	knMat33 shareA = knImpact_Share(blocks->invMass[p.a], &blocks->invInertia[p.a], p.rA);
-	knMat33 shareB = knImpact_Share(blocks->invMass[p.b], &blocks->invInertia[p.b], p.rB);
-	p.KA = inAxes(&shareA, &p);
-	p.KB = inAxes(&shareB, &p);
 	return p;
 }
 

@@ -166,12 +166,6 @@ static void descend(knImpulseStep* step, const Piles* piles, knSupports* support
 
 // --- how much of it ----------------------------------------------------------------------------------------
 
-// The body that stands for the group of a point's bodies.
-static int groupOf(const knImpulseStep* step, const knImpulsePoint* p) {
-	const int32_t* group = step->islands.group;
-	return group[p->a] >= 0 ? group[p->a] : group[p->b];
-}
-
 // m/s, the least speed of the bodies that move, along the normal.
 static double ownTarget(const knImpulseStep* step, const knImpulsePoint* p) {
 	double target = p->target;
@@ -186,13 +180,6 @@ static double ownTarget(const knImpulseStep* step, const knImpulsePoint* p) {
 	return target;
 }
 
-// u . M . v of one body.
-static double kinetic(const knImpulseStep* step, int body, knTwist u, knTwist v) {
-	knQuat q = step->state->pose[body].q;
-	knVec3 L = knMulMV(&step->model->inertiaLocal[body], knInvRotate(q, v.ang));
-	return step->model->mass[body] * knDot(u.lin, v.lin) + knDot(knInvRotate(q, u.ang), L);
-}
-
 // The contact impulses minimise E(j) = u.M.u/2 - sum j_n target. Between those of before (s = 0) and those of this
 // pass (s = 1) E is a parabola in s; every group of bodies in contact gets the s of its lowest point.
 static void takeBest(knImpulseStep* step, const Start* start) {
@@ -201,15 +188,15 @@ static void takeBest(knImpulseStep* step, const Start* start) {
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		if (group[b] >= 0) {
 			knTwist change = knSubT(step->blocks.u[b], start->u[b]);
-			slope[group[b]] += kinetic(step, b, start->u[b], change);
-			curve[group[b]] += kinetic(step, b, change, change);
+			slope[group[b]] += knImpulseStep_Product(step, b, start->u[b], change);
+			curve[group[b]] += knImpulseStep_Product(step, b, change, change);
 		}
 	}
 	for (int i = 0; i < step->pointCount; ++i) {
 		const knImpulsePoint* p = &step->points[i];
 		double change = p->jn - start->j[i].x;
 		if (change != 0.0) {
-			slope[groupOf(step, p)] -= change * ownTarget(step, p);
+			slope[knImpulseStep_GroupOf(step, p)] -= change * ownTarget(step, p);
 		}
 	}
 	for (int b = 0; b < step->model->bodyCount; ++b) {
@@ -223,7 +210,7 @@ static void takeBest(knImpulseStep* step, const Start* start) {
 	}
 	for (int i = 0; i < step->pointCount; ++i) {
 		knImpulsePoint* p = &step->points[i];
-		double share = start->share[groupOf(step, p)];
+		double share = start->share[knImpulseStep_GroupOf(step, p)];
 		if (share < 1.0) {
 			knVec3 j = knLerp(start->j[i], knV3(p->jn, p->j1, p->j2), share);
 			p->jn = j.x;
@@ -263,7 +250,7 @@ static void dropCarried(const knImpulseStep* step, const Start* start, Piles* pi
 	for (int i = 0; i < step->pointCount; ++i) {
 		const knImpulsePoint* p = &step->points[i];
 		double approach = p->target - knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
-		fastest[groupOf(step, p)] = knMax(fastest[groupOf(step, p)], approach);
+		fastest[knImpulseStep_GroupOf(step, p)] = knMax(fastest[knImpulseStep_GroupOf(step, p)], approach);
 	}
 	int kept = 0;
 	for (int i = 0; i < piles->count; ++i) {
