@@ -23,6 +23,7 @@ typedef struct knImpulsePoint {
 	double target;     // m/s, least speed of separation; contact phase
 	double mu;         // friction
 	double jn, j1, j2; // N s, carried in the contact phase
+	knVec3 shock;      // N s, what shock propagation added to (jn, j1, j2): recalled, then that of this step
 	knVec3 bounce;     // N s, of the collision phase
 	double push;       // N s, of the push-out
 	int turn;          // index into `turns`, -1: no rolling friction
@@ -156,6 +157,9 @@ void knContactMomentum_After(knContactMomentum* momentum, knImpulseStep* step);
 // shock_load.c: carries the weight of piles down to the ground, before the sweeps.
 // False when out of memory.
 bool knShockLoad_Run(knImpulseStep* step);
+
+// contact_shock.c: levels from the ground up, what is below frozen, after the sweeps. False when out of memory.
+bool knContactShock_Run(knImpulseStep* step);
 
 // contact_push.c: takes out overlap without touching velocities.
 void knContactPush_Run(knImpulseStep* step);

@@ -185,6 +185,9 @@ static knStatus contact(knImpulseStep* step) {
 		}
 	}
 	knContactSweep_Store(step);
+	if (step->context->settings->shock != 0 && !knContactShock_Run(step)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
 	knContactPush_Run(step);
 	step->blocks.push = step->push;
 	return KN_OK;
