@@ -59,10 +59,12 @@ static bool listBodies(const knImpulseStep* step, Shock* shock) {
 	return true;
 }
 
-// A contact belongs to the level of its higher body, if that one takes part.
-static int levelOf(const Shock* shock, const knSweepChunk* chunk) {
+// A contact belongs to the level of its higher body. It takes no part if something floats at one of its ends.
+static int levelOf(const knImpulseStep* step, const Shock* shock, const knSweepChunk* chunk) {
 	int a = shock->freeLevel[chunk->a], b = shock->freeLevel[chunk->b];
-	return a > b ? a : b;
+	bool floats =
+		(a < 0 && step->blocks.invMass[chunk->a] > 0.0) || (b < 0 && step->blocks.invMass[chunk->b] > 0.0);
+	return floats ? -1 : a > b ? a : b;
 }
 
 // Where the sweeps of a point begin.
@@ -95,7 +97,7 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 	}
 	for (int c = 0; c < chunkCount; ++c) {
 		shock->chunks[c] = step->list.chunks[c];
-		shock->chunks[c].stage = levelOf(shock, &shock->chunks[c]);
+		shock->chunks[c].stage = levelOf(step, shock, &shock->chunks[c]);
 	}
 	setStarts(step, shock);
 	knSweepBlocks blocks = { .count = bodyCount,

@@ -28,16 +28,32 @@ void knImpulsePoint_Apply(const knImpulseStep* step, const knImpulsePoint* p, kn
 	uB->ang = knAdd(uB->ang, knMulMV(&blocks->invInertia[p->b], knCross(p->rB, j)));
 }
 
-// What nothing holds any more carries no weight: it starts from zero.
-void knContactSweep_WarmStart(knImpulseStep* step) {
+bool knContactSweep_WarmStart(knImpulseStep* step) {
+	knVec3* carried = KN_SCRATCH(step->context->arena, knVec3, step->pointCount);
+	if (step->pointCount > 0 && carried == NULL) {
+		return false;
+	}
 	for (int i = 0; i < step->pointCount; ++i) {
 		knImpulsePoint* p = &step->points[i];
-		if (!step->islands.anchored[knImpulseStep_GroupOf(step, p)]) {
-			p->jn = p->j1 = p->j2 = 0.0;
-		} else if (p->jn > 0.0) {
+		carried[i] = knV3(p->jn, p->j1, p->j2);
+		p->jn = p->j1 = p->j2 = 0.0;
+	}
+	knContactDescent* descent = knContactDescent_Begin(step);
+	if (descent == NULL) {
+		return false;
+	}
+	for (int i = 0; i < step->pointCount; ++i) {
+		knImpulsePoint* p = &step->points[i];
+		// what nothing holds any more carries no weight: it starts from zero
+		if (step->islands.anchored[knImpulseStep_GroupOf(step, p)] && carried[i].x > 0.0) {
+			p->jn = carried[i].x;
+			p->j1 = carried[i].y;
+			p->j2 = carried[i].z;
 			knImpulsePoint_Apply(step, p, knImpulsePoint_Carried(p));
 		}
 	}
+	knContactDescent_Take(step, descent);
+	return true;
 }
 
 // --- the set -----------------------------------------------------------------------------------------------

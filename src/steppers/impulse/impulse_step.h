@@ -136,14 +136,20 @@ static inline void knClampDisc(double* x, double* y, double length) {
 	}
 }
 
-// Applies what the points carried in the last step.
-void knContactSweep_WarmStart(knImpulseStep* step);
+// Applies what the points carried in the last step, as far as it is of use; false when out of memory.
+bool knContactSweep_WarmStart(knImpulseStep* step);
 // Takes the points, with what they carry, into the set; false when out of memory.
 bool knContactSweep_Begin(knImpulseStep* step);
 // One sweep over all levels, up and down.
 void knContactSweep_Run(knImpulseStep* step);
 // Impulses of the set back into the points.
 void knContactSweep_Store(knImpulseStep* step);
+
+// contact_descent.c: takes as much of a change of impulses as lowers their energy most, group by group.
+typedef struct knContactDescent knContactDescent;
+// Before the change; NULL when out of memory.
+knContactDescent* knContactDescent_Begin(knImpulseStep* step);
+void knContactDescent_Take(knImpulseStep* step, const knContactDescent* descent);
 
 // contact_momentum.c: sweeps that go on in the direction of those before.
 typedef struct knContactMomentum knContactMomentum;

@@ -157,10 +157,9 @@ static double sweep(knImpulseStep* step, knContactMomentum* momentum) {
 static knStatus contact(knImpulseStep* step) {
 	int sweeps = knImpulseStep_Sweeps(step);
 	double settled = SETTLED * step->h * knLength(step->state->header->gravity);
-	if (!findIslands(step)) {
+	if (!findIslands(step) || !knContactSweep_WarmStart(step)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	knContactSweep_WarmStart(step);
 	if (step->context->settings->shock != 0 && !knShockLoad_Run(step)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
