@@ -12,7 +12,7 @@
 #include "steppers/impulse/impulse_step.h"
 
 #define DEFAULT_SWEEPS 30
-#define SETTLED 1e-6      // of g h: sweeps that change speeds by less are done
+#define SETTLED 1e-7      // of g h: sweeps that change speeds by less are done
 #define CLOSED 1e-10      // m: joints with smaller errors are closed
 #define EXCHANGES 5       // between contact and joints' velocities in a sweep
 #define VELOCITY_SWEEPS 5 // of post-stabilization
@@ -23,6 +23,12 @@ knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step) {
 
 knFrame knImpulseStep_Predict(const knImpulseStep* step, int body, knTwist u) {
 	return knMovePose(step->state->pose[body], u, step->h);
+}
+
+double knImpulseStep_Product(const knImpulseStep* step, int body, knTwist u, knTwist v) {
+	knQuat q = step->state->pose[body].q;
+	knVec3 L = knMulMV(&step->model->inertiaLocal[body], knInvRotate(q, v.ang));
+	return step->model->mass[body] * knDot(u.lin, v.lin) + knDot(knInvRotate(q, u.ang), L);
 }
 
 int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFrame poseA, knFrame poseB,
@@ -138,12 +144,11 @@ static bool findIslands(knImpulseStep* step) {
 											 step->list.chunks, step->list.chunkCount, edges, count, arena);
 }
 
-static double sweepContacts(knImpulseStep* step) {
-	double change = 0.0;
-	for (int level = 0; level < step->graph.levelCount; ++level) {
-		change = knMax(change, knContactSweep_Level(step, level));
-	}
-	return change;
+// m/s, how much it changed.
+static double sweep(knImpulseStep* step, knContactMomentum* momentum) {
+	knContactMomentum_Before(momentum, step);
+	knContactSweep_Run(step);
+	return knContactMomentum_Change(momentum, step);
 }
 
 // Contact and joints of the default scheme: impulses accumulated over sweeps. A light link that carries a heavy load
@@ -152,26 +157,35 @@ static double sweepContacts(knImpulseStep* step) {
 static knStatus contact(knImpulseStep* step) {
 	int sweeps = knImpulseStep_Sweeps(step);
 	double settled = SETTLED * step->h * knLength(step->state->header->gravity);
-	if (!findIslands(step)) {
+	if (!findIslands(step) || !knContactSweep_WarmStart(step)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	knContactSweep_WarmStart(step);
 	if (step->context->settings->shock != 0 && !knShockLoad_Run(step)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	knContactSweep_SetMasses(step);
+	knContactMomentum* momentum = knContactSweep_Begin(step) ? knContactMomentum_Begin(step) : NULL;
+	if (momentum == NULL) {
+		return knImpulseStep_OutOfMemory(step);
+	}
 	bool done = false;
 	for (int k = 0; k < sweeps && !done; ++k) {
-		double change = sweepContacts(step), error = 0.0;
+		double error = 0.0, change = sweep(step, momentum);
 		for (int i = 0; step->joints != NULL && i < EXCHANGES && change > settled; ++i) {
 			knPostStabilize_Sweep(step->joints, 1.0);
-			change = sweepContacts(step);
+			change = sweep(step, momentum);
 		}
 		if (step->joints != NULL) {
 			error = knPreStabilize_Sweep(step->joints, 1.0);
 		}
 		step->context->report->iterations += 1;
 		done = change <= settled && error <= CLOSED;
+		if (!done && k + 1 < sweeps) {
+			knContactMomentum_After(momentum, step);
+		}
+	}
+	knContactSweep_Store(step);
+	if (step->context->settings->shock != 0 && !knContactShock_Run(step)) {
+		return knImpulseStep_OutOfMemory(step);
 	}
 	knContactPush_Run(step);
 	step->blocks.push = step->push;
