@@ -69,6 +69,12 @@ KN_API double knTree_PotentialEnergy(const knTree* tree, const knTreeWork* work,
 // Linear momentum, and angular momentum about `point`.
 KN_API knTwist knTree_Momentum(const knTree* tree, const knTreeWork* work, knVec3 point);
 
+// The other way round: coordinates and velocities from the links' frames in the world and the velocities of their origins
+// (as knTree_LinkFrame, knTree_LinkVelocity). q holds earlier coordinates, from which turns are counted on
+// (knTree_NeutralCoordinates to begin with). What the joints do not allow is left out. Only the base is read from `work`.
+KN_API void knTree_ReadLinks(const knTree* tree, const knTreeWork* work, const knFrame* frames,
+							 const knTwist* velocities, double* q, double* v);
+
 // --- dynamics --------------------------------------------------------------------------------------------
 
 // Forces on a link: moment about the link frame's origin and force, world axes. One per link, NULL: none.
@@ -165,5 +171,52 @@ KN_API bool knTreeLagrange_ForwardDynamics(knTreeLagrange* lagrange, const knTre
 										   knVec3 gravity, double* qdd);
 // The force of loop `loop` after that call: on its child, at the child's joint origin, world axes.
 KN_API knTwist knTreeLagrange_LoopForce(const knTreeLagrange* lagrange, int loop);
+
+// --- linkages of a model ------------------------------------------------------------------------------------
+
+// What a tree of a model hangs on.
+typedef enum knBaseKind {
+	KN_BASE_FLOATING,  // nothing: its roots have free joints
+	KN_BASE_FIXED,     // the world and all fixed bodies
+	KN_BASE_KINEMATIC, // one kinematic body: give its frame and velocity to knTreeWork_SetBase
+} knBaseKind;
+
+// A joint beside the spanning tree.
+typedef struct knLinkageLoop {
+	knJointId joint;
+	knTreeLoop loop;
+	bool outside;         // its end -1 is no part of the base but this body, and the frame is relative to it:
+	knBodyId outsideBody; // a kinematic body beside a fixed base, or the world (null) beside a kinematic one
+} knLinkageLoop;
+
+// Bodies of a model that joints connect, as a tree. Links are bodies: their frames are the body frames.
+typedef struct knLinkage {
+	knTree* tree;
+	int linkCount;
+	knBodyId* bodies; // [linkCount]
+	knJointId*
+		joints;     // [linkCount] the joint that the link hangs on; null: the free joint of a floating root
+	bool* reversed; // [linkCount] the link is that joint's parent: its coordinates run the other way
+	knBaseKind base;
+	knBodyId baseBody; // KN_BASE_KINEMATIC
+	int loopCount;
+	knLinkageLoop* loops;
+} knLinkage;
+
+typedef struct knLinkageSet knLinkageSet;
+
+// Every dynamic body belongs to exactly one linkage, alone if no joint holds it. The spanning tree is found breadth first
+// from the base (fixed before kinematic), or from the first body that is nobody's child; joints are taken in their order, free
+// ones last. Disabled joints do not count. Joints marked `loop` and custom joints, which have no coordinates,
+// are loop joints always; bodies that only those hold together are several roots of one linkage.
+KN_API knLinkageSet* knLinkageSet_Create(const knModel* model, const knAllocator* allocator, knError* error);
+KN_API void knLinkageSet_Destroy(knLinkageSet* set);
+KN_API int knLinkageSet_Count(const knLinkageSet* set);
+KN_API const knLinkage* knLinkageSet_At(const knLinkageSet* set, int index);
+// Where a body is; false if it is not dynamic.
+KN_API bool knLinkageSet_Find(const knLinkageSet* set, knBodyId body, int* linkage, int* link);
+// The model's initial state in joint coordinates: sets the base of `work`, writes q and v.
+KN_API void knLinkage_InitialState(const knLinkage* linkage, const knModel* model, knTreeWork* work,
+								   double* q, double* v);
 
 KN_END_C

@@ -4,7 +4,7 @@
 //   | G  0   | | -l  | = | gamma              |     G  rows r.(acceleration of the child relative to the parent)
 //
 // Joints enter by the other side of their table: locked rows r instead of the subspace S. A tree's matrix has no fill when
-// links are eliminated from the leaves, each before its joint's multipliers.
+// links are eliminated from the leaves, each before its joint's multipliers. Loops come after the whole tree.
 //
 // V is the velocity of the child relative to the parent at the joint, in the parent joint frame's axes (model/joint.h).
 // From V = J S v follows dV/dt = J (S qdd + S' v + w x (S v)); what is left of it for qdd = 0 is all that rows see.
@@ -120,7 +120,7 @@ static bool createSparse(knTreeLagrange* lagrange) {
 			continue;
 		}
 		sizes[edge->block] = rowLimit(edge);
-		late[edge->block] = 1;
+		late[edge->block] = e < links ? KN_SPARSE_LATE : KN_SPARSE_LAST;
 		if (edge->child >= 0) {
 			entries[entryCount++] = (knSparseEntry){ edge->block, edge->child };
 		}

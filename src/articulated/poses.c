@@ -174,6 +174,36 @@ knTwist knTree_LinkVelocity(const knTree* tree, const knTreeWork* work, int link
 	return (knTwist){ w, knAdd(u, knCross(w, arm)) };
 }
 
+static knVec3 pointVelocity(knFrame frame, knTwist velocity, knVec3 point) {
+	return knAdd(velocity.lin, knCross(velocity.ang, knSub(point, frame.p)));
+}
+
+void knTree_ReadLinks(const knTree* tree, const knTreeWork* work, const knFrame* frames,
+					  const knTwist* velocities, double* q, double* v) {
+	knMat33 axes = knLanes_ToMat(&work->base->pose.R);
+	knFrame base = knMakeFrame(knLanes_ToVec(work->base->pose.r), knQuat_FromMat33(&axes));
+	knTwist baseVelocity = { knLanes_ToVec(work->base->velocity.ang),
+							 knLanes_ToVec(work->base->velocity.lin) };
+	for (int i = 0; i < tree->count; ++i) {
+		const knTreeNode* node = &tree->nodes[i];
+		int p = node->parent;
+		const knJoint* joint = &tree->joints[i];
+		knFrame from = p >= 0 ? frames[p] : base;
+		knTwist drift = p >= 0 ? velocities[p] : baseVelocity;
+		knFrame outer = knMulF(p >= 0 ? knMulF(from, tree->inLink[p]) : from, tree->rest[i]);
+		knFrame inner = knMulF(frames[i], tree->inLink[i]), J = knInvMulF(outer, inner);
+		knTwist relative = { knSub(velocities[i].ang, drift.ang),
+							 knSub(pointVelocity(frames[i], velocities[i], inner.p),
+								   pointVelocity(from, drift, inner.p)) };
+		double previous[KN_JOINT_MAX_Q];
+		for (int k = 0; k < joint->nq; ++k) {
+			previous[k] = q[node->qOffset + k];
+		}
+		knJointOps_Get(node->kind)->coordinates(joint, J, previous, q + node->qOffset);
+		knJoint_Velocities(joint, J, q + node->qOffset, knInvRotateT(outer.q, relative), v + node->vOffset);
+	}
+}
+
 knTreeForce knTree_UserForce(const knTree* tree, const knTreeWork* work, int i, const knTwist* forces) {
 	// from the joint's origin to that of the link's frame
 	knVec3 inJoint = knInvF(tree->inLink[i]).p;

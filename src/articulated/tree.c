@@ -280,6 +280,8 @@ static size_t layOut(knTreeWork* work, const knTree* tree, char* block) {
 	work->composite = carve(block, &at, n * sizeof(knTreeInertia));
 	work->sums = carve(block, &at, n * sizeof(knTreeSums));
 	work->columns = carve(block, &at, nv * sizeof(knTreeColumn));
+	work->linkFrames = carve(block, &at, n * sizeof(knFrame));
+	work->linkVelocities = carve(block, &at, n * sizeof(knTwist));
 	work->origin = carve(block, &at, n * sizeof(knLanes));
 	return at;
 }

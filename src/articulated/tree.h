@@ -136,6 +136,8 @@ struct knTreeWork {
 	knTreeInertia* composite; // [count]
 	knTreeSums* sums;         // [count] derivatives.c
 	knTreeColumn* columns;    // [nv] derivatives.c
+	knFrame* linkFrames;      // [count] linkage.c
+	knTwist* linkVelocities;  // [count] linkage.c
 	knLanes* origin;          // [count] O_i in the world, written with the poses
 };
 
