@@ -179,10 +179,17 @@ static void dropPassing(knImpulseStep* step) {
 knStatus knImpulseContacts_Find(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
 	setMargins(step);
+	if (!knFastBodies_Find(&step->fast, step->model, step->state, &step->blocks, arena)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	knFastBodies_Margins(&step->fast, step->model, step->margins);
 	knContactSet set;
 	knStatus status = askCollider(step, &set);
 	if (status != KN_OK) {
 		return status;
+	}
+	if (!knFastBodies_Filter(&step->fast, step->model, &set, arena)) {
+		return knImpulseStep_OutOfMemory(step);
 	}
 	knImpulseMemory memory = knImpulseMemory_Get(step->state);
 	step->input.impulseScale = memory.dt > 0.0 ? step->h / memory.dt : 0.0;

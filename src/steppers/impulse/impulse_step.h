@@ -9,6 +9,7 @@
 
 #include "dynamics/contact_graph.h"
 #include "dynamics/contact_rows.h"
+#include "dynamics/fast_bodies.h"
 #include "dynamics/islands.h"
 #include "steppers/impulse/articulation.h"
 #include "steppers/stepper_ops.h"
@@ -59,6 +60,7 @@ typedef struct knImpulseStep {
 
 	knRowInput input;
 	knContactRows list;
+	knFastBodies fast; // knImpulseContacts_Find and the end of the step
 	knImpulsePoint* points;
 	int pointCount;
 	knImpulseTurn* turns;

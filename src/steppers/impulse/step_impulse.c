@@ -204,8 +204,20 @@ static void report(knImpulseStep* step) {
 }
 
 // The default scheme closes at the end poses what gaps are left in joints.
-static void arrive(knImpulseStep* step) {
-	knBlocks_End(&step->blocks, step->model, &step->context->tasks, step->state);
+static knStatus arrive(knImpulseStep* step) {
+	knStepContext* context = step->context;
+	knFastMoveInput in = { .model = step->model,
+						   .state = step->state,
+						   .blocks = &step->blocks,
+						   .collider = context->collider,
+						   .contacts = &step->list,
+						   .tasks = context->tasks,
+						   .arena = context->arena };
+	if (!knFastBodies_Find(&step->fast, in.model, in.state, in.blocks, in.arena) ||
+		!knFastBodies_Move(&step->fast, &in) ||
+		!knFastBodies_Publish(&step->fast, &context->contacts, &context->contactCount, in.arena)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
 	if (step->joints != NULL) {
 		if (!step->paper) {
 			knArticulationSolve_Enter(step->joints, KN_ARTICULATION_CORRECTION);
@@ -213,9 +225,10 @@ static void arrive(knImpulseStep* step) {
 		}
 		knArticulationSolve_Enter(step->joints, KN_ARTICULATION_ARRIVAL);
 		postStabilize(step);
-		step->context->report->work += knArticulationSolve_Finish(step->joints);
+		context->report->work += knArticulationSolve_Finish(step->joints);
 	}
 	knState_UpdateCoordinates(step->state, step->model);
+	return KN_OK;
 }
 
 static knStatus stepImpulse(knStepContext* context, double h) {
@@ -247,7 +260,7 @@ static knStatus stepImpulse(knStepContext* context, double h) {
 	// 6 to 8 bodies move, then the joints' velocities again
 	if (status == KN_OK) {
 		report(&step);
-		arrive(&step);
+		status = arrive(&step);
 	}
 	context->report->solveTime += knStepContext_Now(context) - start;
 	return status;
