@@ -61,10 +61,10 @@ typedef struct Edge {
 } Edge;
 
 // Falling, level or rising at parameter t: -1, 0, 1.
-static int slopeAt(const Edge* edge, double t, double* distance) {
+static int slopeAt(const Edge* edge, double t) {
 	knVec3 normal;
 	const knTarget* target = edge->walk->target;
-	*distance = target->probe(target, knMulAdd(edge->from, t, edge->along), &normal);
+	target->probe(target, knMulAdd(edge->from, t, edge->along), &normal);
 	double slope = knDot(normal, edge->along) / edge->length;
 	return slope < -LEVEL ? -1 : slope > LEVEL;
 }
@@ -72,8 +72,8 @@ static int slopeAt(const Edge* edge, double t, double* distance) {
 // The place in [lower, upper] where the slope stops falling (side -1), or starts to rise (side 1).
 static double turnOf(const Edge* edge, double lower, double upper, int side) {
 	for (int i = 0; i < SPLITS; ++i) {
-		double middle = 0.5 * (lower + upper), distance;
-		int slope = slopeAt(edge, middle, &distance);
+		double middle = 0.5 * (lower + upper);
+		int slope = slopeAt(edge, middle);
 		bool before = side < 0 ? slope < 0 : slope <= 0;
 		lower = before ? middle : lower;
 		upper = before ? upper : middle;
@@ -171,38 +171,45 @@ static void collidePiece(const Edge* edge, double lower, double upper, int slope
 	}
 }
 
+static bool mayReach(const Edge* edge, double lower, double upper) {
+	const knTarget* target = edge->walk->target;
+	knVec3 middle = knMulAdd(edge->from, 0.5 * (lower + upper), edge->along);
+	return target->mayReach(target, middle, 0.5 * (upper - lower) * edge->length);
+}
+
+static int countPieces(const Edge* edge) {
+	double wanted = edge->length / edge->walk->target->detail;
+	int most = PIECE_NAMES / edge->walk->mesh->edgeCount;
+	most = most < 1 ? 1 : (most > PIECES_MOST ? PIECES_MOST : most);
+	return wanted <= 1.0 ? 1 : (wanted >= most ? most : (int)wanted + 1);
+}
+
 static void collideEdge(const Walk* walk, int id) {
 	const knMesh* mesh = walk->mesh;
-	const knTarget* target = walk->target;
 	const knMeshEdge* e = &mesh->edges[id];
 	Edge edge = { .walk = walk, .id = id, .from = placed(walk, mesh->vertices[e->a]) };
 	edge.along = knSub(placed(walk, mesh->vertices[e->b]), edge.from);
 	edge.length = knLength(edge.along);
-	if (!target->mayReach(target, knMulAdd(edge.from, 0.5, edge.along), 0.5 * edge.length)) {
+	if (!mayReach(&edge, 0.0, 1.0)) {
 		return;
 	}
 	edge.left = knMulMV(&walk->R, mesh->faceNormals[e->left]);
 	edge.right = e->right >= 0 ? knMulMV(&walk->R, mesh->faceNormals[e->right]) : edge.left;
 	edge.facing = knNormalize(knAdd(edge.left, edge.right));
 
-	double wanted = edge.length / target->detail;
-	int most = PIECE_NAMES / mesh->edgeCount;
-	most = most < 1 ? 1 : (most > PIECES_MOST ? PIECES_MOST : most);
-	int pieces = wanted <= 1.0 ? 1 : (wanted >= most ? most : (int)wanted + 1);
-	double lower = 0.0, distanceLower;
-	int slopeLower = slopeAt(&edge, 0.0, &distanceLower);
-	for (int i = 1; i <= pieces; ++i) {
-		double upper = (double)i / pieces, distanceUpper;
-		int slopeUpper = slopeAt(&edge, upper, &distanceUpper);
-		// distances change no faster than places: this piece stays farther away than
-		double least = 0.5 * (distanceLower + distanceUpper - (upper - lower) * edge.length);
-		if (least < target->margin) {
-			edge.piece = i - 1;
-			collidePiece(&edge, lower, upper, slopeLower, slopeUpper);
+	int pieces = countPieces(&edge), slopeLower = 0;
+	bool known = false; // slopeLower
+	for (edge.piece = 0; edge.piece < pieces; ++edge.piece) {
+		double lower = (double)edge.piece / pieces, upper = (double)(edge.piece + 1) / pieces;
+		if (pieces > 1 && !mayReach(&edge, lower, upper)) {
+			known = false;
+			continue;
 		}
-		lower = upper;
+		slopeLower = known ? slopeLower : slopeAt(&edge, lower);
+		int slopeUpper = slopeAt(&edge, upper);
+		collidePiece(&edge, lower, upper, slopeLower, slopeUpper);
 		slopeLower = slopeUpper;
-		distanceLower = distanceUpper;
+		known = true;
 	}
 }
 

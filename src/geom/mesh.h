@@ -97,6 +97,18 @@ static inline knMeshHit knMeshHit_None(double radius) {
 
 // The closest point of the mesh within `radius` (INFINITY allowed).
 knMeshHit knMesh_Closest(const knMesh* mesh, knVec3 point, double radius);
+// How far a search may miss the closest point: by `near`, and by `share` of the distance beyond `band`.
+typedef struct knMeshRough {
+	double near, band, share;
+} knMeshRough;
+
+static inline double knMeshRough_Error(const knMeshRough* rough, double distance) {
+	return rough->near + rough->share * knMax(0.0, distance - rough->band);
+}
+
+// The closest point of the mesh, found sooner if the triangle is close to it (-1: none is known); with `rough` it
+// may be another that is hardly farther.
+knMeshHit knMesh_ClosestFrom(const knMesh* mesh, knVec3 point, int triangle, const knMeshRough* rough);
 // The same among triangles that lie before the point and look against `facing`: those by which something
 // that looks along `facing` would leave.
 knMeshHit knMesh_ClosestFacing(const knMesh* mesh, knVec3 point, knVec3 facing, double radius);

@@ -56,7 +56,7 @@ knVec3 knTriangle_Closest(knVec3 a, knVec3 b, knVec3 c, knVec3 point, int* featu
 }
 
 // Squared distance of a point outside a box; 0 inside.
-static double squaredToBox(const knAabb* box, knVec3 p) {
+static inline double squaredToBox(const knAabb* box, knVec3 p) {
 	double x = knMax(knMax(box->lower.x - p.x, p.x - box->upper.x), 0.0);
 	double y = knMax(knMax(box->lower.y - p.y, p.y - box->upper.y), 0.0);
 	double z = knMax(knMax(box->lower.z - p.z, p.z - box->upper.z), 0.0);
@@ -94,8 +94,15 @@ static bool isLeft(const knMesh* mesh, const Facing* facing, int triangle, knVec
 	return knDot(normal, facing->along) < 0.0 && knDot(normal, knSub(point, corner)) <= BEFORE * mesh->size;
 }
 
-static knMeshHit search(const knMesh* mesh, knVec3 point, const Facing* facing, double radius) {
-	knMeshHit best = knMeshHit_None(radius);
+// Boxes so far away do not matter any more.
+static inline double enough(const knMeshHit* best, const knMeshRough* rough) {
+	double least = best->distance - knMeshRough_Error(rough, best->distance);
+	return least > 0.0 ? least * least : 0.0;
+}
+
+static knMeshHit search(const knMesh* mesh, knVec3 point, const Facing* facing, const knMeshRough* rough,
+						knMeshHit best) {
+	double limit = rough != NULL ? enough(&best, rough) : best.squared;
 	struct {
 		int node;
 		double squared;
@@ -108,13 +115,14 @@ static knMeshHit search(const knMesh* mesh, knVec3 point, const Facing* facing, 
 	while (depth > 0) {
 		depth -= 1;
 		int index = stack[depth].node;
-		if (stack[depth].squared >= best.squared) {
+		if (stack[depth].squared >= limit) {
 			continue;
 		}
 		const knBvhNode* node = &mesh->tree.nodes[index];
 		if (node->item >= 0) {
 			if (isLeft(mesh, facing, node->item, point)) {
 				knMesh_Offer(mesh, node->item, point, &best);
+				limit = rough != NULL ? enough(&best, rough) : best.squared;
 			}
 			continue;
 		}
@@ -133,12 +141,21 @@ static knMeshHit search(const knMesh* mesh, knVec3 point, const Facing* facing, 
 
 knMeshHit knMesh_Closest(const knMesh* mesh, knVec3 point, double radius) {
 	Facing any = { .wanted = false };
-	return search(mesh, point, &any, radius);
+	return search(mesh, point, &any, NULL, knMeshHit_None(radius));
+}
+
+knMeshHit knMesh_ClosestFrom(const knMesh* mesh, knVec3 point, int triangle, const knMeshRough* rough) {
+	Facing any = { .wanted = false };
+	knMeshHit best = knMeshHit_None(INFINITY);
+	if (triangle >= 0) {
+		knMesh_Offer(mesh, triangle, point, &best);
+	}
+	return search(mesh, point, &any, rough, best);
 }
 
 knMeshHit knMesh_ClosestFacing(const knMesh* mesh, knVec3 point, knVec3 facing, double radius) {
 	Facing looking = { true, facing };
-	return search(mesh, point, &looking, radius);
+	return search(mesh, point, &looking, NULL, knMeshHit_None(radius));
 }
 
 knVec3 knMesh_PseudoNormal(const knMesh* mesh, const knMeshHit* hit) {
