@@ -19,14 +19,14 @@
 
 // Three rows of one contact point. The solver reads all, and writes lambda and rolling.
 typedef struct knSweepPoint {
-	knVec3 n, t1, t2;  // unit, right-handed; n from block a to block b, J_n u > 0 separating
-	knVec3 rA, rB;     // from the blocks' centres to the point
-	double bias;       // added to J_n u
-	double mu;         // friction
-	double arm;        // m, of rolling resistance: three more rows, moments across and along n; 0: none
-	double lambda[3];  // N s, in: warm start, out: solution
-	knVec3 rolling;    // N m s on b, the same
-	double depth;      // m, for corrections: separation, negative when overlapping
+	knVec3 n, t1, t2; // unit, right-handed; n from block a to block b, J_n u > 0 separating
+	knVec3 rA, rB;    // from the blocks' centres to the point
+	double bias;      // added to J_n u
+	double mu;        // friction
+	double arm;       // m, of rolling resistance: three more rows, moments across and along n; 0: none
+	double lambda[3]; // N s, in: warm start, out: solution
+	knVec3 rolling;   // N m s on b, the same
+	double depth;     // m, for corrections: separation, negative when overlapping
 } knSweepPoint;
 
 typedef struct knSweepChunk {

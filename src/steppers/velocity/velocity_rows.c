@@ -5,7 +5,7 @@
 #include "steppers/velocity/velocity_step.h"
 
 #define TINY_GROUP 32   // contact points
-#define SMALL_GROUP 128 // contact points
+#define SMALL_GROUP 512 // contact points
 
 knStatus knVelocity_OutOfMemory(const knVelocityStep* step) {
 	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
