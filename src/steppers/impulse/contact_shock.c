@@ -4,7 +4,9 @@
 // The pass continues the impulses of the sweeps (and starts from what it added to them in the step before), so it may take
 // back as well as push. Its own part is neither reported nor carried on: it is that of infinitely heavy supports. A
 // support that moves would be a hammer; so a body keeps the result only if that leaves at most half of its kinetic
-// energy as seen from its supports. Only piles on something that does not move take part, so momentum of free bodies is
+// energy as seen from its supports. And supports that move differently make a tilt that grows from level to level; so the
+// result counts only up to the level to which it calms the pile most, as seen from its centre of mass.
+// Only piles on something that does not move take part, so momentum of free bodies is
 // not touched; groups with joints do not, their joints would open.
 
 #include "steppers/impulse/impulse_memory.h"
@@ -19,13 +21,16 @@
 typedef struct Shock {
 	knSweepSet set;
 	knSweepChunk* chunks;
-	int32_t* freeLevel; // [bodyCount] -1: takes no part
-	int* bodies;        // those that do, sorted by level
-	int* first;         // [levelCount + 1] into bodies
-	knTwist* before;    // [bodyCount] velocities after the sweeps
-	knTwist* support;   // [bodyCount] sum of the velocities of what bears a body, at the points
-	int* supports;      // [bodyCount]
-	knVec3* start;      // [pointCount] impulses (jn, j1, j2) with which the pass begins
+	int32_t* freeLevel;   // [bodyCount] -1: takes no part
+	int* bodies;          // those that do, sorted by level
+	int* first;           // [levelCount + 1] into bodies
+	knTwist* before;      // [bodyCount] velocities after the sweeps
+	knTwist* support;     // [bodyCount] sum of the velocities of what bears a body, at the points
+	int* supports;        // [bodyCount]
+	knVec3* mean;         // [bodyCount] by group, velocity of the centre of mass before
+	double *gain, *least; // [bodyCount] by group, J
+	int* top;             // [bodyCount] by group: the highest level that keeps the result
+	knVec3* start;        // [pointCount] impulses (jn, j1, j2) with which the pass begins
 } Shock;
 
 static bool takesPart(const knImpulseStep* step, int body) {
@@ -88,6 +93,9 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 					  .before = KN_SCRATCH(arena, knTwist, bodyCount),
 					  .support = KN_SCRATCH_ZERO(arena, knTwist, bodyCount),
 					  .supports = KN_SCRATCH_ZERO(arena, int, bodyCount),
+					  .gain = KN_SCRATCH_ZERO(arena, double, bodyCount),
+					  .least = KN_SCRATCH_ZERO(arena, double, bodyCount),
+					  .top = KN_SCRATCH(arena, int, bodyCount),
 					  .start = KN_SCRATCH(arena, knVec3, step->pointCount) };
 	if (arena->failed || !listBodies(step, shock)) {
 		return false;
@@ -129,6 +137,27 @@ static void addSupport(const knImpulseStep* step, Shock* shock, int upper, int l
 	shock->supports[upper] += 1;
 }
 
+// m/s, the velocity of each group's centre of mass, after the sweeps.
+static bool findMeans(const knImpulseStep* step, Shock* shock) {
+	int bodyCount = step->model->bodyCount;
+	shock->mean = KN_SCRATCH_ZERO(step->context->arena, knVec3, bodyCount);
+	double* mass = KN_SCRATCH_ZERO(step->context->arena, double, bodyCount);
+	if (step->context->arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		int group = step->islands.group[b];
+		if (group >= 0) {
+			shock->mean[group] = knMulAdd(shock->mean[group], step->model->mass[b], shock->before[b].lin);
+			mass[group] += step->model->mass[b];
+		}
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		shock->mean[b] = mass[b] > 0.0 ? knScale(1.0 / mass[b], shock->mean[b]) : knZero3();
+	}
+	return true;
+}
+
 static void sumSupports(const knImpulseStep* step, Shock* shock, int level) {
 	for (int i = step->levelFirst[level]; i < step->levelFirst[level + 1]; ++i) {
 		const knImpulsePair* pair = &step->pairs[step->order[i]];
@@ -144,18 +173,52 @@ static void sumSupports(const knImpulseStep* step, Shock* shock, int level) {
 	}
 }
 
+static double energyIn(const knImpulseStep* step, int body, knTwist u, knTwist frame) {
+	knTwist seen = knSubT(u, frame);
+	return 0.5 * knImpulseStep_Product(step, body, seen, seen);
+}
+
+// A body that its supports would drive keeps its velocity.
 static void guard(const knImpulseStep* step, Shock* shock, int level) {
 	sumSupports(step, shock, level);
 	for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
 		int b = shock->bodies[i];
-		knTwist frame = knZeroTwist();
+		knTwist supports = { knZero3(), shock->mean[step->islands.group[b]] };
 		if (shock->supports[b] > 0) {
-			frame = knScaleT(1.0 / shock->supports[b], shock->support[b]);
+			supports = knScaleT(1.0 / shock->supports[b], shock->support[b]);
 		}
-		knTwist before = knSubT(shock->before[b], frame), after = knSubT(step->blocks.u[b], frame);
-		double energyBefore = 0.5 * knImpulseStep_Product(step, b, before, before);
-		double energyAfter = 0.5 * knImpulseStep_Product(step, b, after, after);
-		if (energyAfter > ENERGY_SHARE * energyBefore + ENERGY_FLOOR * step->model->mass[b]) {
+		double before = energyIn(step, b, shock->before[b], supports);
+		double after = energyIn(step, b, step->blocks.u[b], supports);
+		if (after > ENERGY_SHARE * before + ENERGY_FLOOR * step->model->mass[b]) {
+			step->blocks.u[b] = shock->before[b];
+		}
+	}
+}
+
+// The levels of each group up to which the pass took most energy out of it keep the result.
+static void cutOff(const knImpulseStep* step, Shock* shock) {
+	double *sum = shock->gain, *least = shock->least;
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		shock->top[b] = -1;
+	}
+	for (int level = 0; level < step->graph.levelCount; ++level) {
+		for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
+			int b = shock->bodies[i], group = step->islands.group[b];
+			knTwist common = { knZero3(), shock->mean[group] };
+			sum[group] +=
+				energyIn(step, b, step->blocks.u[b], common) - energyIn(step, b, shock->before[b], common);
+		}
+		for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
+			int group = step->islands.group[shock->bodies[i]];
+			if (sum[group] <= least[group]) {
+				least[group] = sum[group];
+				shock->top[group] = level;
+			}
+		}
+	}
+	for (int i = 0; i < shock->first[step->graph.levelCount]; ++i) {
+		int b = shock->bodies[i];
+		if (shock->freeLevel[b] > shock->top[step->islands.group[b]]) {
 			step->blocks.u[b] = shock->before[b];
 		}
 	}
@@ -177,7 +240,7 @@ static void remember(knImpulseStep* step, const Shock* shock) {
 
 bool knContactShock_Run(knImpulseStep* step) {
 	Shock shock;
-	if (!begin(step, &shock)) {
+	if (!begin(step, &shock) || !findMeans(step, &shock)) {
 		return false;
 	}
 	int levels = step->graph.levelCount, sweeps = levels > TALL_LEVELS ? TALL_SWEEPS : SWEEPS;
@@ -186,6 +249,7 @@ bool knContactShock_Run(knImpulseStep* step) {
 		knSweep_Velocities(&shock.set, level, &options, step->blocks.u);
 		guard(step, &shock, level);
 	}
+	cutOff(step, &shock);
 	remember(step, &shock);
 	return true;
 }
