@@ -7,9 +7,10 @@ extern const knBenchSuite knLcpBench;
 extern const knBenchSuite knVspBench, knArticulationBench;
 extern const knBenchSuite knCollideBench;
 extern const knBenchSuite knFieldBench;
+extern const knBenchSuite knDynamicsBench;
 
 static const knBenchSuite* const suites[] = {
-	&knLcpBench, &knVspBench, &knArticulationBench, &knCollideBench, &knFieldBench,
+	&knLcpBench, &knVspBench, &knArticulationBench, &knCollideBench, &knFieldBench, &knDynamicsBench,
 	NULL, // ends the table
 };
 

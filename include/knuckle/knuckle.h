@@ -13,3 +13,6 @@
 #include "knuckle/world.h"
 #include "knuckle/measure.h"
 #include "knuckle/record.h"
+#include "knuckle/articulated.h"
+#include "knuckle/impact.h"
+#include "knuckle/lcp.h"
