@@ -11,5 +11,6 @@
 #include "knuckle/scene.h"
 #include "knuckle/stepper.h"
 #include "knuckle/world.h"
+#include "knuckle/query.h"
 #include "knuckle/measure.h"
 #include "knuckle/record.h"
