@@ -6,6 +6,8 @@
 
 #define STACK 256          // pairs of nodes: one tree's depth and the other's
 #define OFF_CURVED 0.06    // radians that the search for a line between curved cores may leave open
+#define PROJECTIONS 30     // to and fro, at most
+#define PLACED 1e-9        // sizes by which witness points may be farther apart than the distance
 #define POLISH_WITHIN 16.0 // skins: nearer pairs get their exact normal
 
 // One of the two geometries, no plane unless `tree` is NULL.
@@ -169,21 +171,29 @@ static void acrossTriangle(const knCorePair* p, knAxis* axis) {
 	axis->b = axis->a;
 }
 
-// Witness points of a triangle and a curved core: the curved one's farthest, and what of the triangle is below.
-static void placeCurved(const knCorePair* p, knAxis* axis) {
-	knCorner corner = knCorePair_Support(p, axis->n);
+static knVec3 closestOnB(const knCorePair* p, knVec3 x) {
+	knVec3 local = knTMulMV(&p->R, knSub(x, p->t));
 	int feature;
-	if (p->a.curved && p->b.corners != NULL) {
-		knVec3 c[3];
-		for (int k = 0; k < 3; ++k) {
-			c[k] = knAdd(p->t, knMulMV(&p->R, p->b.corners[k]));
+	const knVec3* c = p->b.corners;
+	knVec3 on =
+		c != NULL ? knTriangle_Closest(c[0], c[1], c[2], local, &feature) : knCore_Closest(&p->b, local);
+	return knAdd(p->t, knMulMV(&p->R, on));
+}
+
+static knVec3 closestOnA(const knCorePair* p, knVec3 x) {
+	int feature;
+	const knVec3* c = p->a.corners;
+	return c != NULL ? knTriangle_Closest(c[0], c[1], c[2], x, &feature) : knCore_Closest(&p->a, x);
+}
+
+// Witness points of a triangle and a curved core that are apart: projections to and fro close in on them.
+static void placeCurved(const knCorePair* p, knAxis* axis) {
+	for (int i = 0; i < PROJECTIONS; ++i) {
+		axis->a = closestOnA(p, axis->b);
+		axis->b = closestOnB(p, axis->a);
+		if (knDistance(axis->a, axis->b) <= axis->s + PLACED * p->size) {
+			return;
 		}
-		axis->a = corner.a;
-		axis->b = knTriangle_Closest(c[0], c[1], c[2], corner.a, &feature);
-	} else if (p->b.curved && p->a.corners != NULL) {
-		const knVec3* c = p->a.corners;
-		axis->b = corner.b;
-		axis->a = knTriangle_Closest(c[0], c[1], c[2], corner.b, &feature);
 	}
 }
 
@@ -208,7 +218,8 @@ static bool offerContacts(Search* s, const Side* a, const Side* b, double margin
 
 // Any two pieces, by their cores. Deep overlap of two solids is found by the pair grid.
 static void offerPieces(Search* s, const Side* a, const Piece* pa, const Side* b, const Piece* pb) {
-	if ((pa->oneSided && isBehind(pa, pb)) || (pb->oneSided && isBehind(pb, pa))) {
+	bool behind = (pa->oneSided && isBehind(pa, pb)) || (pb->oneSided && isBehind(pb, pa));
+	if (behind && s->motion != NULL) {
 		return;
 	}
 	double reach = s->best;
@@ -239,8 +250,14 @@ static void offerPieces(Search* s, const Side* a, const Piece* pa, const Side* b
 		acrossTriangle(&p, &axis);
 	} else {
 		axis.s = knDot(knCorePair_Support(&p, axis.n).w, axis.n); // what surely separates them
+		if (s->motion == NULL && axis.s - radii >= s->best) {
+			return;
+		}
 		if (curved && (s->motion == NULL || axis.s - radii < POLISH_WITHIN * s->motion->skin)) {
+			knVec3 onA = axis.a, onB = axis.b;
 			knAxis_Polish(&p, OFF_CURVED, &axis);
+			axis.a = onA;
+			axis.b = onB;
 			placeCurved(&p, &axis);
 		}
 	}

@@ -58,6 +58,8 @@ typedef struct Flight {
 	double* times; // [pairCapacity] of the meetings; INFINITY: none
 	int pairCount, pairCapacity;
 	int hitCapacity;
+	int* nearby; // [shapeCount] scratch of listPairs
+	int nearbyCount;
 } Flight;
 
 // --- ways ----------------------------------------------------------------------------------------------------
@@ -115,7 +117,7 @@ static bool growPairs(Flight* f) {
 	if (f->pairCount < f->pairCapacity) {
 		return true;
 	}
-	int capacity = 2 * f->pairCapacity + 64;
+	int capacity = 2 * f->pairCapacity + 4 * f->fast->count + 64;
 	Pair* pairs = KN_SCRATCH(f->in->arena, Pair, capacity);
 	double* times = KN_SCRATCH(f->in->arena, double, capacity);
 	if (f->in->arena->failed) {
@@ -185,18 +187,9 @@ static knAabb sweptBox(const Flight* f, const Flier* flier) {
 	return knAabb_Grow(box, radius);
 }
 
-typedef struct Listing {
-	Flight* flight;
-	int* shapes;
-	int count, capacity;
-} Listing;
-
 static bool listShape(int shape, void* context) {
-	Listing* listing = context;
-	if (listing->count < listing->capacity) {
-		listing->shapes[listing->count] = shape;
-	}
-	listing->count += 1;
+	Flight* f = context;
+	f->nearby[f->nearbyCount++] = shape;
 	return true;
 }
 
@@ -237,19 +230,12 @@ static bool addPairsWith(Flight* f, int flierIndex, int other) {
 static bool listPairs(Flight* f, int flierIndex) {
 	Flier* flier = &f->fliers[flierIndex];
 	flier->swept = sweptBox(f, flier);
-	Listing listing = { .flight = f };
-	knCollider_Nearby(f->in->collider, &flier->swept, listShape, &listing);
-	listing.capacity = listing.count;
-	listing.count = 0;
-	listing.shapes = KN_SCRATCH(f->in->arena, int, listing.capacity);
-	if (f->in->arena->failed) {
-		return false;
-	}
-	knCollider_Nearby(f->in->collider, &flier->swept, listShape, &listing);
-	sortShapes(listing.shapes, listing.count);
-	for (int i = 0; i < listing.count; ++i) {
-		int body = f->in->model->shapes[listing.shapes[i]].body;
-		if (f->slot[body] == NONE && !addPairsWith(f, flierIndex, listing.shapes[i])) {
+	f->nearbyCount = 0;
+	knCollider_Nearby(f->in->collider, &flier->swept, listShape, f);
+	sortShapes(f->nearby, f->nearbyCount);
+	for (int i = 0; i < f->nearbyCount; ++i) {
+		int body = f->in->model->shapes[f->nearby[i]].body;
+		if (f->slot[body] == NONE && !addPairsWith(f, flierIndex, f->nearby[i])) {
 			return false;
 		}
 	}
@@ -417,7 +403,7 @@ static void goAlong(const Flight* f, const Pair* pair, Party parties[2], knVec3 
 static bool recordHit(Flight* f, const Pair* pair, knVec3 impulse) {
 	knFastBodies* fast = f->fast;
 	if (fast->hitCount == f->hitCapacity) {
-		int capacity = 2 * f->hitCapacity + 16;
+		int capacity = 2 * f->hitCapacity + 4 * fast->count + 64;
 		knStepContact* hits = KN_SCRATCH(f->in->arena, knStepContact, capacity);
 		if (hits == NULL) {
 			return false;
@@ -541,6 +527,7 @@ static bool begin(Flight* f) {
 	f->slot = KN_SCRATCH(in->arena, int, bodyCount);
 	f->held = KN_SCRATCH_ZERO(in->arena, uint8_t, bodyCount);
 	f->fliers = KN_SCRATCH(in->arena, Flier, bodyCount);
+	f->nearby = KN_SCRATCH(in->arena, int, model->shapeCount);
 	if (in->arena->failed ||
 		!knCollisionInput_Make(&f->input, model, in->state, NULL, &in->tasks, in->arena)) {
 		return false;
