@@ -6,10 +6,11 @@
 extern const knBenchSuite knLcpBench;
 extern const knBenchSuite knVspBench, knArticulationBench;
 extern const knBenchSuite knCollideBench;
+extern const knBenchSuite knBroadBench;
 extern const knBenchSuite knFieldBench;
 
 static const knBenchSuite* const suites[] = {
-	&knLcpBench, &knVspBench, &knArticulationBench, &knCollideBench, &knFieldBench,
+	&knLcpBench, &knVspBench, &knArticulationBench, &knCollideBench, &knBroadBench, &knFieldBench,
 	NULL, // ends the table
 };
 
