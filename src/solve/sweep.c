@@ -8,7 +8,7 @@
 #include "core/tasks.h"
 #include "solve/pgs.h"
 
-#define PACK_GRAIN 64
+#define PACK_GRAIN 16
 #define ALONE_GRAIN 4 // packs that make all their sweeps
 #define STALL_SPAN 5  // sweeps over which progress is judged
 
