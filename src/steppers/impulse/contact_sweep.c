@@ -116,7 +116,9 @@ double knContactSweep_Level(knImpulseStep* step, int level) {
 	for (int i = step->levelFirst[level]; i < step->levelFirst[level + 1]; ++i) {
 		const knImpulsePair* pair = &step->pairs[step->order[i]];
 		for (int k = pair->first; k < pair->first + pair->count; ++k) {
-			largest = knMax(largest, knImpulsePoint_Solve(step, &step->points[k]));
+			if (!pair->withJoints) {
+				largest = knMax(largest, knImpulsePoint_Solve(step, &step->points[k]));
+			}
 			if (step->points[k].turn >= 0) {
 				solveTurn(step, &step->points[k]);
 			}

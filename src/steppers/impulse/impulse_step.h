@@ -51,6 +51,7 @@ typedef struct knImpulsePair {
 	int first, count; // points
 	int level;        // of the higher body; knContactLevels_*
 	double e;         // restitution
+	bool withJoints;  // the contact phase solves it together with joints: joint_contact.c
 } knImpulsePair;
 
 typedef struct knImpulseStep {
