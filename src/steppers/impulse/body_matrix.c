@@ -139,27 +139,45 @@ static bool factorBlock(double* restrict D) {
 	return true;
 }
 
+// --- rows of a block, two numbers at a time: lanes never mix, so the bits are those of plain loops ---
+
+typedef double Two __attribute__((vector_size(16), may_alias));
+
+static inline Two both(double x) {
+	return (Two){ x, x };
+}
+
+static inline Two* rowOf(double* block, int r) {
+	return (Two*)(block + N * r);
+}
+
+static inline const Two* rowIn(const double* block, int r) {
+	return (const Two*)(block + N * r);
+}
+
+// to -= x row
+static inline void subtractRow(Two* to, double x, const Two* row) {
+	to[0] -= both(x) * row[0];
+	to[1] -= both(x) * row[1];
+	to[2] -= both(x) * row[2];
+}
+
 // V = D^-1 U, all columns at once
 static void solveBlock(const double* restrict D, const double* restrict U, double* restrict V) {
 	for (int r = 0; r < N; ++r) {
-		for (int c = 0; c < N; ++c) {
-			V[N * r + c] = U[N * r + c];
-		}
+		Two row[3] = { rowIn(U, r)[0], rowIn(U, r)[1], rowIn(U, r)[2] };
 		for (int k = 0; k < r; ++k) {
-			for (int c = 0; c < N; ++c) {
-				V[N * r + c] -= D[N * r + k] * V[N * k + c];
-			}
+			subtractRow(row, D[N * r + k], rowIn(V, k));
 		}
+		memcpy(V + N * r, row, sizeof(row));
 	}
 	for (int r = N - 1; r >= 0; --r) {
-		for (int c = 0; c < N; ++c) {
-			V[N * r + c] *= D[N * r + r];
-		}
+		Two scale = both(D[N * r + r]);
+		Two row[3] = { scale * rowIn(V, r)[0], scale * rowIn(V, r)[1], scale * rowIn(V, r)[2] };
 		for (int k = r + 1; k < N; ++k) {
-			for (int c = 0; c < N; ++c) {
-				V[N * r + c] -= D[N * k + r] * V[N * k + c];
-			}
+			subtractRow(row, D[N * k + r], rowIn(V, k));
 		}
+		memcpy(V + N * r, row, sizeof(row));
 	}
 }
 
@@ -177,21 +195,28 @@ static void solveVector(const double* D, double* y) {
 	}
 }
 
-// C -= A^T B
+// C -= A^T B, two rows of C at a time
 static void subtractProduct(const double* restrict A, const double* restrict B, double* restrict C) {
-	for (int r = 0; r < N; ++r) {
-		double sum[N];
-		for (int c = 0; c < N; ++c) {
-			sum[c] = C[N * r + c];
-		}
+	for (int r = 0; r < N; r += 2) {
+		Two *c = rowOf(C, r), *d = rowOf(C, r + 1);
+		Two c0 = c[0], c1 = c[1], c2 = c[2], d0 = d[0], d1 = d[1], d2 = d[2];
 		for (int k = 0; k < N; ++k) {
-			for (int c = 0; c < N; ++c) {
-				sum[c] -= A[N * k + r] * B[N * k + c];
-			}
+			const Two* row = rowIn(B, k);
+			const Two x = both(A[N * k + r]), y = both(A[N * k + r + 1]);
+			const Two b0 = row[0], b1 = row[1], b2 = row[2];
+			c0 -= x * b0;
+			c1 -= x * b1;
+			c2 -= x * b2;
+			d0 -= y * b0;
+			d1 -= y * b1;
+			d2 -= y * b2;
 		}
-		for (int c = 0; c < N; ++c) {
-			C[N * r + c] = sum[c];
-		}
+		c[0] = c0;
+		c[1] = c1;
+		c[2] = c2;
+		d[0] = d0;
+		d[1] = d1;
+		d[2] = d2;
 	}
 }
 
@@ -206,7 +231,7 @@ bool knBodyMatrix_Factor(knBodyMatrix* m) {
 		for (int e = begin; e < end; ++e) {
 			// U_e is replaced by V_e when the blocks after it have been served
 			double* U = m->below + (ptrdiff_t)AREA * e;
-			double V[AREA];
+			_Alignas(16) double V[AREA];
 			solveBlock(D, U, V);
 			subtractProduct(U, V, m->diagonal + (ptrdiff_t)AREA * m->rows[e]);
 			at += 1;
@@ -227,11 +252,11 @@ void knBodyMatrix_Solve(const knBodyMatrix* m, double* x) {
 		for (int e = m->first[k]; e < m->first[k + 1]; ++e) {
 			const double* V = m->below + (ptrdiff_t)AREA * e;
 			double* out = x + (ptrdiff_t)N * m->rows[e];
+			Two sum[3] = { rowIn(out, 0)[0], rowIn(out, 0)[1], rowIn(out, 0)[2] };
 			for (int r = 0; r < N; ++r) {
-				for (int c = 0; c < N; ++c) {
-					out[c] -= V[N * r + c] * y[r];
-				}
+				subtractRow(sum, y[r], rowIn(V, r));
 			}
+			memcpy(out, sum, sizeof(sum));
 		}
 	}
 	for (int k = m->count - 1; k >= 0; --k) {
@@ -241,10 +266,21 @@ void knBodyMatrix_Solve(const knBodyMatrix* m, double* x) {
 			const double* V = m->below + (ptrdiff_t)AREA * e;
 			const double* later = x + (ptrdiff_t)N * m->rows[e];
 			for (int r = 0; r < N; ++r) {
-				for (int c = 0; c < N; ++c) {
-					y[r] -= V[N * r + c] * later[c];
-				}
+				const Two *row = rowIn(V, r), *in = rowIn(later, 0);
+				Two sum = row[0] * in[0] + row[1] * in[1] + row[2] * in[2];
+				y[r] -= sum[0] + sum[1];
 			}
 		}
+	}
+}
+
+void knBodyMatrix_AddOuter(double* block, double weight, const double* left, const double* right) {
+	const Two *in = rowIn(right, 0), r0 = in[0], r1 = in[1], r2 = in[2];
+	for (int r = 0; r < N; ++r) {
+		Two* row = rowOf(block, r);
+		const Two x = both(weight * left[r]);
+		row[0] += x * r0;
+		row[1] += x * r1;
+		row[2] += x * r2;
 	}
 }

@@ -28,6 +28,8 @@ bool knBodyMatrix_Build(knBodyMatrix* matrix, const int* bodies, int count, cons
 void knBodyMatrix_Clear(knBodyMatrix* matrix);
 // The block of two different steps; *transposed if it is stored with rows of the earlier step. NULL: not in the pattern.
 double* knBodyMatrix_Block(const knBodyMatrix* matrix, int a, int b, bool* swapped);
+// block += weight left right^T, vectors of six, aligned to 16 bytes as blocks are.
+void knBodyMatrix_AddOuter(double* block, double weight, const double* left, const double* right);
 // False if a pivot is not positive.
 bool knBodyMatrix_Factor(knBodyMatrix* matrix);
 // x, [count][6], from the right-hand side in place.

@@ -62,6 +62,7 @@ struct knJointContacts {
 	int* points;         // [pointCount] index into step->points
 	uint8_t* touched;    // [whole.islandCount] has points and is solved here
 	double* islandWorst; // [whole.islandCount] m/s
+	uint8_t* factored;   // [whole.islandCount] with the weights that the rows have
 	knJointDirect direct;
 	Entry* entries; // [whole.jointCount] in the order of islandJoint
 	Row* rows;
@@ -77,6 +78,7 @@ typedef struct Island {
 	int count;
 	knBodyMatrix* matrix;
 	double *moved, *forward;
+	bool refactor; // the rows are not those of the round before
 } Island;
 
 // --- entries ---------------------------------------------------------------------------------------------
@@ -127,6 +129,7 @@ static bool buildIslands(knJointContacts* contacts, knArena* arena) {
 	whole->islandJoint = KN_SCRATCH(arena, int, total);
 	contacts->touched = KN_SCRATCH_ZERO(arena, uint8_t, total);
 	contacts->islandWorst = KN_SCRATCH_ZERO(arena, double, total);
+	contacts->factored = KN_SCRATCH_ZERO(arena, uint8_t, total);
 	if (arena->failed) {
 		return false;
 	}
@@ -232,10 +235,12 @@ bool knJointContacts_Begin(knImpulseStep* step, knJointContacts** result) {
 
 static Row* addRow(const Island* island, Entry* entry, knTwist wrench, double soft, double r) {
 	Row* row = &island->contacts->rows[entry->first + entry->count++];
+	const double weight = island->contacts->factored[island->index] != 0 ? row->weight : 0.0;
 	*row = (Row){ .row = knBodyRow_Make(&island->contacts->whole, entry->index, wrench),
 				  .soft = soft,
 				  .start = r,
-				  .r = r };
+				  .r = r,
+				  .weight = weight };
 	return row;
 }
 
@@ -300,8 +305,10 @@ static double listRows(Island* island) {
 		Entry* entry = &island->entries[n];
 		*entry = (Entry){ .first = contacts->rowFirst[begin + n],
 						  .index = contacts->whole.islandJoint[begin + n] };
-		worst = knMax(worst, entry->index < contacts->jointCount ? listJoint(island, entry)
-																 : listPoint(island, entry));
+		const bool joint = entry->index < contacts->jointCount;
+		worst = knMax(worst, joint ? listJoint(island, entry) : listPoint(island, entry));
+		// limits come and go from round to round, and their rows turn
+		island->refactor = island->refactor || (joint && entry->count > entry->locked);
 	}
 	return worst;
 }
@@ -447,7 +454,8 @@ static bool factor(Island* island) {
 			}
 		}
 	}
-	return knBodyMatrix_Factor(island->matrix);
+	contacts->factored[island->index] = knBodyMatrix_Factor(island->matrix);
+	return contacts->factored[island->index] != 0;
 }
 
 // Slope of the sum along the direction, at a share of it.
@@ -588,7 +596,7 @@ static bool descend(Island* island, double* work) {
 			return true;
 		}
 		findForce(island);
-		if (changed != CHANGE_NONE && !factor(island)) {
+		if ((changed != CHANGE_NONE || (island->refactor && iteration == 0)) && !factor(island)) {
 			return false;
 		}
 		knBodyMatrix_Solve(island->matrix, island->forward);
@@ -649,7 +657,8 @@ static void solveIslands(int first, int last, int worker, void* argument) {
 						  .count = whole->islandBegin[k + 1] - begin,
 						  .matrix = &contacts->direct.matrices[k],
 						  .moved = contacts->moved + at,
-						  .forward = contacts->forward + at };
+						  .forward = contacts->forward + at,
+						  .refactor = contacts->factored[k] == 0 };
 		contacts->islandWorst[k] = listRows(&island);
 		if (descend(&island, contacts->direct.x + at)) {
 			takeRows(&island);

@@ -100,25 +100,16 @@ knBodyPlace knBodyPlace_Find(const knJointDirect* direct, int island, int parent
 	return place;
 }
 
-// block += weight left right^T
-static void addOuter(double* block, double weight, const double* left, const double* right) {
-	for (int r = 0; r < 6; ++r) {
-		double factor = weight * left[r];
-		for (int c = 0; c < 6; ++c) {
-			block[6 * r + c] += factor * right[c];
-		}
-	}
-}
-
 void knBodyPlace_Add(const knBodyPlace* place, const knBodyRow* row, double weight) {
 	if (place->da != NULL) {
-		addOuter(place->da, weight, row->a, row->a);
+		knBodyMatrix_AddOuter(place->da, weight, row->a, row->a);
 	}
 	if (place->db != NULL) {
-		addOuter(place->db, weight, row->b, row->b);
+		knBodyMatrix_AddOuter(place->db, weight, row->b, row->b);
 	}
 	if (place->ab != NULL) {
-		addOuter(place->ab, weight, place->swapped ? row->b : row->a, place->swapped ? row->a : row->b);
+		knBodyMatrix_AddOuter(place->ab, weight, place->swapped ? row->b : row->a,
+							  place->swapped ? row->a : row->b);
 	}
 }
 

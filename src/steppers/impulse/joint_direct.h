@@ -11,7 +11,8 @@
 
 // A row as wrenches on its two bodies about their centres, (moment, force); zero for an immovable one.
 typedef struct knBodyRow {
-	double a[6], b[6];
+	_Alignas(16) double a[6];
+	_Alignas(16) double b[6];
 } knBodyRow;
 
 // Matrices of the islands of a solve.

@@ -13,6 +13,7 @@
 #include "steppers/impulse/joint_direct.h"
 
 #define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
+#define NEARLY 1e-7         // likewise, of large islands
 #define CORRECTION_ROUNDS 4 // at most
 #define ARC_ENERGY 0.002    // of the kinetic energy
 #define REACH 14            // iterations of a round at most,
@@ -57,7 +58,7 @@ static knTwist wrongRate(knArticulationSolve* solve, int i, Round round) {
 // The right-hand side of one joint; returns its largest component.
 static double findWrong(knArticulationSolve* solve, int i, Round round, bool fresh, double* square) {
 	const knSolveJoint* entry = &solve->joints[i];
-	if (solve->phase == KN_ARTICULATION_DYNAMICS && (round != ROUND_AGAIN || fresh)) {
+	if (solve->phase == KN_ARTICULATION_DYNAMICS && fresh) {
 		knJointSteady_Rows(solve, i);
 	}
 	const knJointBlock* block = knJointBlock_Get(solve, i);
@@ -146,7 +147,8 @@ static void solveLinear(const knSettleIsland* island, Round round, bool fresh) {
 // One round: what was wrong before.
 static double settleIsland(const knSettleIsland* island, Round round) {
 	knArticulationSolve* solve = island->solve;
-	const bool arcs = round == ROUND_ARCS, fresh = round != ROUND_AGAIN || island->count <= SMALL;
+	const bool arcs = round == ROUND_ARCS, direct = knJointDirect_Has(solve->direct, island->index);
+	const bool fresh = round != ROUND_AGAIN || (!direct && island->count <= SMALL);
 	double worst = 0.0, square = 0.0, share = 1.0;
 	solve->stale[island->index] |= fresh;
 	for (int n = 0; n < island->count; ++n) {
@@ -160,6 +162,9 @@ static double settleIsland(const knSettleIsland* island, Round round) {
 			}
 		}
 		soften(island, knJointCorrection_Soften(solve, island->index));
+	}
+	if (solve->phase == KN_ARTICULATION_CORRECTION && island->count > SMALL && worst < NEARLY) {
+		return 0.0;
 	}
 	if (worst * worst > QUIET) {
 		solveLinear(island, round, fresh);
