@@ -11,8 +11,8 @@ extern const knBenchSuite knFieldBench;
 extern const knBenchSuite knDynamicsBench;
 
 static const knBenchSuite* const suites[] = {
-	&knLcpBench,   &knVspBench,      &knArticulationBench, &knCollideBench, &knBroadBench,
-	&knFieldBench, &knDynamicsBench, NULL, // ends the table
+	&knLcpBench,   &knVspBench,   &knArticulationBench, &knCollideBench,
+	&knBroadBench, &knFieldBench, &knDynamicsBench,     NULL, // ends the table
 };
 
 const knBenchSuite* knBenchSuite_At(int index) {

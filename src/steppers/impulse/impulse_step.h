@@ -28,6 +28,7 @@ typedef struct knImpulsePoint {
 	knVec3 bounce;     // N s, of the collision phase
 	double push;       // N s, of the push-out
 	int turn;          // index into `turns`, -1: no rolling friction
+	bool withJoints;   // the contact phase solves it together with joints: joint_contact.c
 } knImpulsePoint;
 
 // Rolling and spinning friction at a point.
