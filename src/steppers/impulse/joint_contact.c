@@ -244,6 +244,13 @@ static Row* addRow(const Island* island, Entry* entry, knTwist wrench, double so
 	return row;
 }
 
+// How much a unit impulse along a wrench changes the rate along it.
+static double resistance(const Island* island, int i, knTwist wrench) {
+	knArticulationSolve* whole = &island->contacts->whole;
+	knJointPair pair = knSettle_PairOn(whole, i, whole->u);
+	return knDotT(wrench, knJointPair_Response(&pair, wrench));
+}
+
 static double listJoint(const Island* island, Entry* entry) {
 	knArticulationSolve* whole = &island->contacts->whole;
 	const int i = entry->index;
@@ -261,8 +268,7 @@ static double listJoint(const Island* island, Entry* entry) {
 	for (int k = 0; k < whole->joints[i].boundCount; ++k) {
 		knBoundRow bound;
 		if (knJointBounds_Row(whole, i, k, &bound)) {
-			knJointPair pair = knSettle_PairOn(whole, i, whole->u);
-			double own = knDotT(bound.wrench, knJointPair_Response(&pair, bound.wrench));
+			double own = resistance(island, i, bound.wrench);
 			Row* row = addRow(island, entry, bound.wrench, bound.gamma > 0.0 ? bound.gamma : FIRM * own,
 							  bound.residual);
 			row->law = LAW_RANGE;
@@ -280,16 +286,18 @@ static double listPoint(const Island* island, Entry* entry) {
 	const knImpulsePoint* p = &contacts->step->points[contacts->points[entry->index - contacts->jointCount]];
 	knVec3 u = knImpulsePoint_Velocity(p, contacts->whole.u);
 	double wrong = knDot(p->n, u) - p->target;
-	Row* normal = addRow(island, entry, knMakeTwist(knZero3(), p->n), SOFTNESS * p->K.nn, wrong);
+	knTwist n = { knZero3(), p->n }, t[2] = { { knZero3(), p->t1 }, { knZero3(), p->t2 } };
+	Row* normal = addRow(island, entry, n, SOFTNESS * resistance(island, entry->index, n), wrong);
 	normal->law = LAW_RANGE;
 	normal->lambda = p->jn;
 	normal->hi = (double)INFINITY;
 	entry->mu = p->mu;
 	entry->radius = p->mu * p->jn;
 	if (p->mu > 0.0) {
-		double soft = SOFTNESS / p->invTt;
-		Row* t1 = addRow(island, entry, knMakeTwist(knZero3(), p->t1), soft, knDot(p->t1, u));
-		Row* t2 = addRow(island, entry, knMakeTwist(knZero3(), p->t2), soft, knDot(p->t2, u));
+		double soft =
+			SOFTNESS * knMax(resistance(island, entry->index, t[0]), resistance(island, entry->index, t[1]));
+		Row* t1 = addRow(island, entry, t[0], soft, knDot(p->t1, u));
+		Row* t2 = addRow(island, entry, t[1], soft, knDot(p->t2, u));
 		t1->law = t2->law = LAW_DISC;
 		t1->lambda = p->j1;
 		t2->lambda = p->j2;
