@@ -6,7 +6,6 @@
 // instead of exploding. Impulses are equal and opposite: the common centre of mass stays where it is, and angular
 // momentum is kept (returnSpin). The published method has nothing like it, and keeps whatever overlap it once got.
 
-#include "dynamics/collision_input.h"
 #include "steppers/impulse/impulse_step.h"
 
 #define SLOP 0.05 // of the envelope
@@ -16,7 +15,7 @@
 
 // m/s, how fast the point has to be pushed apart; 0: not at all.
 static double wantedSpeed(const knImpulseStep* step, const knImpulsePoint* p) {
-	double envelope = knMin(knCollisionEnvelope(step->model, p->a), knCollisionEnvelope(step->model, p->b));
+	double envelope = knImpulseStep_Envelope(step, p->a, p->b);
 	double after = p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
 	double overlap = -after - SLOP * envelope;
 	return overlap > 0.0 ? knMin(GAIN * overlap / step->h, SPEED) : 0.0;

@@ -13,8 +13,6 @@
 #include "steppers/impulse/impulse_step.h"
 
 #define SWEEPS 20
-#define TALL_LEVELS 60 // higher piles get more
-#define TALL_SWEEPS 50
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
 
@@ -243,8 +241,8 @@ bool knContactShock_Run(knImpulseStep* step) {
 	if (!begin(step, &shock) || !findMeans(step, &shock)) {
 		return false;
 	}
-	int levels = step->graph.levelCount, sweeps = levels > TALL_LEVELS ? TALL_SWEEPS : SWEEPS;
-	knSweepOptions options = { .sweeps = sweeps, .omega = 1.0, .tasks = &step->context->tasks };
+	int levels = step->graph.levelCount;
+	knSweepOptions options = { .sweeps = SWEEPS, .omega = 1.0, .tasks = &step->context->tasks };
 	for (int level = 0; level < levels; ++level) {
 		knSweep_Velocities(&shock.set, level, &options, step->blocks.u);
 		guard(step, &shock, level);

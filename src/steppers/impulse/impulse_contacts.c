@@ -50,13 +50,19 @@ static knStatus askCollider(knImpulseStep* step, knContactSet* set) {
 
 // --- points ----------------------------------------------------------------------------------------------
 
-// A gap may be closed, not crossed. The published scheme looks at predicted poses instead. In the default one a very small
-// gap is none: points that let a standing body fall by fractions of a micrometre keep tall piles busy.
-static double targetOf(const knImpulseStep* step, int a, int b, double gap) {
+double knImpulseStep_Envelope(const knImpulseStep* step, int a, int b) {
 	double envelopeA = knCollisionEnvelope(step->model, a), envelopeB = knCollisionEnvelope(step->model, b);
 	bool movesA = step->model->invMass[a] > 0.0, movesB = step->model->invMass[b] > 0.0;
-	double envelope = movesA && movesB ? knMin(envelopeA, envelopeB) : movesA ? envelopeA : envelopeB;
-	return gap > REST_GAP * envelope ? -gap / step->h : 0.0;
+	if (movesA && movesB) {
+		return knMin(envelopeA, envelopeB);
+	}
+	return movesA ? envelopeA : envelopeB;
+}
+
+// A gap may be closed, not crossed. A very small one is none: points that let a standing body fall by fractions of a
+// micrometre keep tall piles busy.
+static double targetOf(const knImpulseStep* step, int a, int b, double gap) {
+	return gap > REST_GAP * knImpulseStep_Envelope(step, a, b) ? -gap / step->h : 0.0;
 }
 
 static knImpulsePoint makePoint(const knImpulseStep* step, int contact) {

@@ -88,6 +88,8 @@ static inline int knImpulseStep_GroupOf(const knImpulseStep* step, const knImpul
 	int group = step->islands.group[p->a];
 	return group >= 0 ? group : step->islands.group[p->b];
 }
+// m, the collision envelope of a pair: of the smaller body that moves.
+double knImpulseStep_Envelope(const knImpulseStep* step, int a, int b);
 // Sweeps over contacts and joints in this step.
 int knImpulseStep_Sweeps(const knImpulseStep* step);
 // The contacts of a pair of shapes with their bodies at given poses; at most KN_IMPULSE_PAIR_POINTS. Counted.
