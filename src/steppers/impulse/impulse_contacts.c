@@ -247,15 +247,12 @@ double knImpulseContacts_Collect(knImpulseStep* step) {
 		knVec3 carried = knImpulsePoint_Carried(p);
 		contact->impulse = knAdd(carried, p->bounce);
 		work += kinematicWork(step, p, contact->impulse);
-		memory[i] =
-			(knContactMemory){ .shapeA = contact->shapeA,
-							   .shapeB = contact->shapeB,
-							   .feature = contact->point.feature,
-							   .normal = p->jn,
-							   .friction = knMulAdd(carried, -p->jn, p->n),
-							   .place = placeOf(step, p),
-							   .changeNormal = p->shock.x,
-							   .changeFriction = knMulAdd(knScale(p->shock.y, p->t1), p->shock.z, p->t2) };
+		memory[i] = (knContactMemory){ .shapeA = contact->shapeA,
+									   .shapeB = contact->shapeB,
+									   .feature = contact->point.feature,
+									   .normal = p->jn,
+									   .friction = knMulAdd(carried, -p->jn, p->n),
+									   .place = placeOf(step, p) };
 	}
 	step->context->contacts = step->list.contacts;
 	step->context->contactCount = step->list.count;

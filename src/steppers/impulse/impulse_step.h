@@ -23,7 +23,6 @@ typedef struct knImpulsePoint {
 	double target;     // m/s, least speed of separation; contact phase
 	double mu;         // friction
 	double jn, j1, j2; // N s, carried in the contact phase
-	knVec3 shock;      // N s, what shock propagation added to (jn, j1, j2): recalled, then that of this step
 	knVec3 bounce;     // N s, of the collision phase
 	double push;       // N s, of the push-out
 	int turn;          // index into `turns`, -1: no rolling friction
