@@ -553,8 +553,8 @@ static void test_steps_are_repeatable(void** state) {
 	def.allocator = NULL;
 	def.tasks = knTaskPool_Tasks(pool);
 	knWorld* two = newWorldWith(crowd(), &def);
-	run(one, 300, DT);
-	run(two, 300, DT);
+	run(one, 600, DT);
+	run(two, 600, DT);
 	assert_true(knWorld_Hash(one) == knWorld_Hash(two));
 	size_t size = knWorld_StateSize(one);
 	void* saved = malloc(size);
