@@ -15,6 +15,10 @@
 
 // m/s, how fast the point has to be pushed apart; 0: not at all.
 static double wantedSpeed(const knImpulseStep* step, const knImpulsePoint* p) {
+	const uint8_t* isFast = step->fast.isFast;
+	if (isFast != NULL && (isFast[p->a] == 1 || isFast[p->b] == 1)) {
+		return 0.0; // where these end is found along their way
+	}
 	double envelope = knImpulseStep_Envelope(step, p->a, p->b);
 	double after = p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
 	double overlap = -after - SLOP * envelope;

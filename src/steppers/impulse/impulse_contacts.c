@@ -97,6 +97,13 @@ static void fillPoints(int begin, int end, int worker, void* argument) {
 	}
 }
 
+double knImpulsePoint_Response(const knImpulseStep* step, const knImpulsePoint* p, knVec3 direction) {
+	const knBlocks* blocks = &step->blocks;
+	knVec3 a = knCross(p->rA, direction), b = knCross(p->rB, direction);
+	return blocks->invMass[p->a] + blocks->invMass[p->b] + knDot(a, knMulMV(&blocks->invInertia[p->a], a)) +
+		   knDot(b, knMulMV(&blocks->invInertia[p->b], b));
+}
+
 // The arm of rolling friction, m: the larger of the two.
 static double rollingArm(const knImpulseStep* step, const knImpulsePair* pair) {
 	const knModelShape* shapes = step->model->shapes;
@@ -185,10 +192,17 @@ static void dropPassing(knImpulseStep* step) {
 knStatus knImpulseContacts_Find(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
 	setMargins(step);
+	if (!knFastBodies_Find(&step->fast, step->model, step->state, &step->blocks, arena)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	knFastBodies_Margins(&step->fast, step->model, step->margins);
 	knContactSet set;
 	knStatus status = askCollider(step, &set);
 	if (status != KN_OK) {
 		return status;
+	}
+	if (!knFastBodies_Filter(&step->fast, step->model, &set, arena)) {
+		return knImpulseStep_OutOfMemory(step);
 	}
 	knImpulseMemory memory = knImpulseMemory_Get(step->state);
 	step->input.impulseScale = memory.dt > 0.0 ? step->h / memory.dt : 0.0;

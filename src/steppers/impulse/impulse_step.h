@@ -9,6 +9,7 @@
 
 #include "dynamics/contact_graph.h"
 #include "dynamics/contact_rows.h"
+#include "dynamics/fast_bodies.h"
 #include "dynamics/islands.h"
 #include "steppers/impulse/articulation.h"
 #include "steppers/stepper_ops.h"
@@ -26,6 +27,7 @@ typedef struct knImpulsePoint {
 	knVec3 bounce;     // N s, of the collision phase
 	double push;       // N s, of the push-out
 	int turn;          // index into `turns`, -1: no rolling friction
+	bool withJoints;   // the contact phase solves it together with joints: joint_contact.c
 } knImpulsePoint;
 
 // Rolling and spinning friction at a point.
@@ -58,6 +60,7 @@ typedef struct knImpulseStep {
 
 	knRowInput input;
 	knContactRows list;
+	knFastBodies fast; // knImpulseContacts_Find and the end of the step
 	knImpulsePoint* points;
 	int pointCount;
 	knImpulseTurn* turns;
@@ -108,6 +111,8 @@ static inline knVec3 knImpulsePoint_Velocity(const knImpulsePoint* p, const knTw
 	knVec3 vB = knAdd(u[p->b].lin, knCross(u[p->b].ang, p->rB));
 	return knSub(vB, vA);
 }
+// What a unit impulse at the point does to its velocity, both along a direction.
+double knImpulsePoint_Response(const knImpulseStep* step, const knImpulsePoint* point, knVec3 direction);
 // Room for this step's memories, once those of the last step are recalled: afterwards the state does not move.
 knStatus knImpulseContacts_Reserve(knImpulseStep* step);
 // Impulses into the contacts and into the memory; returns the work of kinematic bodies (J).
