@@ -65,12 +65,15 @@ void knContactPush_Run(knImpulseStep* step) {
 	for (int sweep = 0; any && sweep < SWEEPS; ++sweep) {
 		for (int i = 0; i < step->pairCount; ++i) {
 			const knImpulsePair* pair = &step->pairs[step->order[i]];
-			for (int k = pair->first; k < pair->first + pair->count; ++k) {
+			for (int k = pair->first; !pair->withJoints && k < pair->first + pair->count; ++k) {
 				pushPoint(step, &step->points[k]);
 			}
 		}
 	}
-	for (int i = 0; any && i < step->pointCount; ++i) {
+}
+
+void knContactPush_ReturnSpin(knImpulseStep* step) {
+	for (int i = 0; i < step->pointCount; ++i) {
 		if (step->points[i].push > 0.0) {
 			returnSpin(step, &step->points[i]);
 		}

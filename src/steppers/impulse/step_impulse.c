@@ -188,6 +188,10 @@ static knStatus contact(knImpulseStep* step) {
 			   (pressed == NULL || (k + 1 >= LEAST_ROUNDS && together <= GOOD * step->h * gravity));
 	}
 	knContactPush_Run(step);
+	if (pressed != NULL) {
+		knJointContacts_Push(pressed);
+	}
+	knContactPush_ReturnSpin(step);
 	step->blocks.push = step->push;
 	return KN_OK;
 }
