@@ -55,12 +55,13 @@ void knContactPush_Run(knImpulseStep* step) {
 	const knTasks* tasks = &step->context->tasks;
 	bool any = false;
 	for (int i = 0; i < step->pointCount; ++i) {
-		const knImpulsePoint* p = &step->points[i];
+		knImpulsePoint* p = &step->points[i];
 		double wanted = wantedSpeed(step, p);
 		any = any || wanted > 0.0;
 		// a point without overlap may close what room it has
-		double room = p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
-		step->list.points[i].depth = wanted > 0.0 ? -wanted * step->h : knMax(room, 0.0);
+		double room = knMax(p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u)), 0.0);
+		p->target = wanted > 0.0 ? wanted : -room / step->h;
+		step->list.points[i].depth = -p->target * step->h;
 	}
 	if (!any) {
 		return;
@@ -75,6 +76,9 @@ void knContactPush_Run(knImpulseStep* step) {
 		step->push[b] = knScaleT(1.0 / step->h, step->push[b]);
 	}
 	storePushes(step);
+}
+
+void knContactPush_ReturnSpin(knImpulseStep* step) {
 	for (int i = 0; i < step->pointCount; ++i) {
 		if (step->points[i].push > 0.0) {
 			returnSpin(step, &step->points[i]);

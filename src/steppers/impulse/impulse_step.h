@@ -175,6 +175,8 @@ bool knContactShock_Run(knImpulseStep* step);
 
 // contact_push.c: takes out overlap without touching velocities.
 void knContactPush_Run(knImpulseStep* step);
+// Angular momentum that the pushes would bring in, once all are found.
+void knContactPush_ReturnSpin(knImpulseStep* step);
 
 // --- published scheme (contact_paper.c) ---
 
