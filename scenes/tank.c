@@ -10,7 +10,7 @@
 //
 // Facts: turned, the hull's turn about the vertical, rad; travelled, m; link_offset, the farthest that a pin has come from the
 // loop as built, in the hull's frame, over a link's length (until a flight has ended); attached, links held now. In free flight (drive=fall):
-// where the gears go three times as fast, flight_turn, the hull's turn about y; flight_spin, the change of its spin about y,
+// where the gears go twice as fast, flight_turn, the hull's turn about y; flight_spin, the change of its spin about y,
 // against that of the treads when negative; flight_drift, the change of angular momentum about the centre of mass over its
 // value, all since the last contact with the ground.
 #include <stdio.h>
@@ -31,7 +31,7 @@
 #define NEAR 0.02
 #define SPEED 3.0 // rad/s
 #define RAMP 0.5  // s, to reach it
-#define THROTTLE 3.0
+#define THROTTLE 2.0
 #define TORQUE 2e4
 #define CAPACITY 64
 #define LEDGE_HEIGHT 12.0

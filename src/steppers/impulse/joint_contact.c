@@ -17,7 +17,9 @@
 #include "core/tasks.h"
 #include "steppers/impulse/joint_direct.h"
 
-#define SOFTNESS 1e-3 // of a point's rows beside their own resistance
+#define SOFTNESS 1e-3      // of a point's rows beside their own resistance
+#define PUSH_SOFTNESS 0.03 // likewise of a push
+#define OVERDONE 1.5
 #define FIRM 1e-5     // of limits and motors likewise
 #define ITERATIONS 16 // of Newton's method in a round
 #define PATIENCE 4    // iterations after which secants need not be settled: rounds go on with them
@@ -51,8 +53,7 @@ typedef struct Entry {
 	int first, count;
 	int locked;    // rows of a joint's block; the others are its bounds
 	double radius; // of the disc
-	double mu;
-	int index; // entry of `whole`
+	int index;     // entry of `whole`
 } Entry;
 
 struct knJointContacts {
@@ -79,6 +80,8 @@ typedef struct Island {
 	knBodyMatrix* matrix;
 	double *moved, *forward;
 	bool refactor; // the rows are not those of the round before
+	bool pushing;  // poses only
+	knTwist* u;    // velocities of bodies, or pushes
 } Island;
 
 // --- entries ---------------------------------------------------------------------------------------------
@@ -244,11 +247,14 @@ static Row* addRow(const Island* island, Entry* entry, knTwist wrench, double so
 	return row;
 }
 
-// How much a unit impulse along a wrench changes the rate along it.
-static double resistance(const Island* island, int i, knTwist wrench) {
-	knArticulationSolve* whole = &island->contacts->whole;
-	knJointPair pair = knSettle_PairOn(whole, i, whole->u);
-	return knDotT(wrench, knJointPair_Response(&pair, wrench));
+// A push keeps joints as they are.
+static void listPushedJoint(const Island* island, Entry* entry) {
+	const knArticulationSolve* whole = &island->contacts->whole;
+	const knJointBlock* block = &whole->blocks[entry->index];
+	for (int k = 0; k < block->count; ++k) {
+		addRow(island, entry, block->rows[k], block->softness[k], 0.0);
+	}
+	entry->locked = block->count;
 }
 
 static double listJoint(const Island* island, Entry* entry) {
@@ -268,7 +274,8 @@ static double listJoint(const Island* island, Entry* entry) {
 	for (int k = 0; k < whole->joints[i].boundCount; ++k) {
 		knBoundRow bound;
 		if (knJointBounds_Row(whole, i, k, &bound)) {
-			double own = resistance(island, i, bound.wrench);
+			knJointPair pair = knSettle_PairOn(whole, i, whole->u);
+			double own = knDotT(bound.wrench, knJointPair_Response(&pair, bound.wrench));
 			Row* row = addRow(island, entry, bound.wrench, bound.gamma > 0.0 ? bound.gamma : FIRM * own,
 							  bound.residual);
 			row->law = LAW_RANGE;
@@ -284,20 +291,23 @@ static double listJoint(const Island* island, Entry* entry) {
 static double listPoint(const Island* island, Entry* entry) {
 	const knJointContacts* contacts = island->contacts;
 	const knImpulsePoint* p = &contacts->step->points[contacts->points[entry->index - contacts->jointCount]];
-	knVec3 u = knImpulsePoint_Velocity(p, contacts->whole.u);
+	knVec3 u = knImpulsePoint_Velocity(p, island->u);
 	double wrong = knDot(p->n, u) - p->target;
-	knTwist n = { knZero3(), p->n }, t[2] = { { knZero3(), p->t1 }, { knZero3(), p->t2 } };
-	Row* normal = addRow(island, entry, n, SOFTNESS * resistance(island, entry->index, n), wrong);
+	const double softness = island->pushing ? PUSH_SOFTNESS : SOFTNESS;
+	Row* normal = addRow(island, entry, knMakeTwist(knZero3(), p->n),
+						 softness * knImpulsePoint_Response(contacts->step, p, p->n), wrong);
 	normal->law = LAW_RANGE;
-	normal->lambda = p->jn;
 	normal->hi = (double)INFINITY;
-	entry->mu = p->mu;
+	if (island->pushing) {
+		return p->target;
+	}
+	normal->lambda = p->jn;
 	entry->radius = p->mu * p->jn;
 	if (p->mu > 0.0) {
-		double soft =
-			SOFTNESS * knMax(resistance(island, entry->index, t[0]), resistance(island, entry->index, t[1]));
-		Row* t1 = addRow(island, entry, t[0], soft, knDot(p->t1, u));
-		Row* t2 = addRow(island, entry, t[1], soft, knDot(p->t2, u));
+		double soft = SOFTNESS * knMax(knImpulsePoint_Response(contacts->step, p, p->t1),
+									   knImpulsePoint_Response(contacts->step, p, p->t2));
+		Row* t1 = addRow(island, entry, knMakeTwist(knZero3(), p->t1), soft, knDot(p->t1, u));
+		Row* t2 = addRow(island, entry, knMakeTwist(knZero3(), p->t2), soft, knDot(p->t2, u));
 		t1->law = t2->law = LAW_DISC;
 		t1->lambda = p->j1;
 		t2->lambda = p->j2;
@@ -305,6 +315,7 @@ static double listPoint(const Island* island, Entry* entry) {
 	return p->jn > 0.0 || wrong < 0.0 ? knAbs(wrong) : 0.0;
 }
 
+// Returns the worst rate, or how fast the points must be pushed.
 static double listRows(Island* island) {
 	knJointContacts* contacts = island->contacts;
 	const int begin = contacts->whole.islandBegin[island->index];
@@ -314,6 +325,10 @@ static double listRows(Island* island) {
 		*entry = (Entry){ .first = contacts->rowFirst[begin + n],
 						  .index = contacts->whole.islandJoint[begin + n] };
 		const bool joint = entry->index < contacts->jointCount;
+		if (joint && island->pushing) {
+			listPushedJoint(island, entry);
+			continue;
+		}
 		worst = knMax(worst, joint ? listJoint(island, entry) : listPoint(island, entry));
 		// limits come and go from round to round, and their rows turn
 		island->refactor = island->refactor || (joint && entry->count > entry->locked);
@@ -649,16 +664,61 @@ static void takeRows(Island* island) {
 	}
 }
 
+// What cannot be pushed apart, because joints hold it, must not fling others away: bodies go no faster than OVERDONE times
+// what the points want.
+static double pushShare(const Island* island, double wanted) {
+	const knModel* model = island->contacts->whole.input.model;
+	double fastest = 0.0;
+	for (int s = 0; s < island->matrix->count; ++s) {
+		const double *v = island->moved + 6 * s, radius = model->radius[island->matrix->bodies[s]];
+		double turning = knLength(knV3(v[0], v[1], v[2])), going = knLength(knV3(v[3], v[4], v[5]));
+		fastest = knMax(fastest, going + radius * turning);
+	}
+	return fastest > OVERDONE * wanted ? OVERDONE * wanted / fastest : 1.0;
+}
+
+static void takePush(Island* island, double wanted) {
+	knJointContacts* contacts = island->contacts;
+	const double share = pushShare(island, wanted);
+	knArticulationSolve* whole = &contacts->whole;
+	for (int n = 0; n < island->count; ++n) {
+		const Entry* entry = &island->entries[n];
+		const Row* rows = &contacts->rows[entry->first];
+		const int i = entry->index;
+		knTwist push = knZeroTwist();
+		if (i < contacts->jointCount) {
+			for (int k = 0; k < entry->locked; ++k) {
+				push = knMulAddT(push, share * rows[k].x, whole->blocks[i].rows[k]);
+			}
+			// the correction gives back what angular momentum comes with it
+			whole->joints[i].shift = knMulAdd(whole->joints[i].shift, whole->input.h, push.lin);
+		} else {
+			knImpulsePoint* p = &contacts->step->points[contacts->points[i - contacts->jointCount]];
+			push.lin = knScale(share * rows[0].x, p->n);
+			p->push += share * rows[0].x;
+		}
+		knJointPair pair = knSettle_PairOn(whole, i, island->u);
+		knJointPair_Push(&pair, push);
+	}
+}
+
+typedef struct RoundTask {
+	knJointContacts* contacts;
+	bool pushing;
+} RoundTask;
+
 static void solveIslands(int first, int last, int worker, void* argument) {
 	(void)worker;
-	knJointContacts* contacts = argument;
-	knArticulationSolve* whole = &contacts->whole;
+	const RoundTask* task = argument;
+	knJointContacts* contacts = task->contacts;
+	const knArticulationSolve* whole = &contacts->whole;
 	for (int k = first; k < last; ++k) {
 		contacts->islandWorst[k] = 0.0;
 		if (contacts->touched[k] == 0) {
 			continue;
 		}
 		const int begin = whole->islandBegin[k], at = contacts->direct.firstOf[k];
+		contacts->factored[k] = contacts->factored[k] != 0 && !task->pushing;
 		Island island = { .contacts = contacts,
 						  .index = k,
 						  .entries = contacts->entries + begin,
@@ -666,19 +726,34 @@ static void solveIslands(int first, int last, int worker, void* argument) {
 						  .matrix = &contacts->direct.matrices[k],
 						  .moved = contacts->moved + at,
 						  .forward = contacts->forward + at,
-						  .refactor = contacts->factored[k] == 0 };
-		contacts->islandWorst[k] = listRows(&island);
-		if (descend(&island, contacts->direct.x + at)) {
-			takeRows(&island);
+						  .refactor = contacts->factored[k] == 0,
+						  .pushing = task->pushing,
+						  .u = task->pushing ? contacts->step->push : whole->u };
+		double worst = contacts->islandWorst[k] = listRows(&island);
+		if ((!task->pushing || worst > 0.0) && descend(&island, contacts->direct.x + at)) {
+			if (task->pushing) {
+				takePush(&island, worst);
+			} else {
+				takeRows(&island);
+			}
 		}
 	}
 }
 
-double knJointContacts_Round(knJointContacts* contacts) {
-	knTasks_For(&contacts->whole.input.tasks, contacts->whole.islandCount, 1, solveIslands, contacts);
+static double solve(knJointContacts* contacts, bool pushing) {
+	RoundTask task = { contacts, pushing };
+	knTasks_For(&contacts->whole.input.tasks, contacts->whole.islandCount, 1, solveIslands, &task);
 	double worst = 0.0;
 	for (int k = 0; k < contacts->whole.islandCount; ++k) {
 		worst = knMax(worst, contacts->islandWorst[k]);
 	}
 	return worst;
+}
+
+double knJointContacts_Round(knJointContacts* contacts) {
+	return solve(contacts, false);
+}
+
+void knJointContacts_Push(knJointContacts* contacts) {
+	(void)solve(contacts, true);
 }

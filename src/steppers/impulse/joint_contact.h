@@ -10,3 +10,5 @@ typedef struct knJointContacts knJointContacts;
 bool knJointContacts_Begin(knImpulseStep* step, knJointContacts** contacts);
 // One round, after a sweep over the contacts; returns the worst rate of joints and of points that push before it (m/s).
 double knJointContacts_Round(knJointContacts* contacts);
+// Push-out of the points that are solved with joints, for the targets that knContactPush_Run found.
+void knJointContacts_Push(knJointContacts* contacts);

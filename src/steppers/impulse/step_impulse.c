@@ -201,6 +201,10 @@ static knStatus contact(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knContactPush_Run(step);
+	if (pressed != NULL) {
+		knJointContacts_Push(pressed);
+	}
+	knContactPush_ReturnSpin(step);
 	step->blocks.push = step->push;
 	return KN_OK;
 }
