@@ -1,6 +1,6 @@
-// knuckle bench dynamics: microseconds per call of the functions on articulated trees, against the number of joint velocities:
-// chains of hinges, a binary tree of 127, a humanoid of 38. The least of several batches is told, so that other work on
-// the machine disturbs little.
+// knuckle bench dynamics: microseconds per call of the functions on articulated trees, against the number of joint
+// velocities: chains of hinges, a binary tree of 127, a humanoid of 38. The least of several batches is told, so that
+// other work on the machine disturbs little.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

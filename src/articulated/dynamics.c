@@ -1,5 +1,5 @@
-// Forward dynamics (articulated bodies), inverse dynamics (Newton and Euler, recursively) and the mass matrix (composite
-// bodies) with its factorisation along the branches of the tree (Featherstone 2008, chapters 5 to 7).
+// Forward dynamics (articulated bodies), inverse dynamics (Newton and Euler, recursively) and the mass matrix
+// (composite bodies) with its factorisation along the branches of the tree (Featherstone 2008, chapters 5 to 7).
 #include "articulated/tree.h"
 
 // --- forward and inverse dynamics --------------------------------------------------------------------------

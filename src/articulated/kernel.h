@@ -1,5 +1,5 @@
-// The inner loops over a tree, built once for every machine and once for those with AVX2 (kernel_avx.c). Both give the
-// same bits.
+// The inner loops over a tree, built once for every machine and once for those with AVX2 (kernel_avx.c). Both give
+// the same bits.
 //
 //   kernel_turns.h        sines and cosines
 //   kernel_sweep.h        poses, velocities, accelerations from the root
@@ -12,9 +12,11 @@
 
 typedef struct knTreeKernel {
 	const char* name;
-	// Sine and cosine of all numbers of x: the bits of knSinCos, but that zero has no sign. There is room for four more.
+	// Sine and cosine of all numbers of x: the bits of knSinCos, but that zero has no sign. There is room for four
+	// more.
 	void (*turns)(const double* x, int count, double* sine, double* cosine);
-	// Poses, velocities, accelerations (at qdd; NULL: 0) of all links, and the forces their inertias ask for at these.
+	// Poses, velocities, accelerations (at qdd; NULL: 0) of all links, and the forces their inertias ask for at
+	// these.
 	void (*sweep)(const knTree* tree, knTreeWork* work, const double* q, const double* v, const double* qdd,
 				  knVec3 gravity);
 	// Poses and inertias, no forces.

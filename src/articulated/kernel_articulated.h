@@ -41,8 +41,8 @@ KN_LANES_INLINE void removeRank(knTreeInertia* I, const knTreeForce* U, const kn
 	I->C.z -= U->f * knLanes_Z(V->f);
 }
 
-// A hinge or slider. Everything is shifted to the parent's origin before the joint's own part is taken away, so that the
-// shift does not wait for the division.
+// A hinge or slider. Everything is shifted to the parent's origin before the joint's own part is taken away, so that
+// the shift does not wait for the division.
 KN_LANES_INLINE void reduceNarrow(const knTree* tree, knTreeWork* work, int i, const knTreeInertia* IA,
 								  const knTreeForce* p, double tau) {
 	bool hinge = knTreeNode_IsHinge(&tree->nodes[i]);

@@ -1,5 +1,5 @@
-// Collision matrices need only the first half of an impulse's recursion. With Y the impulses carried towards the root, one
-// column for each probe,
+// Collision matrices need only the first half of an impulse's recursion. With Y the impulses carried towards the
+// root, one column for each probe,
 //
 //   u_i = S_i^T Y_i,   Y_parent = Y_i shifted - U_i D_i^-1 u_i,   J H^-1 J^T = sum of u_i^T D_i^-1 u_i
 //
@@ -109,8 +109,8 @@ KN_LANES_INLINE knLanes33 noProducts(void) {
 	return (knLanes33){ knLanes_All(0.0), knLanes_All(0.0), knLanes_All(0.0) };
 }
 
-// Impulses fade along a chain. What is left of one has no effect long before its numbers get so small that machines become
-// slow with them.
+// Impulses fade along a chain. What is left of one has no effect long before its numbers get so small that machines
+// become slow with them.
 static bool hasFaded(const Probe* probe) {
 	knLanes sum = knLanes_All(0.0);
 	for (int k = 0; k < 3; ++k) {

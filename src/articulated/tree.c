@@ -136,7 +136,8 @@ static void compileNode(knTree* tree, const knTreeLink* link, int i) {
 	node->mass = props.mass;
 }
 
-// A link's slot is in use from its last child (taken first) to itself; slots are handed on, so that a chain needs one.
+// A link's slot is in use from its last child (taken first) to itself; slots are handed on, so that a chain needs
+// one.
 static bool assignSlots(knTree* tree) {
 	int* free = knAllocArray(&tree->allocator, (size_t)tree->count, sizeof(int));
 	if (free == NULL && tree->count > 0) {

@@ -25,8 +25,8 @@
 // Impulses (N s) and motions (m/s) below this are none.
 #define KN_TREE_FADED 1e-100
 
-// What never changes of a link. Its own frame here is the child joint frame. Plain numbers, so that a step over a long
-// chain reads little memory.
+// What never changes of a link. Its own frame here is the child joint frame. Plain numbers, so that a step over a
+// long chain reads little memory.
 typedef struct knTreeNode {
 	double turn[9];      // joint frame at rest, seen from the parent's child joint frame; columns
 	double shift[3];     // its origin there
@@ -84,8 +84,8 @@ typedef struct knTreeShare {
 	knTreeForce force;
 } knTreeShare;
 
-// A hinge or slider after the articulated pass. U = IA S seen from the parent's origin: what a motion of the parent asks of
-// the joint, and what the joint's u gives to the parent.
+// A hinge or slider after the articulated pass. U = IA S seen from the parent's origin: what a motion of the parent
+// asks of the joint, and what the joint's u gives to the parent.
 typedef struct knTreeJoint {
 	knTreeForce V;  // U/D
 	double invD, x; // 1/D, u/D with u = tau - S.p

@@ -97,8 +97,8 @@ static double size(knTwist a) {
 
 // --- the same motion -------------------------------------------------------------------------------------
 
-// A random tree written down as a scene, joints in another order and some the other way round, is found again: same poses,
-// velocities, energy and accelerations.
+// A random tree written down as a scene, joints in another order and some the other way round, is found again: same
+// poses, velocities, energy and accelerations.
 static void trees_survive_as_scenes(void** state) {
 	(void)state;
 	for (int trial = 0; trial < 300; ++trial) {

@@ -1,5 +1,5 @@
-// Every scene of the catalogue as trees in joint coordinates: each dynamic body once, each enabled joint once, and the
-// initial state as it was; forward dynamics and its inverse agree on all of them.
+// Every scene of the catalogue as trees in joint coordinates: each dynamic body once, each enabled joint once, and
+// the initial state as it was; forward dynamics and its inverse agree on all of them.
 #include "scene_test.h"
 
 static int enabledJoints(const knModel* model) {
