@@ -55,6 +55,7 @@ typedef struct knFastMoveInput {
 	knState* state;
 	const knBlocks* blocks;
 	knCollider* collider;          // as of a query at the present poses
+	bool lookedAhead;              // its margins cover the step's motion
 	const knContactRows* contacts; // of the solve: who is held
 	knTasks tasks;
 	knArena* arena;

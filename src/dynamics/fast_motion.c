@@ -52,7 +52,7 @@ typedef struct Flight {
 	knFastBodies* fast;
 	knCollideInput input;
 	double h, now;
-	double slowReach; // m, the farthest way of a body that is not followed
+	double slowReach; // m, the farthest way of a body that is not followed, unless the trees know it
 	int* slot;        // [bodyCount] its flier, NONE
 	uint8_t* held;    // [bodyCount] by contacts or joints
 	Flier* fliers;    // [bodyCount]
@@ -593,7 +593,7 @@ static bool begin(Flight* f) {
 	for (int b = 0; b < bodyCount; ++b) {
 		f->slot[b] = NONE;
 		f->held[b] = f->fast->jointed[b];
-		if (!knFastBodies_Follows(f->fast, b)) {
+		if (!in->lookedAhead && !knFastBodies_Follows(f->fast, b)) {
 			knTwist u = plannedPath(f, b);
 			double reach = f->h * (knLength(u.lin) + knLength(u.ang) * model->radius[b]);
 			f->slowReach = knMax(f->slowReach, knIsFinite(reach) ? reach : 0.0);
