@@ -14,3 +14,6 @@
 #include "knuckle/query.h"
 #include "knuckle/measure.h"
 #include "knuckle/record.h"
+#include "knuckle/articulated.h"
+#include "knuckle/impact.h"
+#include "knuckle/lcp.h"

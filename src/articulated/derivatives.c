@@ -204,7 +204,7 @@ static void fillEntries(const knTree* tree, const knTreeWork* work, int i, int k
 
 static void derive(const knTree* tree, knTreeWork* work, const double* q, const double* v, const double* qdd,
 				   const knTwist* forces, knVec3 gravity, const Output* out) {
-	knTree_Sweep(tree, work, q, v, qdd, gravity);
+	tree->kernel->sweep(tree, work, q, v, qdd, gravity);
 	for (int k = 0; k < out->nv * out->nv; ++k) {
 		out->byQ[k] = out->byV[k] = 0.0;
 	}

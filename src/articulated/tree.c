@@ -172,6 +172,7 @@ knTree* knTree_Create(const knTreeLink* links, int count, const knAllocator* all
 	knTree* tree = knAllocZero(&source, sizeof(knTree));
 	if (tree != NULL) {
 		tree->allocator = source;
+		tree->kernel = knTreeKernel_Best();
 		tree->count = count;
 		tree->nodes = knAllocZero(&source, (size_t)count * sizeof(knTreeNode));
 		tree->joints = knAllocZero(&source, (size_t)count * sizeof(knJoint));

@@ -16,6 +16,7 @@
 // qdd adds obeys the same recursion without velocity terms.
 #pragma once
 
+#include "articulated/kernel.h"
 #include "articulated/lanes.h"
 #include "core/alloc.h"
 #include "knuckle/articulated.h"
@@ -39,6 +40,7 @@ typedef struct knTreeNode {
 
 struct knTree {
 	knAllocator allocator;
+	const knTreeKernel* kernel;
 	int count, nq, nv, slotCount;
 	knTreeNode* nodes; // [count]
 	knJoint* joints;   // [count] for the general kernel: kind and sizes only
@@ -244,48 +246,12 @@ KN_LANES_INLINE knTreeMotion knTree_Column(const knTree* tree, const knTreeWork*
 	return knTreeNode_IsWide(node) ? work->S[node->vOffset + k] : (knTreeMotion){ none, work->pose[i].R.x };
 }
 
-// --- turns.c -----------------------------------------------------------------------------------------------
-
-// Sine and cosine of all numbers of x: the bits of knSinCos, but that zero has no sign. There is room for four more.
-void knTree_Turns(const double* x, int count, double* sine, double* cosine);
-
 // --- poses.c -----------------------------------------------------------------------------------------------
-
-// Poses of all links.
-void knTree_Place(const knTree* tree, knTreeWork* work, const double* q);
-// Poses, velocities, accelerations (at qdd; NULL: 0) of all links, and the forces their inertias ask for at these.
-void knTree_Sweep(const knTree* tree, knTreeWork* work, const double* q, const double* v, const double* qdd,
-				  knVec3 gravity);
 
 // World moment about O_i and force of what a user applies at the link frame's origin.
 knTreeForce knTree_UserForce(const knTree* tree, const knTreeWork* work, int i, const knTwist* forces);
 
-// --- aba.c -------------------------------------------------------------------------------------------------
-
-// Articulated inertias from work->rigid and work->pose; forces from work->force.
-void knTree_Gather(const knTree* tree, knTreeWork* work, const double* tau);
-// Joint motions from the joints' u, root to leaves.
-void knTree_Spread(const knTree* tree, knTreeWork* work, double* qdd);
-// A link's motion from its parent's and its joint's u (narrow: x = u/D); the joint's own share goes to `own`.
-void knTree_FollowWide(const knTree* tree, const knTreeWork* work, int i, const double* u,
-					   const knTreeMotion* parent, knTreeMotion* motion, double* own);
-
-KN_LANES_INLINE knTreeMotion knTree_FollowNarrow(const knTree* tree, const knTreeWork* work, int i, double x,
-												 const knTreeMotion* parent, double* own) {
-	const knTreeJoint* joint = &work->joint[i];
-	knLanes asked = knLanes_SumAll(joint->V.n * parent->ang + joint->V.f * parent->lin);
-	knLanes change = knLanes_All(x) - asked, added = work->pose[i].R.x * change;
-	knTreeMotion motion = knTreeMotion_Shift(parent, work->pose[i].r);
-	if (knTreeNode_IsHinge(&tree->nodes[i])) {
-		motion.ang += added;
-	} else {
-		motion.lin += added;
-	}
-	own[0] = change[0];
-	return motion;
-}
-
-// --- rnea.c ------------------------------------------------------------------------------------------------
+// --- dynamics.c --------------------------------------------------------------------------------------------
 
 // X <- H^-1 X with the factors of knTree_FactorMassMatrix, X nv x columns, row-major.
 void knTree_SolveMassMatrixRows(const knTree* tree, const double* H, double* X, int columns);

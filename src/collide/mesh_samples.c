@@ -26,6 +26,14 @@ void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* 
 	knReducer_Add(sink->reducer, &point);
 }
 
+#define KNOWN 128 // vertices whose normals are remembered; a power of two
+
+// The target's normal at a vertex: all edges that end there ask for it.
+typedef struct KnownVertex {
+	int vertex; // -1: none yet
+	knVec3 normal;
+} KnownVertex;
+
 typedef struct Walk {
 	const knMesh* mesh;
 	const knTarget* target;
@@ -33,6 +41,7 @@ typedef struct Walk {
 	knFrame frame;
 	knMat33 R; // of the frame
 	int kind;
+	KnownVertex* known; // [KNOWN] by the vertex's last digits
 } Walk;
 
 static knVec3 placed(const Walk* walk, knVec3 local) {
@@ -60,11 +69,25 @@ typedef struct Edge {
 	knVec3 left, right; // normals of its triangles
 } Edge;
 
+static knVec3 normalAt(const Edge* edge, double t) {
+	const knTarget* target = edge->walk->target;
+	const knMeshEdge* e = &edge->walk->mesh->edges[edge->id];
+	int vertex = t <= 0.0 ? e->a : (t >= 1.0 ? e->b : -1);
+	KnownVertex* known = &edge->walk->known[vertex & (KNOWN - 1)];
+	if (vertex >= 0 && known->vertex == vertex) {
+		return known->normal;
+	}
+	knVec3 normal;
+	target->probe(target, knMulAdd(edge->from, t, edge->along), &normal);
+	if (vertex >= 0) {
+		*known = (KnownVertex){ vertex, normal };
+	}
+	return normal;
+}
+
 // Falling, level or rising at parameter t: -1, 0, 1.
 static int slopeAt(const Edge* edge, double t) {
-	knVec3 normal;
-	const knTarget* target = edge->walk->target;
-	target->probe(target, knMulAdd(edge->from, t, edge->along), &normal);
+	knVec3 normal = normalAt(edge, t);
 	double slope = knDot(normal, edge->along) / edge->length;
 	return slope < -LEVEL ? -1 : slope > LEVEL;
 }
@@ -231,7 +254,11 @@ static void collideTriangle(const Walk* walk, int triangle) {
 
 void knMeshSamples_Collide(const knMesh* mesh, knFrame frame, const knTarget* target, int kind,
 						   const knContactSink* sink) {
-	Walk walk = { mesh, target, sink, frame, knQuat_ToMat33(frame.q), kind };
+	KnownVertex known[KNOWN];
+	for (int i = 0; i < KNOWN; ++i) {
+		known[i].vertex = -1;
+	}
+	Walk walk = { mesh, target, sink, frame, knQuat_ToMat33(frame.q), kind, known };
 	for (int i = 0; i < mesh->tree.nodeCount;) {
 		const knBvhNode* node = &mesh->tree.nodes[i];
 		double radius = 0.5 * knDistance(node->box.lower, node->box.upper);

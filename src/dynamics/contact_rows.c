@@ -252,7 +252,7 @@ typedef struct FillTask {
 	const knContactMemory* memory;
 } FillTask;
 
-static double pairEnvelope(const knModel* model, int a, int b) {
+double knContactRows_Envelope(const knModel* model, int a, int b) {
 	double envelopeA = knCollisionEnvelope(model, a), envelopeB = knCollisionEnvelope(model, b);
 	if (model->invMass[a] > 0.0 && model->invMass[b] > 0.0) {
 		return knMin(envelopeA, envelopeB);
@@ -270,7 +270,7 @@ static knVec3 relativeVelocity(const knSweepPoint* point, const knContactAnchor*
 static double normalBias(const knSweepPoint* point, const knContactAnchor* anchor, double gap, double e,
 						 const knRowInput* input) {
 	double h = input->blocks->h;
-	double touching = REST_GAP * pairEnvelope(input->model, anchor->bodyA, anchor->bodyB);
+	double touching = REST_GAP * knContactRows_Envelope(input->model, anchor->bodyA, anchor->bodyB);
 	if (e > 0.0) {
 		double before = knDot(point->n, relativeVelocity(point, anchor, input->state->velocity));
 		double after = knDot(point->n, relativeVelocity(point, anchor, input->blocks->u));

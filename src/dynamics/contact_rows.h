@@ -54,6 +54,8 @@ void knContactRows_Fill(const knContactRows* list, const knRowInput* input, cons
 // After the solve, before bodies move: writes the contacts' impulses and, for the next step, one memory a
 // point, its changes those of the step before.
 void knContactRows_Collect(knContactRows* list, const knRowInput* input, knContactMemory* memory);
+// m, of a pair of bodies: that of the smaller one that moves.
+double knContactRows_Envelope(const knModel* model, int a, int b);
 // J, what kinematic bodies put in through the contacts.
 double knContactRows_KinematicWork(const knContactRows* list, const knModel* model, const knTwist* u);
 // The separations at present, by the points' places on their bodies. `start` holds the poses of the time at

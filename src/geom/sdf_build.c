@@ -23,7 +23,7 @@
 #define CELLS_PER_TILE 16 // along a side
 #define CELLS_LEAST 32    // smallest cells along the mesh's longest side
 #define CELLS_MOST 512
-#define CELLS_PER_TRIANGLE 4 // along a side, if triangles were squares: few are as quickly asked as cells
+#define CELLS_PER_TRIANGLE 3.5 // along a side, if triangles were squares: few are as quickly asked as cells
 
 typedef struct TileOut {
 	uint32_t root;

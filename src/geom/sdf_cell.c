@@ -11,13 +11,14 @@
 // All of it is reckoned with the rounded numbers that the cell keeps, so that it holds for them.
 #include "geom/sdf.h"
 
-#define SHARE 0.5      // of the tolerance at samples: what lies between them may have the rest
-#define ROUGH 0.1      // of the tolerance: how far samples themselves may be off
-#define ROUGH_FAR 0.05 // of the distance beyond the band
-#define BAND 0.011     // of the mesh's size: within it the tolerance holds
-#define FAR_SHARE 0.25 // of the distance beyond: error that is good enough there
-#define ROUNDING 1e-9  // of lengths
-#define POLYGON_MOST 9 // corners of a triangle cut by six planes
+#define SHARE 0.4       // of the tolerance at samples: what lies between them may have the rest
+#define SHARE_SMALL 0.3 // the same with fewer samples
+#define ROUGH 0.1       // of the tolerance: how far samples themselves may be off
+#define ROUGH_FAR 0.05  // of the distance beyond the band
+#define BAND 0.011      // of the mesh's size: within it the tolerance holds
+#define FAR_SHARE 0.25  // of the distance beyond: error that is good enough there
+#define ROUNDING 1e-9   // of lengths
+#define POLYGON_MOST 9  // corners of a triangle cut by six planes
 
 knMeshRough knSdf_Rough(const knSdf* field, const knMesh* mesh) {
 	return (knMeshRough){ ROUGH * field->tolerance, BAND * mesh->size, ROUGH_FAR };
@@ -80,6 +81,7 @@ static void fitDistance(const knSdfStencil* s, knSdfCell* cell) {
 static bool isClose(const knSdf* field, const knMesh* mesh, const knSdfStencil* s, const knSdfCell* cell,
 					double* high) {
 	knMeshRough rough = knSdf_Rough(field, mesh);
+	double share = s->whole ? SHARE : SHARE_SMALL;
 	bool close = true;
 	*high = 0.0;
 	for (int i = 0; i < KN_SDF_SAMPLES; ++i) {
@@ -88,7 +90,7 @@ static bool isClose(const knSdf* field, const knMesh* mesh, const knSdfStencil* 
 		}
 		double error = valueAt(cell, s, placeOf(i)) - s->values[i];
 		double beyond = knMax(0.0, knAbs(s->values[i]) - BAND * mesh->size);
-		close = close && knAbs(error) <= SHARE * field->tolerance + FAR_SHARE * beyond;
+		close = close && knAbs(error) <= share * field->tolerance + FAR_SHARE * beyond;
 		*high = knMax(*high, error + knMeshRough_Error(&rough, knAbs(s->values[i])));
 	}
 	return close;

@@ -189,6 +189,96 @@ static void sweepVelocities(const knSweepSet* set, int begin, int end, const knP
 	}
 }
 
+// --- blocks that are alone -------------------------------------------------------------------------------
+
+// What the other side, which does not move in this stage, adds to the rows of a point.
+KN_WIDE void carryFrozen(const knSweepSet* set, int k, const knTwist* u) {
+	const knPackPoint* point = &set->points[k];
+	knPackFrozen* frozen = &set->frozen[k];
+	knWideTwist A = knWideTwist_Gather(u, frozen->block);
+	knWide3 v = knWide3_Add(A.lin, knWide3_Cross(A.ang, knWide3_Load(point->rA)));
+	knWide zero = knWide_Splat(0.0);
+	knWide_Store(frozen->drift[0],
+				 knWide_Sub(knWide_Load(point->bias), knWide3_Dot(knWide3_Load(point->n), v)));
+	knWide_Store(frozen->drift[1], knWide_Sub(zero, knWide3_Dot(knWide3_Load(point->t1), v)));
+	knWide_Store(frozen->drift[2], knWide_Sub(zero, knWide3_Dot(knWide3_Load(point->t2), v)));
+}
+
+KN_WIDE void applyAlone(knWideTwist* B, const knPack* pack, knWide3 rB, knWide3 P) {
+	B->lin = knWide3_MulAdd(B->lin, knWide_Load(pack->imB), P);
+	B->ang = knWide3_Add(B->ang, knWide3_Symmetric(pack->IB, knWide3_Cross(rB, P)));
+}
+
+KN_WIDE void visitAlone(knWideTwist* B, const knPack* pack, knPackPoint* point, const knPackFrozen* frozen) {
+	knWide3 n = knWide3_Load(point->n), t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
+	knWide3 rB = knWide3_Load(point->rB), v = knWide3_Add(B->lin, knWide3_Cross(B->ang, rB));
+
+	// normal
+	knWide old = knWide_Load(point->lambda[0]);
+	knWide w = knWide_Add(knWide3_Dot(n, v), knWide_Load(frozen->drift[0]));
+	knWide normal = knWide_Max(knWide_MulSub(old, w, knWide_Load(point->invD)), knWide_Splat(0.0));
+	knWide change = knWide_Sub(normal, old);
+	knWide_Store(point->lambda[0], normal);
+
+	// friction
+	knWide old1 = knWide_Load(point->lambda[1]), old2 = knWide_Load(point->lambda[2]);
+	knWide w1 = knWide_Add(knWide3_Dot(t1, v), knWide_Load(frozen->drift[1]));
+	knWide w2 = knWide_Add(knWide3_Dot(t2, v), knWide_Load(frozen->drift[2]));
+	knWide invD = knWide_Load(point->invD1);
+	knWide l1 = knWide_MulSub(old1, knWide_MulAdd(w1, knWide_Load(point->A1), change), invD);
+	knWide l2 = knWide_MulSub(old2, knWide_MulAdd(w2, knWide_Load(point->A2), change), invD);
+	clampLength(knWide_Mul(knWide_Load(point->mu), normal), &l1, &l2);
+	knWide_Store(point->lambda[1], l1);
+	knWide_Store(point->lambda[2], l2);
+
+	knWide3 P = knWide3_Scale(change, n);
+	P = knWide3_MulAdd(P, knWide_Sub(l1, old1), t1);
+	applyAlone(B, pack, rB, knWide3_MulAdd(P, knWide_Sub(l2, old2), t2));
+}
+
+static void sweepAlone(const knSweepSet* set, int begin, int end, int sweeps, knTwist* u) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			carryFrozen(set, k, u);
+		}
+		knWideTwist B = knWideTwist_Gather(u, pack->b);
+		for (int sweep = 0; sweep < sweeps; ++sweep) {
+			for (int k = pack->first; k < pack->first + pack->count; ++k) {
+				visitAlone(&B, pack, &set->points[k], &set->frozen[k]);
+			}
+		}
+		knWideTwist_Scatter(u, pack->b, pack->freeB, B);
+	}
+}
+
+static void correctAlone(const knSweepSet* set, int begin, int end, int sweeps, knTwist* p) {
+	for (int i = begin; i < end; ++i) {
+		const knPack* pack = &set->packs[i];
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			const knPackPoint* point = &set->points[k];
+			knWideTwist A = knWideTwist_Gather(p, set->frozen[k].block);
+			knWide3 moved = knWide3_Add(A.lin, knWide3_Cross(A.ang, knWide3_Load(point->rA)));
+			knWide away = knWide3_Dot(knWide3_Load(point->n), moved);
+			knWide_Store(set->frozen[k].drift[0], knWide_Sub(knWide_Load(point->depth), away));
+		}
+		knWideTwist B = knWideTwist_Gather(p, pack->b);
+		for (int sweep = 0; sweep < sweeps; ++sweep) {
+			for (int k = pack->first; k < pack->first + pack->count; ++k) {
+				knPackPoint* point = &set->points[k];
+				knWide3 n = knWide3_Load(point->n), rB = knWide3_Load(point->rB);
+				knWide w = knWide3_Dot(n, knWide3_Add(B.lin, knWide3_Cross(B.ang, rB)));
+				w = knWide_Add(w, knWide_Load(set->frozen[k].drift[0]));
+				knWide old = knWide_Load(point->push);
+				knWide push = knWide_Max(knWide_MulSub(old, w, knWide_Load(point->invD)), knWide_Splat(0.0));
+				knWide_Store(point->push, push);
+				applyAlone(&B, pack, rB, knWide3_Scale(knWide_Sub(push, old), n));
+			}
+		}
+		knWideTwist_Scatter(p, pack->b, pack->freeB, B);
+	}
+}
+
 // --- warm start ------------------------------------------------------------------------------------------
 
 static void applyImpulses(const knSweepSet* set, int begin, int end, knTwist* u) {

@@ -7,7 +7,7 @@
 
 static void check(const double* x, int count) {
 	double sine[COUNT + 4], cosine[COUNT + 4];
-	knTree_Turns(x, count, sine, cosine);
+	knTreeKernel_Best()->turns(x, count, sine, cosine);
 	for (int i = 0; i < count; ++i) {
 		double s, c;
 		knSinCos(x[i], &s, &c);
@@ -38,7 +38,7 @@ static void far_angles_and_no_numbers_take_the_plain_function(void** state) {
 	double x[6] = { 1e7, 0.5, -3e300, 2e6, 1e6, -1.5 };
 	check(x, 6);
 	double bad[3] = { INFINITY, NAN, 0.25 }, sine[7], cosine[7];
-	knTree_Turns(bad, 3, sine, cosine);
+	knTreeKernel_Best()->turns(bad, 3, sine, cosine);
 	assert_true(isnan(sine[0]) && isnan(cosine[1]) && sine[2] == knSin(0.25));
 }
 

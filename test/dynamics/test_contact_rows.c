@@ -69,7 +69,9 @@ static void fillPair(Pair* pair, knVec3 velocity, double gap, const knContactMem
 // One sweep over the contact.
 static void solvePair(Pair* pair) {
 	knSweepSet set;
-	knSweepBlocks blocks = { 3, pair->blocks.invMass, pair->blocks.invInertia, NULL };
+	knSweepBlocks blocks = { .count = 3,
+							 .invMass = pair->blocks.invMass,
+							 .invInertia = pair->blocks.invInertia };
 	assert_true(knSweepSet_Build(&set, pair->list.chunks, pair->list.chunkCount, 1, pair->list.points,
 								 &blocks, KN_SWEEP_CONE, NULL, &pair->arena));
 	knSweepOptions options = { .sweeps = 1, .omega = 1.0 };

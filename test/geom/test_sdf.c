@@ -61,11 +61,37 @@ static void checkField(const knGeom* geom, uint64_t seed, int count) {
 	}
 }
 
+// A gear about z as a CAD program writes it: its sides in one piece, its faces as fans of long triangles.
+static knTestMesh makeGear(int teeth, double thickness) {
+	int n = 4 * teeth;
+	knTestMesh gear = testMeshNew(2 * n + 2, 4 * n);
+	for (int i = 0; i < n; ++i) {
+		double angle = 2.0 * KN_PI * i / n, r = i % 4 < 2 ? 1.0 : 0.85;
+		int j = (i + 1) % n;
+		for (int side = 0; side < 2; ++side) {
+			gear.vertices[i + side * n] =
+				knV3(r * knCos(angle), r * knSin(angle), side ? thickness : -thickness);
+		}
+		gear.triangles[4 * i] = (knTriangle){ i, j, n + j };
+		gear.triangles[4 * i + 1] = (knTriangle){ i, n + j, n + i };
+		gear.triangles[4 * i + 2] = (knTriangle){ j, i, 2 * n };
+		gear.triangles[4 * i + 3] = (knTriangle){ n + i, n + j, 2 * n + 1 };
+	}
+	gear.vertices[2 * n] = knV3(0.0, 0.0, -thickness);
+	gear.vertices[2 * n + 1] = knV3(0.0, 0.0, thickness);
+	return gear;
+}
+
 static void test_field_agrees_with_exact_search(void** state) {
 	(void)state;
-	knTestMesh shapes[] = { testMeshBumpySphere(10, 0.15, 4.0), testMeshTorus(1.0, 0.2, 40, 12),
-							testMeshBox(knV3(1.0, 0.2, 0.01)), testMeshTorus(1.0, 0.2, 5, 200) };
-	for (int k = 0; k < 4; ++k) {
+	knTestMesh shapes[] = { testMeshBumpySphere(10, 0.15, 4.0),
+							testMeshTorus(1.0, 0.2, 40, 12),
+							testMeshBox(knV3(1.0, 0.2, 0.01)),
+							testMeshTorus(1.0, 0.2, 5, 200),
+							testMeshBox(knV3(1.0, 0.5, 1e-4)),
+							makeGear(40, 0.05),
+							makeGear(300, 0.002) };
+	for (int k = 0; k < 7; ++k) {
 		knGeom* geom = makeWith(&shapes[k], 2, NULL);
 		checkField(geom, 11 + (uint64_t)k, 2000);
 		knGeom_Release(geom);

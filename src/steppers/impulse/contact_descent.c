@@ -69,7 +69,9 @@ static void setShares(const knImpulseStep* step, const knContactDescent* d) {
 		}
 	}
 	for (int b = 0; b < step->model->bodyCount; ++b) {
-		d->share[b] = d->curve[b] > 0.0 ? knClamp(-d->slope[b] / d->curve[b], 0.0, 1.0) : 1.0;
+		// what joints will add is not known yet: with them nothing is cut back
+		bool cut = d->curve[b] > 0.0 && step->islands.jointed[b] == 0;
+		d->share[b] = cut ? knClamp(-d->slope[b] / d->curve[b], 0.0, 1.0) : 1.0;
 	}
 }
 

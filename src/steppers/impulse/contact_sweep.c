@@ -82,7 +82,7 @@ bool knContactSweep_Begin(knImpulseStep* step) {
 	for (int c = 0; c < list->chunkCount; ++c) {
 		knSweepChunk* chunk = &list->chunks[c];
 		int a = step->graph.level[chunk->a], b = step->graph.level[chunk->b];
-		chunk->stage = a > b ? a : b;
+		chunk->stage = step->points[chunk->first].withJoints ? -1 : a > b ? a : b;
 	}
 	knSweepBlocks blocks = { .count = step->model->bodyCount,
 							 .invMass = step->blocks.invMass,
@@ -94,10 +94,13 @@ bool knContactSweep_Begin(knImpulseStep* step) {
 void knContactSweep_Store(knImpulseStep* step) {
 	knSweepSet_Store(&step->set, &step->context->tasks, step->list.points);
 	for (int i = 0; i < step->pointCount; ++i) {
-		const double* lambda = step->list.points[i].lambda;
-		step->points[i].jn = lambda[0];
-		step->points[i].j1 = lambda[1];
-		step->points[i].j2 = lambda[2];
+		knImpulsePoint* p = &step->points[i];
+		if (!p->withJoints) {
+			const double* lambda = step->list.points[i].lambda;
+			p->jn = lambda[0];
+			p->j1 = lambda[1];
+			p->j2 = lambda[2];
+		}
 	}
 }
 
@@ -128,7 +131,8 @@ static void sweepTurns(knImpulseStep* step) {
 	knSweepSet_Store(&step->set, &step->context->tasks, step->list.points);
 	for (int i = 0; i < step->pointCount; ++i) {
 		if (step->points[i].turn >= 0) {
-			solveTurn(step, &step->points[i], step->list.points[i].lambda[0]);
+			const knImpulsePoint* p = &step->points[i];
+			solveTurn(step, p, p->withJoints ? p->jn : step->list.points[i].lambda[0]);
 		}
 	}
 }

@@ -10,9 +10,12 @@
 #include "dynamics/joint_rows.h"
 #include "steppers/impulse/impulse_memory.h"
 #include "steppers/impulse/impulse_step.h"
+#include "steppers/impulse/joint_contact.h"
 
 #define DEFAULT_SWEEPS 30
 #define SETTLED 1e-7      // of g h: sweeps that change speeds by less are done
+#define GOOD 1e-3         // of g h: rates of joints and contacts that are solved together
+#define LEAST_ROUNDS 2    // of those: friction follows the normal impulses of the round before
 #define CLOSED 1e-10      // m: joints with smaller errors are closed
 #define EXCHANGES 5       // between contact and joints' velocities in a sweep
 #define VELOCITY_SWEEPS 5 // of post-stabilization
@@ -156,10 +159,15 @@ static double sweep(knImpulseStep* step, knContactMomentum* momentum) {
 // little, before pre-stabilization closes the joints.
 static knStatus contact(knImpulseStep* step) {
 	int sweeps = knImpulseStep_Sweeps(step);
-	double settled = SETTLED * step->h * knLength(step->state->header->gravity);
+	double gravity = knLength(step->state->header->gravity), settled = SETTLED * step->h * gravity;
 	if (!findIslands(step) || !knContactSweep_WarmStart(step)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
+	knJointContacts* pressed = NULL;
+	if (step->joints != NULL && !knJointContacts_Begin(step, &pressed)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	postStabilize(step);
 	if (step->context->settings->shock != 0 && !knShockLoad_Run(step)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
@@ -168,17 +176,22 @@ static knStatus contact(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	bool done = false;
+	double together = (double)INFINITY; // the worst rate of what is solved with joints
 	for (int k = 0; k < sweeps && !done; ++k) {
 		double error = 0.0, change = sweep(step, momentum);
 		for (int i = 0; step->joints != NULL && i < EXCHANGES && change > settled; ++i) {
 			knPostStabilize_Sweep(step->joints, 1.0);
 			change = sweep(step, momentum);
 		}
+		if (pressed != NULL && (k < LEAST_ROUNDS || together > GOOD * step->h * gravity)) {
+			together = knJointContacts_Round(pressed);
+		}
 		if (step->joints != NULL) {
-			error = knPreStabilize_Sweep(step->joints, 1.0);
+			error = knMax(error, knPreStabilize_Sweep(step->joints, 1.0));
 		}
 		step->context->report->iterations += 1;
-		done = change <= settled && error <= CLOSED;
+		done = change <= settled && error <= CLOSED &&
+			   (pressed == NULL || (k + 1 >= LEAST_ROUNDS && together <= GOOD * step->h * gravity));
 		if (!done && k + 1 < sweeps) {
 			knContactMomentum_After(momentum, step);
 		}
@@ -188,6 +201,10 @@ static knStatus contact(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knContactPush_Run(step);
+	if (pressed != NULL) {
+		knJointContacts_Push(pressed);
+	}
+	knContactPush_ReturnSpin(step);
 	step->blocks.push = step->push;
 	return KN_OK;
 }
@@ -247,7 +264,9 @@ static knStatus stepImpulse(knStepContext* context, double h) {
 	}
 	if (status == KN_OK && step.joints != NULL) {
 		knArticulationSolve_Enter(step.joints, KN_ARTICULATION_DYNAMICS);
-		postStabilize(&step);
+		if (step.paper) {
+			postStabilize(&step);
+		}
 	}
 
 	// 3 contact graph, contact and joints; 4 shock propagation; 5 joints alone

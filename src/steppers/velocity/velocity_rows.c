@@ -245,6 +245,7 @@ knStatus knVelocity_FindAgain(knVelocityStep* step) {
 		return status;
 	}
 	knContactRows_Fill(&step->contacts, &step->input, NULL);
+	step->depthsKnown = false;
 	return findGroups(step) && buildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
 }
 

@@ -73,6 +73,7 @@ typedef struct knVelocityStep {
 	void* assemblies;          // [bodyCount] of the guard. knVelocity_ContinueLayers
 	uint8_t* held;             // [bodyCount] 1: keeps the result of its layer; NULL: all do. The same
 	knSweepRows errors;        // joint rows of the correction at hand
+	bool depthsKnown;          // of the points, at the present poses. velocity_correct.c
 } knVelocityStep;
 
 // An algorithm that shock propagation applies layer by layer, the layers below being frozen.

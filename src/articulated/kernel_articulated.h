@@ -6,8 +6,9 @@
 //   from the root     qdd = D^-1 (u - U^T a) with a of the parent,  a = shifted a + S qdd
 //
 // Velocity terms are in p already (tree.h), so the recursion has none.
-#include "articulated/tree.h"
+#pragma once
 
+#include "articulated/tree.h"
 #include "core/dense.h"
 
 // --- from the leaves ---------------------------------------------------------------------------------------
@@ -118,7 +119,7 @@ static void reduceWide(const knTree* tree, knTreeWork* work, int i, knTreeInerti
 }
 
 // work->force holds what each link asks for; afterwards joints hold U, D and u.
-void knTree_Gather(const knTree* tree, knTreeWork* work, const double* tau) {
+static void gatherInertias(const knTree* tree, knTreeWork* work, const double* tau) {
 	for (int i = tree->count - 1; i >= 0; --i) {
 		const knTreeNode* node = &tree->nodes[i];
 		knTreeInertia IA = knTreeRigid_Full(&work->rigid[i], node->mass);
@@ -140,7 +141,7 @@ void knTree_Gather(const knTree* tree, knTreeWork* work, const double* tau) {
 // --- from the root -----------------------------------------------------------------------------------------
 
 // The motion of the parent, seen at O_i, plus what the joint adds; that goes to x.
-void knTree_FollowWide(const knTree* tree, const knTreeWork* work, int i, const double* u,
+static void followWide(const knTree* tree, const knTreeWork* work, int i, const double* u,
 					   const knTreeMotion* parent, knTreeMotion* motion, double* x) {
 	const knTreeNode* node = &tree->nodes[i];
 	const knTreeWideJoint* joint = &work->wide[i];
@@ -156,8 +157,23 @@ void knTree_FollowWide(const knTree* tree, const knTreeWork* work, int i, const 
 	}
 }
 
+KN_LANES_INLINE knTreeMotion followNarrow(const knTree* tree, const knTreeWork* work, int i, double x,
+										  const knTreeMotion* parent, double* own) {
+	const knTreeJoint* joint = &work->joint[i];
+	knLanes asked = knLanes_SumAll(joint->V.n * parent->ang + joint->V.f * parent->lin);
+	knLanes change = knLanes_All(x) - asked, added = work->pose[i].R.x * change;
+	knTreeMotion motion = knTreeMotion_Shift(parent, work->pose[i].r);
+	if (knTreeNode_IsHinge(&tree->nodes[i])) {
+		motion.ang += added;
+	} else {
+		motion.lin += added;
+	}
+	own[0] = change[0];
+	return motion;
+}
+
 // Spreads the joints' u as motions; work->motion is what they add to every link.
-void knTree_Spread(const knTree* tree, knTreeWork* work, double* qdd) {
+static void spreadMotions(const knTree* tree, knTreeWork* work, double* qdd) {
 	const knTreeMotion still = { knLanes_All(0.0), knLanes_All(0.0) };
 	for (int i = 0; i < tree->count; ++i) {
 		const knTreeNode* node = &tree->nodes[i];
@@ -167,22 +183,65 @@ void knTree_Spread(const knTree* tree, knTreeWork* work, double* qdd) {
 			for (int k = 0; k < node->nv; ++k) {
 				u[k] = work->wide[i].u[k];
 			}
-			knTree_FollowWide(tree, work, i, u, parent, &work->motion[i], qdd + node->vOffset);
+			followWide(tree, work, i, u, parent, &work->motion[i], qdd + node->vOffset);
 		} else {
-			work->motion[i] =
-				knTree_FollowNarrow(tree, work, i, work->joint[i].x, parent, qdd + node->vOffset);
+			work->motion[i] = followNarrow(tree, work, i, work->joint[i].x, parent, qdd + node->vOffset);
 		}
 	}
 }
 
-void knTree_ForwardDynamics(const knTree* tree, knTreeWork* work, const double* q, const double* v,
-							const double* tau, const knTwist* forces, knVec3 gravity, double* qdd) {
-	knTree_Sweep(tree, work, q, v, NULL, gravity);
-	for (int i = 0; forces != NULL && i < tree->count; ++i) {
-		knTreeForce applied = knTree_UserForce(tree, work, i, forces);
-		work->force[i].n -= applied.n;
-		work->force[i].f -= applied.f;
+// --- impulses ----------------------------------------------------------------------------------------------
+
+// What a joint passes on of the impulse Y: Y shifted + U D^-1 u.
+static knTreeForce passOn(const knTree* tree, const knTreeWork* work, int i, knTreeForce Y, const double* u) {
+	const knTreeNode* node = &tree->nodes[i];
+	Y.n += knLanes_Cross(work->pose[i].r, Y.f);
+	if (!knTreeNode_IsWide(node)) {
+		const knTreeJoint* joint = &work->joint[i];
+		Y.n += joint->V.n * knLanes_All(u[0]);
+		Y.f += joint->V.f * knLanes_All(u[0]);
+		return Y;
 	}
-	knTree_Gather(tree, work, tau);
-	knTree_Spread(tree, work, qdd);
+	double x[KN_JOINT_MAX_V];
+	for (int k = 0; k < node->nv; ++k) {
+		x[k] = u[k];
+	}
+	knDense_SolveLdl(work->wide[i].D, node->nv, x);
+	for (int k = 0; k < node->nv; ++k) {
+		Y.n += work->wide[i].U[k].n * knLanes_All(x[k]);
+		Y.f += work->wide[i].U[k].f * knLanes_All(x[k]);
+	}
+	return Y;
+}
+
+// Both passes with the articulated inertias known; work->force holds minus the impulses.
+static void respondLinks(const knTree* tree, knTreeWork* work, const double* jointImpulses, double* dv) {
+	for (int i = tree->count - 1; i >= 0; --i) {
+		const knTreeNode* node = &tree->nodes[i];
+		double* u = dv + node->vOffset;
+		for (int k = 0; k < node->nv; ++k) {
+			knTreeMotion S = knTree_Column(tree, work, i, k);
+			u[k] = (jointImpulses != NULL ? jointImpulses[node->vOffset + k] : 0.0) -
+				   knTree_Power(&S, &work->force[i]);
+		}
+		if (node->parent >= 0) {
+			knTreeForce passed = passOn(tree, work, i, work->force[i], u);
+			work->force[node->parent].n += passed.n;
+			work->force[node->parent].f += passed.f;
+		}
+	}
+	const knTreeMotion still = { knLanes_All(0.0), knLanes_All(0.0) };
+	for (int i = 0; i < tree->count; ++i) {
+		const knTreeNode* node = &tree->nodes[i];
+		const knTreeMotion* parent = node->parent >= 0 ? &work->motion[node->parent] : &still;
+		double u[KN_JOINT_MAX_V], *own = dv + node->vOffset;
+		for (int k = 0; k < node->nv; ++k) {
+			u[k] = own[k];
+		}
+		if (knTreeNode_IsWide(node)) {
+			followWide(tree, work, i, u, parent, &work->motion[i], own);
+		} else {
+			work->motion[i] = followNarrow(tree, work, i, work->joint[i].invD * u[0], parent, own);
+		}
+	}
 }

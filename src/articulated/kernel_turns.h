@@ -1,9 +1,11 @@
 // Sine and cosine of many angles, four at a time, by the reduction and the polynomials of core/trig.c without its branches:
 // to the nearest multiple n of pi/2 by adding and removing a large number, whose last bits then hold n. Arguments beyond
 // the reach of that reduction take the function itself.
-#include "articulated/tree.h"
+#pragma once
 
 #include <string.h>
+
+#include "articulated/tree.h"
 
 typedef uint64_t Bits __attribute__((vector_size(32)));
 
@@ -13,7 +15,7 @@ typedef uint64_t Bits __attribute__((vector_size(32)));
 
 typedef struct Pair {
 	knLanes high, low;
-} Pair;
+} Pair; // an unevaluated sum
 
 KN_LANES_INLINE Pair exactSum(knLanes a, knLanes b) {
 	knLanes sum = a + b, bPart = sum - a;
@@ -56,7 +58,7 @@ KN_LANES_INLINE knLanes select(Bits mask, knLanes yes, knLanes no) {
 	return (knLanes)(((Bits)yes & mask) | ((Bits)no & ~mask));
 }
 
-static void turnFour(const double* x, double* sine, double* cosine) {
+KN_LANES_INLINE void turnFour(const double* x, double* sine, double* cosine) {
 	knLanes angle;
 	memcpy(&angle, x, sizeof(angle));
 	knLanes rounded = angle * TWO_OVER_PI + ROUNDER;
@@ -70,7 +72,7 @@ static void turnFour(const double* x, double* sine, double* cosine) {
 	memcpy(cosine, &cosines, sizeof(cosines));
 }
 
-void knTree_Turns(const double* x, int count, double* sine, double* cosine) {
+static void takeTurns(const double* x, int count, double* sine, double* cosine) {
 	int whole = count & ~3;
 	for (int i = 0; i < whole; i += 4) {
 		turnFour(x + i, sine + i, cosine + i);
