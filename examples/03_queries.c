@@ -47,7 +47,7 @@ int main(void) {
 	}
 
 	// how far a ball of 10 cm gets from between the first two plates
-	knCast cast = { .geom = ball, .frame = knIdentityF(), .translation = knV3(2.0, 0.0, 0.0) };
+	knShapeCast cast = { .geom = ball, .frame = knIdentityF(), .translation = knV3(2.0, 0.0, 0.0) };
 	cast.frame.p = knV3(0.5, 0.0, 0.5);
 	if (knWorld_Cast(world, &cast, &filter, &hits[0])) {
 		printf("ball: stops after %.3f m\n", hits[0].fraction * 2.0);
