@@ -40,6 +40,10 @@ static knStatus askCollider(knImpulseStep* step, knContactSet* set) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knStatus status = knCollide(context->collider, &input, set, context->error);
+	if (status == KN_OK &&
+		knFastBodies_LeaveCrowds(&step->fast, step->model, &step->blocks, context->collider, step->margins)) {
+		status = knCollide(context->collider, &input, set, context->error);
+	}
 	context->report->queries += 1;
 	context->report->collideTime += knStepContext_Now(context) - start;
 	// poses and margins were finite, so a body is where the collider's boxes are no longer
@@ -201,7 +205,7 @@ knStatus knImpulseContacts_Find(knImpulseStep* step) {
 	if (status != KN_OK) {
 		return status;
 	}
-	if (!knFastBodies_Filter(&step->fast, step->model, &set, arena)) {
+	if (!knFastBodies_Filter(&step->fast, step->model, &step->blocks, &set, arena)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knImpulseMemory memory = knImpulseMemory_Get(step->state);
