@@ -9,7 +9,10 @@
 #define LEVEL 1e-3            // slope below which the distance counts as constant
 #define PIECE_NAMES (1 << 21) // pieces of all edges, as features
 #define PIECES_MOST 32        // of an edge
-#define SPLITS 14             // halvings of a piece: its length to 1e-4
+#define TRIES 16              // for the bottom of a piece
+#define SMALL_PIECE 1e-4      // of an edge
+#define SPLITS 14             // halvings of a piece, to the end of a stretch
+#define KNOWN 128             // vertices that are remembered; a power of two
 #define ONE_END 0.02          // pieces: a shorter stretch is one point
 #define AT_END 1e-3           // closer to an end of the edge its vertex stands for it
 #define SKEW 1e-3             // sine of the angle below which two edges are parallel
@@ -26,12 +29,11 @@ void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* 
 	knReducer_Add(sink->reducer, &point);
 }
 
-#define KNOWN 128 // vertices whose normals are remembered; a power of two
-
-// The target's normal at a vertex: all edges that end there ask for it.
+// What a probe of the target said about a vertex: all edges that end there ask for it.
 typedef struct KnownVertex {
 	int vertex; // -1: none yet
 	knVec3 normal;
+	knMeshHit hit;
 } KnownVertex;
 
 typedef struct Walk {
@@ -48,11 +50,26 @@ static knVec3 placed(const Walk* walk, knVec3 local) {
 	return knAdd(walk->frame.p, knMulMV(&walk->R, local));
 }
 
+static const KnownVertex* knownVertex(const Walk* walk, int vertex, knVec3 point) {
+	KnownVertex* known = &walk->known[vertex & (KNOWN - 1)];
+	if (known->vertex != vertex) {
+		known->vertex = vertex;
+		walk->target->probe(walk->target, point, &known->normal, &known->hit);
+	}
+	return known;
+}
+
 static void collideVertex(const Walk* walk, int vertex) {
+	const knTarget* target = walk->target;
 	knVec3 point = placed(walk, walk->mesh->vertices[vertex]);
+	if (!target->mayReach(target, point, 0.0)) {
+		return;
+	}
+	bool solid = target->mesh != NULL && target->mesh->solid;
+	const knMeshHit* known = solid ? &knownVertex(walk, vertex, point)->hit : NULL;
+	knVec3 facing = knMulMV(&walk->R, walk->mesh->vertexNormals[vertex]);
 	knTouch touch;
-	if (walk->target->touch(walk->target, point, knMulMV(&walk->R, walk->mesh->vertexNormals[vertex]),
-							&touch)) {
+	if (target->touch(target, point, facing, known, &touch)) {
 		knContactSink_Add(walk->sink, point, &touch, knMeshFeature(walk->kind, vertex, 0));
 	}
 }
@@ -72,32 +89,56 @@ typedef struct Edge {
 static knVec3 normalAt(const Edge* edge, double t) {
 	const knTarget* target = edge->walk->target;
 	const knMeshEdge* e = &edge->walk->mesh->edges[edge->id];
-	int vertex = t <= 0.0 ? e->a : (t >= 1.0 ? e->b : -1);
-	KnownVertex* known = &edge->walk->known[vertex & (KNOWN - 1)];
-	if (vertex >= 0 && known->vertex == vertex) {
-		return known->normal;
+	knVec3 point = knMulAdd(edge->from, t, edge->along), normal;
+	if (t <= 0.0 || t >= 1.0) {
+		return knownVertex(edge->walk, t <= 0.0 ? e->a : e->b, point)->normal;
 	}
-	knVec3 normal;
-	target->probe(target, knMulAdd(edge->from, t, edge->along), &normal);
-	if (vertex >= 0) {
-		*known = (KnownVertex){ vertex, normal };
-	}
+	knMeshHit hit;
+	target->probe(target, point, &normal, &hit);
 	return normal;
 }
 
-// Falling, level or rising at parameter t: -1, 0, 1.
-static int slopeAt(const Edge* edge, double t) {
-	knVec3 normal = normalAt(edge, t);
-	double slope = knDot(normal, edge->along) / edge->length;
+static double slopeAt(const Edge* edge, double t) {
+	return knDot(normalAt(edge, t), edge->along) / edge->length;
+}
+
+// Falling, level or rising: -1, 0, 1.
+static int turnOf(double slope) {
 	return slope < -LEVEL ? -1 : slope > LEVEL;
 }
 
+// A place in [lower, upper], at whose ends the slope falls and rises, where it is level or jumps: by a straight line
+// between the ends, whose weight is halved where one of them stays (the Illinois rule).
+static double bottomOf(const Edge* edge, double lower, double upper, double slopeLower, double slopeUpper) {
+	double middle = 0.5 * (lower + upper);
+	int last = 0;
+	for (int i = 0; i < TRIES && upper - lower > SMALL_PIECE; ++i) {
+		middle = lower + (upper - lower) * slopeLower / (slopeLower - slopeUpper);
+		double slope = slopeAt(edge, middle);
+		int turn = turnOf(slope);
+		if (turn == 0) {
+			break;
+		}
+		if (turn < 0) {
+			lower = middle;
+			slopeLower = slope;
+			slopeUpper *= last < 0 ? 0.5 : 1.0;
+		} else {
+			upper = middle;
+			slopeUpper = slope;
+			slopeLower *= last > 0 ? 0.5 : 1.0;
+		}
+		last = turn;
+	}
+	return middle;
+}
+
 // The place in [lower, upper] where the slope stops falling (side -1), or starts to rise (side 1).
-static double turnOf(const Edge* edge, double lower, double upper, int side) {
+static double endOf(const Edge* edge, double lower, double upper, int side) {
 	for (int i = 0; i < SPLITS; ++i) {
 		double middle = 0.5 * (lower + upper);
-		int slope = slopeAt(edge, middle);
-		bool before = side < 0 ? slope < 0 : slope <= 0;
+		int turn = turnOf(slopeAt(edge, middle));
+		bool before = side < 0 ? turn < 0 : turn <= 0;
 		lower = before ? middle : lower;
 		upper = before ? upper : middle;
 	}
@@ -163,7 +204,7 @@ static void collideAt(const Edge* edge, double t, int end) {
 	const knTarget* target = edge->walk->target;
 	knVec3 point = knMulAdd(edge->from, t, edge->along);
 	knTouch touch;
-	if (t < AT_END || t > 1.0 - AT_END || !target->touch(target, point, edge->facing, &touch)) {
+	if (t < AT_END || t > 1.0 - AT_END || !target->touch(target, point, edge->facing, NULL, &touch)) {
 		return;
 	}
 	if (touch.separation < 0.0 && touch.triangle >= 0) {
@@ -177,20 +218,29 @@ static void collideAt(const Edge* edge, double t, int end) {
 	knContactSink_Add(edge->walk->sink, point, &touch, knMeshFeature(edge->walk->kind + 1, id, end));
 }
 
-// A piece whose slope falls at its lower end or rises at its upper one.
-static void collidePiece(const Edge* edge, double lower, double upper, int slopeLower, int slopeUpper) {
-	if (slopeLower < 0 && slopeUpper > 0) {
-		double first = turnOf(edge, lower, upper, -1), last = turnOf(edge, first, upper, 1);
-		if (last - first < ONE_END * (upper - lower)) {
-			collideAt(edge, 0.5 * (first + last), 0);
-		} else {
-			collideAt(edge, first, 0);
-			collideAt(edge, last, 1);
-		}
-	} else if (slopeLower < 0 && slopeUpper == 0) {
-		collideAt(edge, turnOf(edge, lower, upper, -1), 0);
-	} else if (slopeLower == 0 && slopeUpper > 0) {
-		collideAt(edge, turnOf(edge, lower, upper, 1), 1);
+// A piece whose slope falls at its lower end and rises at its upper one: its bottom is a point or a stretch.
+static void collideHollow(const Edge* edge, double lower, double upper, double slopeLower,
+						  double slopeUpper) {
+	double bottom = bottomOf(edge, lower, upper, slopeLower, slopeUpper);
+	double half = 0.5 * ONE_END * (upper - lower);
+	double before = knMax(lower, bottom - half), after = knMin(upper, bottom + half);
+	bool levelBefore = turnOf(slopeAt(edge, before)) == 0, levelAfter = turnOf(slopeAt(edge, after)) == 0;
+	if (!levelBefore && !levelAfter) {
+		collideAt(edge, bottom, 0);
+		return;
+	}
+	collideAt(edge, levelBefore ? endOf(edge, lower, before, -1) : before, 0);
+	collideAt(edge, levelAfter ? endOf(edge, after, upper, 1) : after, 1);
+}
+
+static void collidePiece(const Edge* edge, double lower, double upper, double slopeLower, double slopeUpper) {
+	int turnLower = turnOf(slopeLower), turnUpper = turnOf(slopeUpper);
+	if (turnLower < 0 && turnUpper > 0) {
+		collideHollow(edge, lower, upper, slopeLower, slopeUpper);
+	} else if (turnLower < 0 && turnUpper == 0) {
+		collideAt(edge, endOf(edge, lower, upper, -1), 0);
+	} else if (turnLower == 0 && turnUpper > 0) {
+		collideAt(edge, endOf(edge, lower, upper, 1), 1);
 	}
 }
 
@@ -220,7 +270,8 @@ static void collideEdge(const Walk* walk, int id) {
 	edge.right = e->right >= 0 ? knMulMV(&walk->R, mesh->faceNormals[e->right]) : edge.left;
 	edge.facing = knNormalize(knAdd(edge.left, edge.right));
 
-	int pieces = countPieces(&edge), slopeLower = 0;
+	int pieces = countPieces(&edge);
+	double slopeLower = 0.0;
 	bool known = false; // slopeLower
 	for (edge.piece = 0; edge.piece < pieces; ++edge.piece) {
 		double lower = (double)edge.piece / pieces, upper = (double)(edge.piece + 1) / pieces;
@@ -229,7 +280,7 @@ static void collideEdge(const Walk* walk, int id) {
 			continue;
 		}
 		slopeLower = known ? slopeLower : slopeAt(&edge, lower);
-		int slopeUpper = slopeAt(&edge, upper);
+		double slopeUpper = slopeAt(&edge, upper);
 		collidePiece(&edge, lower, upper, slopeLower, slopeUpper);
 		slopeLower = slopeUpper;
 		known = true;
