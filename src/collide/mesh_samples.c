@@ -10,7 +10,8 @@
 #define PIECE_NAMES (1 << 21) // pieces of all edges, as features
 #define PIECES_MOST 32        // of an edge
 #define TRIES 16              // for the bottom of a piece
-#define SMALL_PIECE 1e-4      // of an edge
+#define EXACT 1e-5            // pieces: so close to the least possible is the least
+#define ASIDE 0.01            // pieces: no closer to their ends
 #define SPLITS 14             // halvings of a piece, to the end of a stretch
 #define KNOWN 128             // vertices that are remembered; a power of two
 #define ONE_END 0.02          // pieces: a shorter stretch is one point
@@ -32,6 +33,7 @@ void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* 
 // What a probe of the target said about a vertex: all edges that end there ask for it.
 typedef struct KnownVertex {
 	int vertex; // -1: none yet
+	double distance;
 	knVec3 normal;
 	knMeshHit hit;
 } KnownVertex;
@@ -54,7 +56,7 @@ static const KnownVertex* knownVertex(const Walk* walk, int vertex, knVec3 point
 	KnownVertex* known = &walk->known[vertex & (KNOWN - 1)];
 	if (known->vertex != vertex) {
 		known->vertex = vertex;
-		walk->target->probe(walk->target, point, &known->normal, &known->hit);
+		known->distance = walk->target->probe(walk->target, point, &known->normal, &known->hit);
 	}
 	return known;
 }
@@ -86,49 +88,53 @@ typedef struct Edge {
 	knVec3 left, right; // normals of its triangles
 } Edge;
 
-static knVec3 normalAt(const Edge* edge, double t) {
+// The distance along the edge at parameter t.
+typedef struct Probe {
+	double t;
+	double distance, slope;
+} Probe;
+
+static Probe probeAt(const Edge* edge, double t) {
 	const knTarget* target = edge->walk->target;
 	const knMeshEdge* e = &edge->walk->mesh->edges[edge->id];
 	knVec3 point = knMulAdd(edge->from, t, edge->along), normal;
+	double distance;
 	if (t <= 0.0 || t >= 1.0) {
-		return knownVertex(edge->walk, t <= 0.0 ? e->a : e->b, point)->normal;
+		const KnownVertex* known = knownVertex(edge->walk, t <= 0.0 ? e->a : e->b, point);
+		distance = known->distance;
+		normal = known->normal;
+	} else {
+		knMeshHit hit;
+		distance = target->probe(target, point, &normal, &hit);
 	}
-	knMeshHit hit;
-	target->probe(target, point, &normal, &hit);
-	return normal;
-}
-
-static double slopeAt(const Edge* edge, double t) {
-	return knDot(normalAt(edge, t), edge->along) / edge->length;
+	return (Probe){ t, distance, knDot(normal, edge->along) / edge->length };
 }
 
 // Falling, level or rising: -1, 0, 1.
-static int turnOf(double slope) {
-	return slope < -LEVEL ? -1 : slope > LEVEL;
+static int turnOf(Probe probe) {
+	return probe.slope < -LEVEL ? -1 : probe.slope > LEVEL;
 }
 
-// A place in [lower, upper], at whose ends the slope falls and rises, where it is level or jumps: by a straight line
-// between the ends, whose weight is halved where one of them stays (the Illinois rule).
-static double bottomOf(const Edge* edge, double lower, double upper, double slopeLower, double slopeUpper) {
-	double middle = 0.5 * (lower + upper);
-	int last = 0;
-	for (int i = 0; i < TRIES && upper - lower > SMALL_PIECE; ++i) {
-		middle = lower + (upper - lower) * slopeLower / (slopeLower - slopeUpper);
-		double slope = slopeAt(edge, middle);
-		int turn = turnOf(slope);
-		if (turn == 0) {
+// A place between two where the distance falls and rises, at which it is level or least: where the lines through both
+// ends meet. That is the place itself if the edge crosses from one face to another there.
+static Probe bottomOf(const Edge* edge, Probe lower, Probe upper) {
+	double exact = EXACT * (upper.t - lower.t) * edge->length;
+	Probe middle = lower;
+	for (int i = 0; i < TRIES; ++i) {
+		double span = upper.t - lower.t, drop = (lower.distance - upper.distance) / edge->length;
+		double part = (upper.slope * span + drop) / (upper.slope - lower.slope);
+		part = knClamp(part, ASIDE * span, (1.0 - ASIDE) * span);
+		middle = probeAt(edge, lower.t + part);
+		double least = lower.distance + lower.slope * part * edge->length;
+		int turn = turnOf(middle);
+		if (turn == 0 || knAbs(middle.distance - least) <= exact) {
 			break;
 		}
 		if (turn < 0) {
 			lower = middle;
-			slopeLower = slope;
-			slopeUpper *= last < 0 ? 0.5 : 1.0;
 		} else {
 			upper = middle;
-			slopeUpper = slope;
-			slopeLower *= last > 0 ? 0.5 : 1.0;
 		}
-		last = turn;
 	}
 	return middle;
 }
@@ -137,7 +143,7 @@ static double bottomOf(const Edge* edge, double lower, double upper, double slop
 static double endOf(const Edge* edge, double lower, double upper, int side) {
 	for (int i = 0; i < SPLITS; ++i) {
 		double middle = 0.5 * (lower + upper);
-		int turn = turnOf(slopeAt(edge, middle));
+		int turn = turnOf(probeAt(edge, middle));
 		bool before = side < 0 ? turn < 0 : turn <= 0;
 		lower = before ? middle : lower;
 		upper = before ? upper : middle;
@@ -219,28 +225,29 @@ static void collideAt(const Edge* edge, double t, int end) {
 }
 
 // A piece whose slope falls at its lower end and rises at its upper one: its bottom is a point or a stretch.
-static void collideHollow(const Edge* edge, double lower, double upper, double slopeLower,
-						  double slopeUpper) {
-	double bottom = bottomOf(edge, lower, upper, slopeLower, slopeUpper);
-	double half = 0.5 * ONE_END * (upper - lower);
-	double before = knMax(lower, bottom - half), after = knMin(upper, bottom + half);
-	bool levelBefore = turnOf(slopeAt(edge, before)) == 0, levelAfter = turnOf(slopeAt(edge, after)) == 0;
+static void collideHollow(const Edge* edge, Probe lower, Probe upper) {
+	Probe bottom = bottomOf(edge, lower, upper);
+	double half = 0.5 * ONE_END * (upper.t - lower.t);
+	double before = knMax(lower.t, bottom.t - half), after = knMin(upper.t, bottom.t + half);
+	bool level = turnOf(bottom) == 0;
+	bool levelBefore = level && turnOf(probeAt(edge, before)) == 0;
+	bool levelAfter = level && turnOf(probeAt(edge, after)) == 0;
 	if (!levelBefore && !levelAfter) {
-		collideAt(edge, bottom, 0);
+		collideAt(edge, bottom.t, 0);
 		return;
 	}
-	collideAt(edge, levelBefore ? endOf(edge, lower, before, -1) : before, 0);
-	collideAt(edge, levelAfter ? endOf(edge, after, upper, 1) : after, 1);
+	collideAt(edge, levelBefore ? endOf(edge, lower.t, before, -1) : before, 0);
+	collideAt(edge, levelAfter ? endOf(edge, after, upper.t, 1) : after, 1);
 }
 
-static void collidePiece(const Edge* edge, double lower, double upper, double slopeLower, double slopeUpper) {
-	int turnLower = turnOf(slopeLower), turnUpper = turnOf(slopeUpper);
+static void collidePiece(const Edge* edge, Probe lower, Probe upper) {
+	int turnLower = turnOf(lower), turnUpper = turnOf(upper);
 	if (turnLower < 0 && turnUpper > 0) {
-		collideHollow(edge, lower, upper, slopeLower, slopeUpper);
+		collideHollow(edge, lower, upper);
 	} else if (turnLower < 0 && turnUpper == 0) {
-		collideAt(edge, endOf(edge, lower, upper, -1), 0);
+		collideAt(edge, endOf(edge, lower.t, upper.t, -1), 0);
 	} else if (turnLower == 0 && turnUpper > 0) {
-		collideAt(edge, endOf(edge, lower, upper, 1), 1);
+		collideAt(edge, endOf(edge, lower.t, upper.t, 1), 1);
 	}
 }
 
@@ -271,18 +278,18 @@ static void collideEdge(const Walk* walk, int id) {
 	edge.facing = knNormalize(knAdd(edge.left, edge.right));
 
 	int pieces = countPieces(&edge);
-	double slopeLower = 0.0;
-	bool known = false; // slopeLower
+	Probe first = { 0 };
+	bool known = false; // `first`
 	for (edge.piece = 0; edge.piece < pieces; ++edge.piece) {
 		double lower = (double)edge.piece / pieces, upper = (double)(edge.piece + 1) / pieces;
 		if (pieces > 1 && !mayReach(&edge, lower, upper)) {
 			known = false;
 			continue;
 		}
-		slopeLower = known ? slopeLower : slopeAt(&edge, lower);
-		double slopeUpper = slopeAt(&edge, upper);
-		collidePiece(&edge, lower, upper, slopeLower, slopeUpper);
-		slopeLower = slopeUpper;
+		first = known ? first : probeAt(&edge, lower);
+		Probe last = probeAt(&edge, upper);
+		collidePiece(&edge, first, last);
+		first = last;
 		known = true;
 	}
 }
