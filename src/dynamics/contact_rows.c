@@ -467,22 +467,36 @@ void knContactRows_Fill(const knContactRows* list, const knRowInput* input, cons
 	knTasks_For(&input->tasks, list->pointCount, CONTACT_GRAIN, fillRange, &task);
 }
 
-void knContactRows_Collect(knContactRows* list, const knRowInput* input, knContactMemory* memory) {
-	for (int k = 0; k < list->pointCount; ++k) {
+typedef struct CollectTask {
+	const knContactRows* list;
+	const knRowInput* input;
+	knContactMemory* memory;
+} CollectTask;
+
+static void collectRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const CollectTask* task = argument;
+	const knContactRows* list = task->list;
+	for (int k = begin; k < end; ++k) {
 		const knSweepPoint* point = &list->points[k];
 		knStepContact* contact = &list->contacts[list->anchors[k].contact];
 		knVec3 friction = knMulAdd(knScale(point->lambda[1], point->t1), point->lambda[2], point->t2);
 		contact->impulse = knMulAdd(friction, point->lambda[0], point->n);
-		memory[k] = (knContactMemory){ .shapeA = contact->shapeA,
-									   .shapeB = contact->shapeB,
-									   .feature = contact->point.feature,
-									   .normal = point->lambda[0],
-									   .friction = friction,
-									   .place = placeOf(input, contact),
-									   .changeNormal = list->anchors[k].changeNormal,
-									   .changeFriction = list->anchors[k].changeFriction,
-									   .rolling = point->rolling };
+		task->memory[k] = (knContactMemory){ .shapeA = contact->shapeA,
+											 .shapeB = contact->shapeB,
+											 .feature = contact->point.feature,
+											 .normal = point->lambda[0],
+											 .friction = friction,
+											 .place = placeOf(task->input, contact),
+											 .changeNormal = list->anchors[k].changeNormal,
+											 .changeFriction = list->anchors[k].changeFriction,
+											 .rolling = point->rolling };
 	}
+}
+
+void knContactRows_Collect(knContactRows* list, const knRowInput* input, knContactMemory* memory) {
+	CollectTask task = { list, input, memory };
+	knTasks_For(&input->tasks, list->pointCount, CONTACT_GRAIN, collectRange, &task);
 }
 
 static double pushWork(knVec3 impulse, knVec3 r, const knTwist* u) {
