@@ -10,8 +10,9 @@
 //
 // Facts: turned, the hull's turn about the vertical, rad; travelled, m; link_offset, the farthest that a pin has come from the
 // loop as built, in the hull's frame, over a link's length (until a flight has ended); attached, links held now. In free flight (drive=fall):
-// flight_turn, the hull's turn about y, against that of the treads when negative; flight_drift, the change of angular momentum
-// about the centre of mass over its value, both since the last contact with the ground.
+// where the gears go twice as fast, flight_turn, the hull's turn about y; flight_spin, the change of its spin about y,
+// against that of the treads when negative; flight_drift, the change of angular momentum about the centre of mass over its
+// value, all since the last contact with the ground.
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@
 #define NEAR 0.02
 #define SPEED 3.0 // rad/s
 #define RAMP 0.5  // s, to reach it
+#define THROTTLE 2.0
 #define TORQUE 2e4
 #define CAPACITY 64
 #define LEDGE_HEIGHT 12.0
@@ -102,11 +104,13 @@ static knGeom* boxChildren(const knVec3* halves, const knFrame* frames, int coun
 	return geom;
 }
 
-// Six boxes, each with two opposite flats.
-static knGeom* gearGeom(knError* error) {
+// Six boxes, each with two opposite flats. The middle gear, whose turn is not that of the others, is smaller: its corners
+// clear the links of a straight tread.
+static knGeom* gearGeom(bool middle, knError* error) {
 	double flat = pinRadius() * knCos(KN_PI / SLOTS) - LINK_HALF_THICKNESS - GEAR_GAP;
 	double sine, cosine;
 	knSinCos(KN_PI / SLOTS, &sine, &cosine);
+	flat *= middle ? cosine : 1.0;
 	knVec3 halves[SLOTS / 2];
 	knFrame frames[SLOTS / 2];
 	for (int i = 0; i < SLOTS / 2; ++i) {
@@ -154,8 +158,8 @@ static void addGunAndLid(knSceneBuilder* builder, knBodyId hull, knVec3 origin) 
 }
 
 static void addGears(knSceneBuilder* builder, knBodyId hull, knVec3 origin) {
-	knGeom* geom = gearGeom(builder->error);
-	knSceneBuilder_Require(builder, geom != NULL);
+	knGeom *outer = gearGeom(false, builder->error), *middle = gearGeom(true, builder->error);
+	knSceneBuilder_Require(builder, outer != NULL && middle != NULL);
 	for (int i = 0; i < 6 && builder->scene != NULL; ++i) {
 		int side = i / 3, gear = i % 3;
 		char name[32];
@@ -164,10 +168,11 @@ static void addGears(knSceneBuilder* builder, knBodyId hull, knVec3 origin) {
 		def.name = name;
 		def.frame.p = knAdd(origin, knV3(axle(gear), sideOf(side), 0.0));
 		def.color = gear == 1 ? KN_COLOR_STEEL : KN_COLOR_RED;
-		knBodyId body = knSceneBuilder_Body(builder, &def, geom);
+		knBodyId body = knSceneBuilder_Body(builder, &def, gear == 1 ? middle : outer);
 		addHinge(builder, name, hull, body, def.frame.p, false);
 	}
-	knGeom_Release(geom);
+	knGeom_Release(outer);
+	knGeom_Release(middle);
 }
 
 // Link k reaches from pin k - 1 to pin k; its own pin, by which gears hold it, is pin k.
@@ -309,6 +314,11 @@ static void script(knWorld* world, const knSceneArgs* args) {
 	const knScene* scene = knModel_Scene(knWorld_Model(world));
 	int drive = (int)knSceneArgs_Get(args, "drive");
 	double time = knWorld_Time(world), speed = SPEED * knClamp(time / RAMP, 0.0, 1.0);
+	// in the air, full throttle
+	if (drive == DRIVE_FALL &&
+		knWorld_BodyCenter(world, knScript_Find(world, "hull")).z < LEDGE_HEIGHT - 0.5) {
+		speed = THROTTLE * SPEED;
+	}
 	for (int side = 0; side < 2; ++side) {
 		holdTread(world, side);
 		for (int gear = 0; gear < 3; gear += 2) {
@@ -351,14 +361,15 @@ static bool touchesGround(const knWorld* world) {
 }
 
 // memory[2..4]: angular momentum when the last contact ended; [5]: the hull's turn about y since; [6]: 1 in flight, 2 when a
-// flight of more than half a second is over; [7]: when it began
+// flight of more than half a second is over; [7]: when it began; [8]: the hull's spin about y then
 static void observeFlight(knWorld* world, knFrame hull, knSceneChecks* checks) {
 	double* memory = checks->memory;
 	double dt = knScene_GetDef(knModel_Scene(knWorld_Model(world)))->dt;
 	if (memory[6] == 2.0) {
 		return;
 	}
-	knVec3 now = knWorld_Measure(world).angularMomentum;
+	knVec3 now = knWorld_Measure(world).angularMomentum, axle = knRotate(hull.q, knV3(0.0, 1.0, 0.0));
+	double spin = knDot(axle, knWorld_BodyAngularVelocity(world, knScript_Find(world, "hull")));
 	if (touchesGround(world)) {
 		memory[6] = memory[6] == 1.0 && knWorld_Time(world) - memory[7] > 0.5 ? 2.0 : 0.0;
 		return;
@@ -370,12 +381,13 @@ static void observeFlight(knWorld* world, knFrame hull, knSceneChecks* checks) {
 		memory[5] = 0.0;
 		memory[6] = 1.0;
 		memory[7] = knWorld_Time(world);
+		memory[8] = spin;
 	}
 	knVec3 start = knV3(memory[2], memory[3], memory[4]);
-	memory[5] += dt * knDot(knRotate(hull.q, knV3(0.0, 1.0, 0.0)),
-							knWorld_BodyAngularVelocity(world, knScript_Find(world, "hull")));
+	memory[5] += dt * spin;
 	if (knWorld_Time(world) - memory[7] > 0.5) {
 		knSceneChecks_Set(checks, "flight_turn", memory[5]);
+		knSceneChecks_Set(checks, "flight_spin", spin - memory[8]);
 		knSceneChecks_Set(checks, "flight_drift", knDistance(now, start) / knMax(knLength(start), 1e-9));
 	}
 }

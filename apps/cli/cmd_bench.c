@@ -43,7 +43,6 @@ static const struct Family {
 
 typedef struct Bench {
 	cliSceneRequest request; // what all runs share
-	int threads;
 	bool full, peers;
 	const char* outPath; // NULL: none
 	cliOutputFile out;
@@ -72,7 +71,7 @@ static int runOne(const Bench* bench, const char* name, const char* set, Row* ro
 		return status;
 	}
 	cliWorld world;
-	status = cliWorld_Open(&world, scene.scene, request.stepper, bench->threads);
+	status = cliWorld_Open(&world, scene.scene, request.stepper, bench->request.threads);
 	if (status == CLI_DONE) {
 		cliPlan plan = { .scene = &scene, .world = world.world, .label = name };
 		cliMeasures measures;
@@ -115,8 +114,9 @@ static void printRow(Bench* bench, const char* name, const char* set, const Row*
 	fflush(stdout);
 	if (bench->outPath != NULL) {
 		fprintf(bench->out.stream, "%s,%s,%d,%d,%lld,%d,%.6f,%.6f,%.6f,%.3f,%.6f,%016" PRIx64 "\n", name,
-				set != NULL ? set : "", row->bodies, row->joints, (long long)row->steps, bench->threads,
-				row->mean, row->median, row->p99, row->contacts, perContact, row->hash);
+				set != NULL ? set : "", row->bodies, row->joints, (long long)row->steps,
+				bench->request.threads, row->mean, row->median, row->p99, row->contacts, perContact,
+				row->hash);
 	}
 }
 
@@ -173,30 +173,20 @@ static int benchScaling(Bench* bench) {
 // --- the command -----------------------------------------------------------------------------------------------
 
 static bool setOption(Bench* bench, int option, const char* value) {
-	int64_t whole;
 	switch (option) {
 	case OPTION_STEPS:
 		return cliParseWhole("--steps", value, 1.0, CLI_MAX_STEPS, &bench->request.steps);
-	case OPTION_THREADS:
-		if (!cliParseWhole("--threads", value, 1.0, 256.0, &whole)) {
-			return false;
-		}
-		bench->threads = (int)whole;
-		return true;
-	case OPTION_STEPPER:
-		bench->request.stepper = value;
-		return cliCheckStepper(value);
-	case OPTION_SET:
-		return cliSceneRequest_AddSet(&bench->request, value);
 	case OPTION_OUT:
 		bench->outPath = value;
 		return true;
 	case OPTION_FULL:
 		bench->full = true;
 		return true;
-	default:
+	case OPTION_PEERS:
 		bench->peers = true;
 		return true;
+	default:
+		return cliSceneRequest_SetOption(&bench->request, options[option].name, value);
 	}
 }
 
@@ -239,7 +229,7 @@ static int readOptions(Bench* bench, const cliCommand* command, int argc, char**
 }
 
 static int benchCommand(const cliCommand* command, int argc, char** argv) {
-	Bench bench = { .request = cliSceneRequest_Default(), .threads = 1 };
+	Bench bench = { .request = cliSceneRequest_Default() };
 	bench.request.steps = DEFAULT_STEPS;
 	int status = readOptions(&bench, command, argc, argv);
 	if (status >= 0) {
@@ -247,7 +237,7 @@ static int benchCommand(const cliCommand* command, int argc, char** argv) {
 	}
 	const knBenchSuite* suite = bench.nameCount == 1 ? knBenchSuite_Find(bench.names[0]) : NULL;
 	if (suite != NULL) {
-		knBenchOptions suiteOptions = { bench.full, bench.peers, bench.threads, bench.outPath };
+		knBenchOptions suiteOptions = { bench.full, bench.peers, bench.request.threads, bench.outPath };
 		return suite->run(&suiteOptions);
 	}
 	if (bench.outPath != NULL &&

@@ -46,7 +46,6 @@ static const cliOption options[] = {
 
 typedef struct Compare {
 	cliSceneRequest request;
-	int threads;
 	const char* json;    // NULL: none
 	const char* figures; // NULL: none
 	int runCount;
@@ -216,7 +215,7 @@ static int simulate(const Compare* compare, const cliScene* scene, knWorld* worl
 	cliResult result = { .source = compare->request.source,
 						 .scene = scene,
 						 .world = world,
-						 .threads = compare->threads,
+						 .threads = compare->request.threads,
 						 .measures = &run->measures,
 						 .failure = run->failure };
 	cliResult_WriteJson(&result, json);
@@ -243,7 +242,7 @@ static int runOne(const Compare* compare, const char* name, Run* run, knJson* js
 		return cliFail(CLI_FAILED, "out of memory");
 	}
 	cliWorld world;
-	status = cliWorld_Open(&world, scene.scene, stepper, compare->threads);
+	status = cliWorld_Open(&world, scene.scene, stepper, compare->request.threads);
 	if (status == CLI_DONE) {
 		status = simulate(compare, &scene, world.world, run, json);
 		cliWorld_Close(&world);
@@ -420,34 +419,17 @@ static bool addSteppers(Compare* compare, const char* list) {
 }
 
 static bool setOption(Compare* compare, int option, const char* value) {
-	cliSceneRequest* request = &compare->request;
-	int64_t whole;
 	switch (option) {
 	case OPTION_STEPPERS:
 		return addSteppers(compare, value);
-	case OPTION_DT:
-		return cliParseNumber("--dt", value, 1e-12, 1e6, "a positive number of seconds", &request->dt);
-	case OPTION_TIME:
-		return cliParseNumber("--time", value, 0.0, 1e300, "a number of seconds from 0 up", &request->time);
-	case OPTION_STEPS:
-		return cliParseWhole("--steps", value, 0.0, CLI_MAX_STEPS, &request->steps);
-	case OPTION_THREADS:
-		if (!cliParseWhole("--threads", value, 1.0, 256.0, &whole)) {
-			return false;
-		}
-		compare->threads = (int)whole;
-		return true;
-	case OPTION_SEED:
-		request->seed = value;
-		return cliParseWhole("--seed", value, 0.0, 9007199254740992.0, &whole);
-	case OPTION_SET:
-		return cliSceneRequest_AddSet(request, value);
 	case OPTION_JSON:
 		compare->json = value;
 		return true;
-	default:
+	case OPTION_FIGURES:
 		compare->figures = value;
 		return true;
+	default:
+		return cliSceneRequest_SetOption(&compare->request, options[option].name, value);
 	}
 }
 
@@ -524,7 +506,7 @@ static int report(const Compare* compare, const Run* runs, const knJson* json) {
 }
 
 static int compareCommand(const cliCommand* command, int argc, char** argv) {
-	Compare compare = { .request = cliSceneRequest_Default(), .threads = 1 };
+	Compare compare = { .request = cliSceneRequest_Default() };
 	int status = readOptions(&compare, command, argc, argv);
 	if (status >= 0) {
 		return status;

@@ -7,13 +7,13 @@
 #include "page_output.h"
 #include "scene_request.h"
 
-enum { OPTION_SET, OPTION_SEED, OPTION_KEYFRAME, OPTION_FPS };
+enum { OPTION_FPS }; // the others are the scene request's
 
 static const cliOption options[] = {
+	{ "--fps", "N", "frames per second of a page (60)" },
 	{ "--set", "NAME=VALUE", "scene parameter, as for 'run'" },
 	{ "--seed", "N", "seed of random scenes (1)" },
 	{ "--keyframe", "NAME", "start from this keyframe of an MJCF file" },
-	{ "--fps", "N", "frames per second of a page (60)" },
 	{ NULL, NULL, NULL },
 };
 
@@ -97,19 +97,10 @@ static int convertScene(const cliSceneRequest* request, const char* out) {
 }
 
 static bool setOption(cliSceneRequest* request, double* fps, int option, const char* value) {
-	int64_t whole;
-	switch (option) {
-	case OPTION_SET:
-		return cliSceneRequest_AddSet(request, value);
-	case OPTION_SEED:
-		request->seed = value;
-		return cliParseWhole("--seed", value, 0.0, 9007199254740992.0, &whole);
-	case OPTION_FPS:
+	if (option == OPTION_FPS) {
 		return cliParseNumber("--fps", value, 1e-6, 1e9, "a positive number of frames per second", fps);
-	default:
-		request->keyframe = value;
-		return true;
 	}
+	return cliSceneRequest_SetOption(request, options[option].name, value);
 }
 
 static int convertCommand(const cliCommand* command, int argc, char** argv) {

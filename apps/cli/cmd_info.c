@@ -7,7 +7,7 @@
 
 #define SHOWN 12 // lines of a list in the text form
 
-enum { OPTION_JSON, OPTION_SET, OPTION_SEED, OPTION_KEYFRAME };
+enum { OPTION_JSON }; // the others are the scene request's
 
 static const cliOption options[] = {
 	{ "--json", NULL, "as JSON, complete (docs/cli.md lists the keys)" },
@@ -95,20 +95,11 @@ typedef struct InfoOptions {
 } InfoOptions;
 
 static bool setOption(InfoOptions* info, int option, const char* value) {
-	int64_t whole;
-	switch (option) {
-	case OPTION_JSON:
+	if (option == OPTION_JSON) {
 		info->json = true;
 		return true;
-	case OPTION_SET:
-		return cliSceneRequest_AddSet(&info->request, value);
-	case OPTION_SEED:
-		info->request.seed = value;
-		return cliParseWhole("--seed", value, 0.0, 9007199254740992.0, &whole);
-	default:
-		info->request.keyframe = value;
-		return true;
 	}
+	return cliSceneRequest_SetOption(&info->request, options[option].name, value);
 }
 
 static int showInfo(const InfoOptions* asked, cliInfo* info) {

@@ -107,8 +107,6 @@ static bool parseTheme(RenderOptions* render, const char* text) {
 }
 
 static bool setOption(RenderOptions* render, int option, const char* value) {
-	cliSceneRequest* request = &render->request;
-	int64_t whole;
 	switch (option) {
 	case OPTION_OUT:
 		if (render->out != NULL) {
@@ -128,19 +126,8 @@ static bool setOption(RenderOptions* render, int option, const char* value) {
 		return parseView(render, value);
 	case OPTION_THEME:
 		return parseTheme(render, value);
-	case OPTION_STEPPER:
-		request->stepper = value;
-		return cliCheckStepper(value);
-	case OPTION_DT:
-		return cliParseNumber("--dt", value, 1e-12, 1e6, "a positive number of seconds", &request->dt);
-	case OPTION_SEED:
-		request->seed = value;
-		return cliParseWhole("--seed", value, 0.0, 9007199254740992.0, &whole);
-	case OPTION_SET:
-		return cliSceneRequest_AddSet(request, value);
 	default:
-		request->keyframe = value;
-		return true;
+		return cliSceneRequest_SetOption(&render->request, options[option].name, value);
 	}
 }
 

@@ -9,8 +9,6 @@
 #include "output_file.h"
 #include "run_report.h"
 
-#define MAX_THREADS 256
-
 enum {
 	OPTION_STEPPER,
 	OPTION_DT,
@@ -46,7 +44,6 @@ static const cliOption options[] = {
 
 typedef struct RunOptions {
 	cliSceneRequest request;
-	int threads;
 	int64_t measureEvery;
 	double fps;
 	int outCount;
@@ -80,32 +77,7 @@ static bool addOut(RunOptions* run, const char* path) {
 }
 
 static bool setOption(RunOptions* run, int option, const char* value) {
-	cliSceneRequest* request = &run->request;
-	int64_t whole;
 	switch (option) {
-	case OPTION_STEPPER:
-		request->stepper = value;
-		return cliCheckStepper(value);
-	case OPTION_DT:
-		return cliParseNumber("--dt", value, 1e-12, 1e6, "a positive number of seconds", &request->dt);
-	case OPTION_TIME:
-		return cliParseNumber("--time", value, 0.0, 1e300, "a number of seconds from 0 up", &request->time);
-	case OPTION_STEPS:
-		return cliParseWhole("--steps", value, 0.0, CLI_MAX_STEPS, &request->steps);
-	case OPTION_THREADS:
-		if (!cliParseWhole("--threads", value, 1.0, MAX_THREADS, &whole)) {
-			return false;
-		}
-		run->threads = (int)whole;
-		return true;
-	case OPTION_SEED:
-		request->seed = value;
-		return cliParseWhole("--seed", value, 0.0, 9007199254740992.0, &whole);
-	case OPTION_SET:
-		return cliSceneRequest_AddSet(request, value);
-	case OPTION_KEYFRAME:
-		request->keyframe = value;
-		return true;
 	case OPTION_CONTROL:
 		cliFail(CLI_USAGE,
 				"--control is not part of this version: it cannot read motor commands from a file yet");
@@ -116,9 +88,11 @@ static bool setOption(RunOptions* run, int option, const char* value) {
 		return cliParseNumber("--fps", value, 1e-6, 1e9, "a positive number of frames per second", &run->fps);
 	case OPTION_MEASURE_EVERY:
 		return cliParseWhole("--measure-every", value, 1.0, CLI_MAX_STEPS, &run->measureEvery);
-	default:
+	case OPTION_JSON:
 		run->json = value;
 		return true;
+	default:
+		return cliSceneRequest_SetOption(&run->request, options[option].name, value);
 	}
 }
 
@@ -143,7 +117,6 @@ static int readOptions(RunOptions* run, const cliCommand* command, int argc, cha
 	const char* value;
 	int option;
 	run->request = cliSceneRequest_Default();
-	run->threads = 1;
 	while ((option = cliReader_Next(&reader, &value)) != CLI_END) {
 		if (option == CLI_HELPED) {
 			return CLI_DONE;
@@ -313,7 +286,7 @@ static int runOpened(const RunOptions* run, const cliScene* scene, knWorld* worl
 	cliResult result = { .source = run->request.source,
 						 .scene = scene,
 						 .world = world,
-						 .threads = run->threads,
+						 .threads = run->request.threads,
 						 .measures = &measures,
 						 .failure = stepped != KN_OK ? why : NULL };
 	int status = closeRecordings(outputs, run, &result, stepped);
@@ -348,7 +321,7 @@ static int runCommand(const cliCommand* command, int argc, char** argv) {
 		return status;
 	}
 	cliWorld world;
-	status = cliWorld_Open(&world, scene.scene, run.request.stepper, run.threads);
+	status = cliWorld_Open(&world, scene.scene, run.request.stepper, run.request.threads);
 	if (status == CLI_DONE) {
 		Outputs outputs = { 0 };
 		status = openOutputs(&outputs, &run, &scene, world.world);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "options.h"
 
 #define MAX_NAMES 64
 #define FILE_TIME 5.0 // s, of a file that is run without --time
@@ -21,7 +22,7 @@ typedef struct CommonValues {
 } CommonValues;
 
 cliSceneRequest cliSceneRequest_Default(void) {
-	cliSceneRequest request = { .time = -1.0, .steps = -1 };
+	cliSceneRequest request = { .time = -1.0, .steps = -1, .threads = 1 };
 	return request;
 }
 
@@ -36,6 +37,37 @@ bool cliSceneRequest_AddSet(cliSceneRequest* request, const char* text) {
 		return false;
 	}
 	request->sets[request->setCount++] = text;
+	return true;
+}
+
+bool cliSceneRequest_SetOption(cliSceneRequest* request, const char* name, const char* value) {
+	int64_t whole = 0;
+	if (strcmp(name, "--stepper") == 0) {
+		request->stepper = value;
+		return cliCheckStepper(value);
+	}
+	if (strcmp(name, "--dt") == 0) {
+		return cliParseNumber(name, value, 1e-12, 1e6, "a positive number of seconds", &request->dt);
+	}
+	if (strcmp(name, "--time") == 0) {
+		return cliParseNumber(name, value, 0.0, 1e300, "a number of seconds from 0 up", &request->time);
+	}
+	if (strcmp(name, "--steps") == 0) {
+		return cliParseWhole(name, value, 0.0, CLI_MAX_STEPS, &request->steps);
+	}
+	if (strcmp(name, "--threads") == 0) {
+		bool good = cliParseWhole(name, value, 1.0, CLI_MAX_THREADS, &whole);
+		request->threads = (int)whole;
+		return good;
+	}
+	if (strcmp(name, "--seed") == 0) {
+		request->seed = value;
+		return cliParseWhole(name, value, 0.0, CLI_MAX_SEED, &whole);
+	}
+	if (strcmp(name, "--set") == 0) {
+		return cliSceneRequest_AddSet(request, value);
+	}
+	request->keyframe = value;
 	return true;
 }
 

@@ -8,6 +8,8 @@
 
 #define CLI_MAX_SETS 64
 #define CLI_MAX_STEPS 2000000000.0
+#define CLI_MAX_THREADS 256.0
+#define CLI_MAX_SEED 9007199254740992.0 // 2^53
 
 typedef struct cliSceneRequest {
 	const char* source; // scene or file
@@ -19,6 +21,7 @@ typedef struct cliSceneRequest {
 	double dt;            // 0: the scene's
 	double time;          // negative: not given
 	int64_t steps;        // negative: not given
+	int threads;
 } cliSceneRequest;
 
 typedef struct cliScene {
@@ -33,6 +36,8 @@ typedef struct cliScene {
 cliSceneRequest cliSceneRequest_Default(void);
 // One more "name=value" for --set; false after a complaint.
 bool cliSceneRequest_AddSet(cliSceneRequest* request, const char* text);
+// Takes --stepper, --dt, --time, --steps, --threads, --seed, --set or --keyframe; false after a complaint.
+bool cliSceneRequest_SetOption(cliSceneRequest* request, const char* name, const char* value);
 
 // Builds or loads, and applies the settings. Returns an exit status; after CLI_DONE call cliScene_Close.
 int cliScene_Open(cliScene* scene, const cliSceneRequest* request);

@@ -3,7 +3,7 @@
 // Joints that share a moving body belong to one island; islands are independent, so a sweep runs them in parallel, each in
 // order of joint indices, forwards and backwards by turns. Results do not depend on the number of threads.
 #include "core/tasks.h"
-#include "steppers/impulse/articulation_internal.h"
+#include "steppers/impulse/joint_direct.h"
 
 #define BODY_GRAIN 256
 #define ISLAND_GRAIN 1
@@ -45,6 +45,8 @@ static bool buildIslands(knArticulationSolve* solve, knArena* arena) {
 	solve->islandBegin = KN_SCRATCH_ZERO(arena, int, solve->jointCount + 2);
 	solve->islandJoint = KN_SCRATCH_ZERO(arena, int, solve->jointCount);
 	solve->islandWorst = KN_SCRATCH_ZERO(arena, double, solve->jointCount);
+	solve->stale = KN_SCRATCH_ZERO(arena, uint8_t, solve->jointCount);
+	solve->pressed = KN_SCRATCH_ZERO(arena, uint8_t, solve->jointCount);
 	if (arena->failed) {
 		return false;
 	}
@@ -247,8 +249,13 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 		for (int k = 0; k < block->count; ++k) {
 			wrench = knMulAddT(wrench, knDotT(block->rows[k], last), block->rows[k]);
 		}
-		knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
-		knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), wrench);
+		if (knJointDirect_Has(solve->direct, knSolveJoint_Island(solve, entry))) {
+			// a loop may be stressed in itself: what is remembered of that would never go away
+			entry->recalled = wrench.lin;
+		} else {
+			knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
+			knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), wrench);
+		}
 		entry->late = knScale(scale, knRotate(block->axes, memory->late));
 		for (int k = 0; k < 6; ++k) {
 			motors[k] = scale * memory->motor[k];

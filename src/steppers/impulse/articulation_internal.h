@@ -8,6 +8,8 @@
 #include "model/joint_parts.h"
 #include "steppers/impulse/articulation.h"
 
+typedef struct knJointDirect knJointDirect;
+
 typedef enum knBoundPart { KN_BOUND_LIMIT, KN_BOUND_FRICTION, KN_BOUND_SPRING, KN_BOUND_MOTOR } knBoundPart;
 
 // A row whose impulse over the step stays within [lo, hi].
@@ -44,8 +46,9 @@ typedef struct knSolveJoint {
 	double work;      // J, of motors
 
 	// steadying couple (joint_steady.c)
-	knVec3 late;   // force impulse of the last step's arrival, world axes; then of this one's
-	knVec3 couple; // impulse so far
+	knVec3 recalled; // force impulse of the last step, where this one begins without it
+	knVec3 late;     // force impulse of the last step's arrival, world axes; then of this one's
+	knVec3 couple;   // impulse so far
 } knSolveJoint;
 
 #define KN_BLOCK_ROWS 9
@@ -85,6 +88,8 @@ struct knArticulationSolve {
 	int* islandBegin;                // [islandCount + 1]
 	int* islandJoint;                // entries, ascending within an island
 	double* islandWorst;             // [islandCount] error of a sweep
+	uint8_t* stale;                  // [islandCount] rows changed since they were factored (joint_settle.c)
+	uint8_t* pressed;                // [islandCount] contacts press on it: solved with them (joint_contact.c)
 	int* bodyIsland;                 // [bodyCount] -1: no joint, or immovable
 	struct knIslandBalance* balance; // [islandCount] (joint_correction.c)
 
@@ -94,6 +99,7 @@ struct knArticulationSolve {
 	knTwist* u;
 	knTwist* shift; // [bodyCount] the way that the correction moves bodies by: u of that phase
 	struct knPreconditioner* precondition; // joint_precondition.c
+	struct knJointDirect* direct;          // joint_direct.c: islands with loops
 	double* kinetic;                       // [bodyCount] J (joint_settle.c)
 	int* jointsOfBody;                     // [bodyCount] likewise
 	knFrame* lastPose;                     // [bodyCount] before the last round of the correction
@@ -102,6 +108,12 @@ struct knArticulationSolve {
 	struct knSettleVector* settle[5];      // [jointCount] each (joint_settle.c)
 	knTwist* change;                       // [bodyCount] likewise; zero for immovable bodies
 };
+
+// The island of an active joint.
+static inline int knSolveJoint_Island(const knArticulationSolve* solve, const knSolveJoint* joint) {
+	const int child = solve->bodyIsland[joint->child];
+	return child >= 0 ? child : solve->bodyIsland[joint->parent];
+}
 
 // The two bodies of a joint, with levers to a common point.
 typedef struct knJointPair {
@@ -195,6 +207,25 @@ struct knSettleVector {
 bool knPreconditioner_Reserve(knArticulationSolve* solve, knArena* arena);
 void knPreconditioner_Factor(knArticulationSolve* solve, int begin, int end);
 void knPreconditioner_Solve(const knArticulationSolve* solve, int begin, int end, struct knSettleVector* z);
+// An island of the settling and its linear problem (joint_linear.c): settle[1] holds the right-hand side and is used up,
+// settle[0] the start and then the answer; at most `reach` iterations, or until the residual is `good` of the first.
+typedef struct knSettleIsland {
+	knArticulationSolve* solve;
+	const int* entries;
+	int begin, count; // range of islandBegin
+	int index;
+} knSettleIsland;
+void knSettle_SolveLinear(const knSettleIsland* island, int reach, double good);
+double knSettle_Dot(const knSettleIsland* island, const struct knSettleVector* a,
+					const struct knSettleVector* b);
+// q = K p; leaves W B p in solve->change.
+void knSettle_Multiply(const knSettleIsland* island, const struct knSettleVector* p,
+					   struct knSettleVector* q);
+knJointPair knSettle_PairOn(const knArticulationSolve* solve, int i, knTwist* velocities);
+knTwist knSettle_WrenchOf(const knJointBlock* block, const double* x);
+// The right-hand side of joint i between contacts, into settle[1]. A share of its answer.
+void knSettle_FindAgain(knArticulationSolve* solve, int i);
+void knSettle_Push(knArticulationSolve* solve, int i, double share);
 // One more round of settling, in the dynamics phase, for what contacts have changed; worst rate before (m/s).
 double knArticulationSolve_SettleAgain(knArticulationSolve* solve);
 // Memory for joint_settle.c.
@@ -205,6 +236,15 @@ int knJointBounds_Count(const knJoint* joint, const knJointState* state);
 void knJointBounds_List(const knJoint* joint, const knJointState* state, knJointBound* bounds);
 void knJointBounds_Begin(knArticulationSolve* solve, int i, const double* motorImpulse);
 void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted);
+// The same, all at once with contacts (joint_contact.c), in the dynamics phase: limits at the predicted poses; bound k
+// of the joint as a row, false: it has no part; a change of its impulse.
+typedef struct knBoundRow {
+	knTwist wrench; // world axes
+	double residual, gamma, lambda, lo, hi;
+} knBoundRow;
+void knJointBounds_Look(knArticulationSolve* solve, int i);
+bool knJointBounds_Row(const knArticulationSolve* solve, int i, int k, knBoundRow* row);
+void knJointBounds_Take(knArticulationSolve* solve, int i, int k, double change);
 // Work of the dynamics phase, before u changes again.
 void knJointBounds_AddWork(knArticulationSolve* solve, int i);
 

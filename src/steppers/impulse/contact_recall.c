@@ -130,8 +130,8 @@ void knContactRecall_Run(knImpulseStep* step) {
 			int remembered = step->list.anchors[k].remembered;
 			if (remembered >= 0) {
 				double scale = step->input.impulseScale;
-				recallPoint(&step->points[k], scale * memory[remembered].normal,
-							knScale(scale, memory[remembered].friction));
+				const knContactMemory* old = &memory[remembered];
+				recallPoint(&step->points[k], scale * old->normal, knScale(scale, old->friction));
 				++found;
 			}
 		}

@@ -295,3 +295,46 @@ void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted) {
 		}
 	}
 }
+
+// --- solved with contacts --------------------------------------------------------------------------------
+
+void knJointBounds_Look(knArticulationSolve* solve, int i) {
+	const knSolveJoint* entry = &solve->joints[i];
+	const knJointBlock* block = knJointBlock_Get(solve, i);
+	if (hasLimits(solve, entry)) {
+		knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
+		knTwist V = knJointPair_Rate(&pair);
+		knQuat axes;
+		lookAtLimits(solve, entry, limitFrame(solve, entry, block, true, &axes),
+					 AT_LIMIT + solve->input.h * (knLength(V.ang) + knLength(V.lin)));
+	}
+}
+
+bool knJointBounds_Row(const knArticulationSolve* solve, int i, int k, knBoundRow* out) {
+	const knSolveJoint* entry = &solve->joints[i];
+	const knJointBlock* block = &solve->blocks[i];
+	const knJointBound* bound = &solve->bounds[entry->boundBegin + k];
+	if (!takesPart(solve, bound, true)) {
+		return false;
+	}
+	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
+	out->wrench = knRotateT(block->axes, bound->row);
+	out->gamma = bound->gamma;
+	out->lambda = bound->lambda;
+	out->lo = bound->lo;
+	out->hi = bound->hi;
+	double rate = knDotT(out->wrench, knJointPair_Rate(&pair));
+	out->residual = bound->part == KN_BOUND_LIMIT ? limitResidual(solve, bound, rate, true)
+												  : rate + bound->bias + bound->gamma * bound->lambda;
+	return true;
+}
+
+void knJointBounds_Take(knArticulationSolve* solve, int i, int k, double change) {
+	knSolveJoint* entry = &solve->joints[i];
+	const knJointBlock* block = &solve->blocks[i];
+	knJointBound* bound = &solve->bounds[entry->boundBegin + k];
+	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
+	bound->lambda += change;
+	knTwist wrench = knScaleT(change, knRotateT(block->axes, bound->row));
+	knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), knZeroTwist());
+}

@@ -60,14 +60,15 @@ static void listByBody(const knArticulationSolve* solve, const int* sequence, in
 	}
 }
 
-// Breadth-first from the joints that hang on immovable bodies, or from the first; written from the back.
+// Breadth-first from the joints (not contacts) that hang on immovable bodies, or from the first; written from the back.
 static void orderIsland(knArticulationSolve* solve, int island, int* queue) {
 	struct knPreconditioner* p = solve->precondition;
 	const int begin = solve->islandBegin[island], end = solve->islandBegin[island + 1];
 	int head = 0, tail = 0;
 	for (int n = begin; n < end; ++n) {
 		const int i = solve->islandJoint[n];
-		bool hung = !moves(solve, solve->joints[i].parent) || !moves(solve, solve->joints[i].child);
+		bool hung = solve->joints[i].joint != NULL &&
+					(!moves(solve, solve->joints[i].parent) || !moves(solve, solve->joints[i].child));
 		p->position[i] = hung ? 0 : -1;
 		if (hung) {
 			queue[tail++] = i;

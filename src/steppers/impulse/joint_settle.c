@@ -10,9 +10,10 @@
 // singular but b in its range, which conjugate gradients do not mind. An island is one task: sums have one order.
 #include "core/dense.h"
 #include "core/tasks.h"
-#include "steppers/impulse/articulation_internal.h"
+#include "steppers/impulse/joint_direct.h"
 
 #define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
+#define NEARLY 1e-7         // likewise, of large islands
 #define CORRECTION_ROUNDS 4 // at most
 #define ARC_ENERGY 0.002    // of the kinetic energy
 #define REACH 14            // iterations of a round at most,
@@ -28,119 +29,6 @@ typedef enum Round {
 	ROUND_ARCS,  // dynamics: the bodies' arcs as well
 	ROUND_AGAIN, // the same between contacts, with the rows and factors of before
 } Round;
-
-typedef struct Island {
-	knArticulationSolve* solve;
-	const int* entries;
-	int begin, count; // range of islandBegin
-	int index;
-} Island;
-
-static knJointPair pairOn(const knArticulationSolve* solve, int i, knTwist* velocities) {
-	const knJointBlock* block = &solve->blocks[i];
-	knJointPair pair = knJointPair_Make(solve, &solve->joints[i], block->rP, block->rC);
-	pair.uP = &velocities[solve->joints[i].parent];
-	pair.uC = &velocities[solve->joints[i].child];
-	return pair;
-}
-
-static knTwist wrenchOf(const knJointBlock* block, const double* x) {
-	knTwist wrench = knZeroTwist();
-	for (int k = 0; k < block->all; ++k) {
-		wrench = knMulAddT(wrench, x[k], block->rows[k]);
-	}
-	return wrench;
-}
-
-static double dot(const Island* island, const struct knSettleVector* a, const struct knSettleVector* b) {
-	double sum = 0.0;
-	for (int n = 0; n < island->count; ++n) {
-		const int i = island->entries[n];
-		for (int k = 0; k < island->solve->blocks[i].all; ++k) {
-			sum += a[i].v[k] * b[i].v[k];
-		}
-	}
-	return sum;
-}
-
-// q = K p
-static void multiply(const Island* island, const struct knSettleVector* p, struct knSettleVector* q) {
-	knArticulationSolve* solve = island->solve;
-	for (int n = 0; n < island->count; ++n) {
-		const knSolveJoint* entry = &solve->joints[island->entries[n]];
-		const int bodies[2] = { entry->parent, entry->child };
-		for (int k = 0; k < 2; ++k) {
-			if (solve->invMass[bodies[k]] > 0.0) {
-				solve->change[bodies[k]] = knZeroTwist();
-			}
-		}
-	}
-	for (int n = 0; n < island->count; ++n) {
-		const int i = island->entries[n];
-		knJointPair pair = pairOn(solve, i, solve->change);
-		knJointPair_Push(&pair, wrenchOf(&solve->blocks[i], p[i].v));
-	}
-	for (int n = 0; n < island->count; ++n) {
-		const int i = island->entries[n];
-		const knJointBlock* block = &solve->blocks[i];
-		knJointPair pair = pairOn(solve, i, solve->change);
-		knTwist rate = knJointPair_Rate(&pair);
-		for (int k = 0; k < block->all; ++k) {
-			q[i].v[k] = knDotT(block->rows[k], rate) + block->softness[k] * p[i].v[k];
-		}
-	}
-}
-
-// z = M^-1 r
-static void precondition(const Island* island, const struct knSettleVector* r, struct knSettleVector* z) {
-	for (int n = 0; n < island->count; ++n) {
-		z[island->entries[n]] = r[island->entries[n]];
-	}
-	knPreconditioner_Solve(island->solve, island->begin, island->begin + island->count, z);
-}
-
-// a += s b
-static void addScaled(const Island* island, struct knSettleVector* a, double s,
-					  const struct knSettleVector* b) {
-	for (int n = 0; n < island->count; ++n) {
-		const int i = island->entries[n];
-		for (int k = 0; k < island->solve->blocks[i].all; ++k) {
-			a[i].v[k] += s * b[i].v[k];
-		}
-	}
-}
-
-// Conjugate gradients from x = 0; r holds -b and is used up.
-static void solveLinear(const Island* island, int reach) {
-	knArticulationSolve* solve = island->solve;
-	struct knSettleVector *x = solve->settle[0], *r = solve->settle[1], *p = solve->settle[2];
-	struct knSettleVector* z = solve->settle[3];
-	precondition(island, r, z);
-	for (int n = 0; n < island->count; ++n) {
-		p[island->entries[n]] = z[island->entries[n]];
-	}
-	double rz = dot(island, r, z);
-	const double goal = GOOD * GOOD * rz;
-	for (int k = 0; k < reach && rz > goal && dot(island, r, r) > QUIET * island->count; ++k) {
-		struct knSettleVector* q = z; // the product takes the place of z, which is made anew from r
-		multiply(island, p, q);
-		double pq = dot(island, p, q);
-		if (!(pq > 0.0)) {
-			break;
-		}
-		addScaled(island, x, rz / pq, p);
-		addScaled(island, r, -rz / pq, q);
-		precondition(island, r, z);
-		double next = dot(island, r, z), ratio = next / rz;
-		for (int n = 0; n < island->count; ++n) {
-			const int i = island->entries[n];
-			for (int m = 0; m < solve->blocks[i].all; ++m) {
-				p[i].v[m] = z[i].v[m] + ratio * p[i].v[m];
-			}
-		}
-		rz = next;
-	}
-}
 
 // --- what is wrong ---------------------------------------------------------------------------------------
 
@@ -170,7 +58,7 @@ static knTwist wrongRate(knArticulationSolve* solve, int i, Round round) {
 // The right-hand side of one joint; returns its largest component.
 static double findWrong(knArticulationSolve* solve, int i, Round round, bool fresh, double* square) {
 	const knSolveJoint* entry = &solve->joints[i];
-	if (solve->phase == KN_ARTICULATION_DYNAMICS && (round != ROUND_AGAIN || fresh)) {
+	if (solve->phase == KN_ARTICULATION_DYNAMICS && fresh) {
 		knJointSteady_Rows(solve, i);
 	}
 	const knJointBlock* block = knJointBlock_Get(solve, i);
@@ -190,23 +78,28 @@ static double findWrong(knArticulationSolve* solve, int i, Round round, bool fre
 	return worst;
 }
 
-static void push(knArticulationSolve* solve, int i, double share) {
+void knSettle_FindAgain(knArticulationSolve* solve, int i) {
+	double square = 0.0;
+	findWrong(solve, i, ROUND_AGAIN, false, &square);
+}
+
+void knSettle_Push(knArticulationSolve* solve, int i, double share) {
 	knSolveJoint* entry = &solve->joints[i];
 	const knJointBlock* block = &solve->blocks[i];
 	double x[KN_BLOCK_ROWS];
 	for (int k = 0; k < block->all; ++k) {
 		x[k] = share * solve->settle[0][i].v[k];
 	}
-	knTwist wrench = wrenchOf(block, x), locked = wrench;
+	knTwist wrench = knSettle_WrenchOf(block, x), locked = wrench;
 	for (int k = block->count; k < block->all; ++k) {
 		entry->couple = knMulAdd(entry->couple, x[k], block->rows[k].ang);
 		locked.ang = knMulAdd(locked.ang, -x[k], block->rows[k].ang);
 	}
-	knJointPair pair = pairOn(solve, i, solve->u);
+	knJointPair pair = knSettle_PairOn(solve, i, solve->u);
 	knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), locked);
 }
 
-static void soften(const Island* island, double factor) {
+static void soften(const knSettleIsland* island, double factor) {
 	for (int n = 0; n < island->count; ++n) {
 		knJointBlock* block = &island->solve->blocks[island->entries[n]];
 		for (int k = 0; k < block->count; ++k) {
@@ -218,7 +111,7 @@ static void soften(const Island* island, double factor) {
 // How much of the bodies' arcs to follow. The impulses for it put in 1/2 x^T K x at first, what the arrival takes out
 // again; near a singular pose, such as a net drawn flat, they grow beyond measure, so they are kept to a share of the
 // island's kinetic energy.
-static double shareOfArcs(const Island* island) {
+static double shareOfArcs(const knSettleIsland* island) {
 	knArticulationSolve* solve = island->solve;
 	double put = 0.0, kinetic = 0.0;
 	for (int n = 0; n < island->count; ++n) {
@@ -233,11 +126,31 @@ static double shareOfArcs(const Island* island) {
 	return put > ARC_ENERGY * kinetic ? sqrt(ARC_ENERGY * kinetic / put) : 1.0;
 }
 
-// One round: what was wrong before.
-static double settleIsland(const Island* island, Round round) {
+// Loops by a factorisation over bodies, trees by conjugate gradients, whose preconditioner is exact there.
+static void solveLinear(const knSettleIsland* island, Round round, bool fresh) {
 	knArticulationSolve* solve = island->solve;
-	const bool arcs = round == ROUND_ARCS, fresh = round != ROUND_AGAIN || island->count <= SMALL;
+	uint8_t* stale = &solve->stale[island->index];
+	if (knJointDirect_Has(solve->direct, island->index)) {
+		*stale = *stale != 0 && !knJointDirect_Factor(solve->direct, island);
+		if (*stale == 0) {
+			knJointDirect_Solve(solve->direct, island);
+		}
+		return;
+	}
+	if (fresh) {
+		knPreconditioner_Factor(solve, island->begin, island->begin + island->count);
+	}
+	const int reach = island->count <= SMALL ? SHORT_REACH : REACH;
+	knSettle_SolveLinear(island, round == ROUND_AGAIN ? AGAIN_REACH : reach, GOOD);
+}
+
+// One round: what was wrong before.
+static double settleIsland(const knSettleIsland* island, Round round) {
+	knArticulationSolve* solve = island->solve;
+	const bool arcs = round == ROUND_ARCS, direct = knJointDirect_Has(solve->direct, island->index);
+	const bool fresh = round != ROUND_AGAIN || (!direct && island->count <= SMALL);
 	double worst = 0.0, square = 0.0, share = 1.0;
+	solve->stale[island->index] |= fresh;
 	for (int n = 0; n < island->count; ++n) {
 		worst = knMax(worst, findWrong(solve, island->entries[n], round, fresh, &square));
 		solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]];
@@ -250,15 +163,14 @@ static double settleIsland(const Island* island, Round round) {
 		}
 		soften(island, knJointCorrection_Soften(solve, island->index));
 	}
+	if (solve->phase == KN_ARTICULATION_CORRECTION && island->count > SMALL && worst < NEARLY) {
+		return 0.0;
+	}
 	if (worst * worst > QUIET) {
-		if (fresh) {
-			knPreconditioner_Factor(solve, island->begin, island->begin + island->count);
-		}
-		solveLinear(island,
-					round == ROUND_AGAIN ? AGAIN_REACH : (island->count <= SMALL ? SHORT_REACH : REACH));
+		solveLinear(island, round, fresh);
 		share = arcs ? shareOfArcs(island) : 1.0;
 		for (int n = 0; n < island->count; ++n) {
-			push(solve, island->entries[n], share);
+			knSettle_Push(solve, island->entries[n], share);
 		}
 	}
 	for (int n = 0; arcs && island->count > 1 && n < island->count; ++n) {
@@ -300,13 +212,18 @@ static void settleIslands(int first, int last, int worker, void* argument) {
 	knArticulationSolve* solve = task->solve;
 	for (int k = first; k < last; ++k) {
 		const int begin = solve->islandBegin[k];
+		if (task->round == ROUND_AGAIN && solve->pressed[k] != 0) {
+			solve->islandWorst[k] = 0.0; // joint_contact.c minds it
+			continue;
+		}
 		if (task->round == ROUND_AGAIN) {
 			solve->islandWorst[k] = visitIsland(solve, k);
 			if (solve->islandBegin[k + 1] - begin == 1) {
 				continue;
 			}
 		}
-		Island island = { solve, solve->islandJoint + begin, begin, solve->islandBegin[k + 1] - begin, k };
+		knSettleIsland island = { solve, solve->islandJoint + begin, begin, solve->islandBegin[k + 1] - begin,
+								  k };
 		double worst = settleIsland(&island, task->round);
 		solve->islandWorst[k] = task->round == ROUND_AGAIN ? knMax(worst, solve->islandWorst[k]) : worst;
 	}
@@ -357,6 +274,9 @@ double knArticulationSolve_Settle(knArticulationSolve* solve) {
 		return solve->velocitiesOnly ? 0.0 : correct(solve);
 	}
 	double first = settleOnce(solve, ROUND_RATES);
+	for (int i = 0; i < solve->jointCount; ++i) {
+		solve->joints[i].recalled = knZero3();
+	}
 	if (solve->phase == KN_ARTICULATION_DYNAMICS && !solve->velocitiesOnly) {
 		weighBodies(solve);
 		settleOnce(solve, ROUND_ARCS);
@@ -369,6 +289,30 @@ double knArticulationSolve_SettleAgain(knArticulationSolve* solve) {
 	return solve->settled ? settleOnce(solve, ROUND_AGAIN) : knArticulationSolve_Settle(solve);
 }
 
+// Islands with closed loops, over immovable bodies as well.
+static bool reserveDirect(knArticulationSolve* solve, knArena* arena) {
+	uint8_t* looped = KN_SCRATCH_ZERO(arena, uint8_t, solve->islandCount);
+	int* bodies = KN_SCRATCH_ZERO(arena, int, solve->islandCount);
+	solve->direct = KN_SCRATCH_ZERO(arena, knJointDirect, 1);
+	if (arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < solve->input.model->bodyCount; ++b) {
+		if (solve->bodyIsland[b] >= 0) {
+			bodies[solve->bodyIsland[b]] += 1;
+		}
+	}
+	for (int k = 0; k < solve->islandCount; ++k) {
+		bool hung = false;
+		for (int n = solve->islandBegin[k]; n < solve->islandBegin[k + 1]; ++n) {
+			const knSolveJoint* entry = &solve->joints[solve->islandJoint[n]];
+			hung = hung || !(solve->invMass[entry->parent] > 0.0) || !(solve->invMass[entry->child] > 0.0);
+		}
+		looped[k] = solve->islandBegin[k + 1] - solve->islandBegin[k] > (hung ? bodies[k] : bodies[k] - 1);
+	}
+	return knJointDirect_Build(solve->direct, solve, looped, arena);
+}
+
 bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena) {
 	for (int k = 0; k < 5; ++k) {
 		solve->settle[k] = KN_SCRATCH_ZERO(arena, struct knSettleVector, solve->jointCount);
@@ -376,5 +320,5 @@ bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* aren
 	solve->kinetic = KN_SCRATCH_ZERO(arena, double, solve->input.model->bodyCount);
 	solve->jointsOfBody = KN_SCRATCH_ZERO(arena, int, solve->input.model->bodyCount);
 	solve->change = KN_SCRATCH_ZERO(arena, knTwist, solve->input.model->bodyCount);
-	return !arena->failed && knPreconditioner_Reserve(solve, arena);
+	return !arena->failed && knPreconditioner_Reserve(solve, arena) && reserveDirect(solve, arena);
 }

@@ -35,7 +35,7 @@ static double softnessOf(const knArticulationSolve* solve, int i, knVec3* pull) 
 	const knSolveJoint* entry = &solve->joints[i];
 	const knJointBlock* block = &solve->blocks[i];
 	const double h = solve->input.h;
-	knVec3 impulse = knAdd(entry->locked.lin, entry->late);
+	knVec3 impulse = knAdd(knAdd(entry->locked.lin, entry->recalled), entry->late);
 	double force = knLength(impulse) / h;
 	if (!(force > 0.0)) {
 		return 0.0;
@@ -57,6 +57,7 @@ void knJointSteady_Rows(knArticulationSolve* solve, int i) {
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
 	knVec3 pull;
 	block->all = block->count;
+	solve->stale[knSolveJoint_Island(solve, entry)] = 1;
 	double softness = softnessOf(solve, i, &pull);
 	if (softness == 0.0) {
 		// a joint that went slack gives its couple back

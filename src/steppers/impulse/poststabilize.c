@@ -17,6 +17,11 @@ knTwist knJoint_WrongRate(const knJoint* joint, knFrame J, knQuat axes, knTwist 
 
 double knPostStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
 	if (solve->phase == KN_ARTICULATION_DYNAMICS && !solve->paper && !solve->velocitiesOnly) {
+		const int island = knSolveJoint_Island(solve, &solve->joints[i]);
+		const bool alone = solve->islandBegin[island + 1] - solve->islandBegin[island] == 1;
+		if (solve->pressed[island] != 0 || !(alone || solve->joints[i].boundCount > 0)) {
+			return 0.0; // settled with all others, or with contacts
+		}
 		// these velocities are for moving along arcs, which pre-stabilization follows
 		return knPreStabilize_Joint(solve, i, epsilon) / solve->input.h;
 	}

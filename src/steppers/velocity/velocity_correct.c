@@ -23,9 +23,18 @@
 
 knStatus knVelocity_Move(knVelocityStep* step) {
 	knStepContext* context = step->context;
-	knBlocks_End(&step->blocks, context->model, &context->tasks, context->state);
 	step->depthsKnown = false;
-	return KN_OK;
+	knFastMoveInput in = { .model = context->model,
+						   .state = context->state,
+						   .blocks = &step->blocks,
+						   .collider = context->collider,
+						   .contacts = &step->contacts,
+						   .tasks = context->tasks,
+						   .arena = context->arena };
+	bool moved = knFastBodies_Find(&step->fast, in.model, in.state, in.blocks, in.arena) &&
+				 knFastBodies_Move(&step->fast, &in) &&
+				 knFastBodies_Publish(&step->fast, &context->contacts, &context->contactCount, in.arena);
+	return moved ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
 // --- angular momentum of free groups ---------------------------------------------------------------------

@@ -52,9 +52,11 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 	double* margins = knCollisionInput_Margins(context->model, &step->blocks, predict, context->arena);
 	knCollideInput input;
 	if (margins == NULL ||
+		!knFastBodies_Find(&step->fast, context->model, state, &step->blocks, context->arena) ||
 		!knCollisionInput_Make(&input, context->model, state, margins, &context->tasks, context->arena)) {
 		return knVelocity_OutOfMemory(step);
 	}
+	knFastBodies_Margins(&step->fast, context->model, margins);
 	knContactSet set;
 	knStatus status = knCollide(context->collider, &input, &set, context->error);
 	context->report->queries += 1;
@@ -69,7 +71,8 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 	for (int b = 0; b < context->model->bodyCount; ++b) {
 		step->start[b] = state->pose[b];
 	}
-	bool listed = knContactRows_List(&step->contacts, &step->input, &set, knVelocityMemory_Contacts(state),
+	bool listed = knFastBodies_Filter(&step->fast, context->model, &set, context->arena) &&
+				  knContactRows_List(&step->contacts, &step->input, &set, knVelocityMemory_Contacts(state),
 									 knVelocityMemory_Get(state)->contactCount, context->arena);
 	return listed ? KN_OK : knVelocity_OutOfMemory(step);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dynamics/contact_rows.h"
+#include "dynamics/fast_bodies.h"
 #include "dynamics/islands.h"
 #include "dynamics/joint_rows.h"
 #include "dynamics/layers.h"
@@ -50,6 +51,7 @@ typedef struct knVelocityStep {
 
 	// knVelocity_FindContacts
 	knContactRows contacts;
+	knFastBodies fast; // and knVelocity_Move
 
 	// knVelocity_BuildRows
 	knJointRows joints;

@@ -1,0 +1,286 @@
+// Block LDL^T over bodies, right-looking, without pivoting: the matrices are positive definite. The order is one of
+// least degree (core/sparse_order.h), so that trees do not fill and loops fill little.
+//
+//   V_k,i = D_k^-1 U_k,i        U_i,j -= U_k,i^T V_k,j        U_k,i: the block (i, k) below the diagonal, transposed
+//
+// Blocks are kept transposed because then the innermost loop runs over neighbouring numbers.
+#include "steppers/impulse/body_matrix.h"
+
+#include <string.h>
+
+#include "core/sparse_order.h"
+
+#define N 6
+#define AREA 36
+
+static void* arenaAllocate(size_t size, void* context) {
+	return knArena_Take(context, size);
+}
+
+static void arenaRelease(void* memory, size_t size, void* context) {
+	(void)memory;
+	(void)size;
+	(void)context;
+}
+
+// --- pattern ---------------------------------------------------------------------------------------------
+
+// Index of row `row` of step `step`, -1: not there.
+static int findRow(const knBodyMatrix* m, int step, int row) {
+	int lower = m->first[step], upper = m->first[step + 1];
+	while (lower < upper) {
+		int middle = lower + (upper - lower) / 2;
+		if (m->rows[middle] < row) {
+			lower = middle + 1;
+		} else {
+			upper = middle;
+		}
+	}
+	return lower < m->first[step + 1] && m->rows[lower] == row ? lower : -1;
+}
+
+static void findTargets(knBodyMatrix* m) {
+	int at = 0;
+	for (int k = 0; k < m->count; ++k) {
+		for (int e = m->first[k]; e < m->first[k + 1]; ++e) {
+			const int i = m->rows[e];
+			m->targets[at++] = -1 - i;
+			for (int f = e + 1; f < m->first[k + 1]; ++f) {
+				m->targets[at++] = findRow(m, i, m->rows[f]);
+			}
+		}
+	}
+}
+
+static int64_t countProducts(const knBodyMatrix* m) {
+	int64_t total = 0;
+	for (int k = 0; k < m->count; ++k) {
+		int64_t rows = m->first[k + 1] - m->first[k];
+		total += rows * (rows + 1) / 2;
+	}
+	return total;
+}
+
+bool knBodyMatrix_Build(knBodyMatrix* m, const int* bodies, int count, const knBodyEdge* edges, int edgeCount,
+						int* stepOf, knArena* arena) {
+	knSparseEntry* entries = KN_SCRATCH(arena, knSparseEntry, edgeCount);
+	int* sizes = KN_SCRATCH(arena, int, count);
+	*m = (knBodyMatrix){ .count = count, .bodies = KN_SCRATCH(arena, int, count) };
+	if (arena->failed) {
+		return false;
+	}
+	for (int i = 0; i < count; ++i) {
+		sizes[i] = N;
+		stepOf[bodies[i]] = i;
+	}
+	for (int e = 0; e < edgeCount; ++e) {
+		entries[e] = (knSparseEntry){ stepOf[edges[e].a], stepOf[edges[e].b] };
+	}
+	knAllocator allocator = { .allocate = arenaAllocate, .release = arenaRelease, .context = arena };
+	knSparseDef def = {
+		.blockCount = count, .sizes = sizes, .entryCount = edgeCount, .entries = entries, .symmetric = true
+	};
+	knSparseOrder order;
+	if (!knSparseOrder_Create(&order, &def, &allocator)) {
+		return false;
+	}
+	for (int k = 0; k < count; ++k) {
+		m->bodies[k] = bodies[order.order[k]];
+		stepOf[m->bodies[k]] = k;
+	}
+	m->first = order.first;
+	m->rows = order.rows;
+	m->products = countProducts(m);
+	m->below = KN_SCRATCH(arena, double, AREA* order.rowCount);
+	m->diagonal = KN_SCRATCH(arena, double, AREA* count);
+	m->targets = m->products < INT32_MAX ? KN_SCRATCH(arena, int, (int)m->products) : NULL;
+	if (arena->failed || m->targets == NULL) {
+		return false;
+	}
+	findTargets(m);
+	return true;
+}
+
+void knBodyMatrix_Clear(knBodyMatrix* m) {
+	memset(m->below, 0, sizeof(double) * AREA * (size_t)m->first[m->count]);
+	memset(m->diagonal, 0, sizeof(double) * AREA * (size_t)m->count);
+}
+
+double* knBodyMatrix_Block(const knBodyMatrix* m, int a, int b, bool* swapped) {
+	*swapped = a > b;
+	const int at = a < b ? findRow(m, a, b) : findRow(m, b, a);
+	return at >= 0 ? m->below + (ptrdiff_t)AREA * at : NULL;
+}
+
+// --- numbers ---------------------------------------------------------------------------------------------
+
+// D = L E L^T in place: L below the diagonal, 1/E on it. An explicit inverse would lose the digits of soft directions
+// beside stiff ones.
+static bool factorBlock(double* restrict D) {
+	for (int k = 0; k < N; ++k) {
+		double pivot = D[N * k + k], scaled[N];
+		if (!(pivot > 0.0)) {
+			return false;
+		}
+		double inverse = 1.0 / pivot;
+		for (int r = k + 1; r < N; ++r) {
+			scaled[r] = D[N * r + k] * inverse;
+		}
+		for (int r = k + 1; r < N; ++r) {
+			for (int c = k + 1; c <= r; ++c) {
+				D[N * r + c] -= scaled[r] * D[N * c + k];
+			}
+		}
+		for (int r = k + 1; r < N; ++r) {
+			D[N * r + k] = scaled[r];
+		}
+		D[N * k + k] = inverse;
+	}
+	return true;
+}
+
+// --- rows of a block, two numbers at a time: lanes never mix, so the bits are those of plain loops ---
+
+typedef double Two __attribute__((vector_size(16), may_alias));
+
+static inline Two both(double x) {
+	return (Two){ x, x };
+}
+
+static inline Two* rowOf(double* block, int r) {
+	return (Two*)(block + N * r);
+}
+
+static inline const Two* rowIn(const double* block, int r) {
+	return (const Two*)(block + N * r);
+}
+
+// to -= x row
+static inline void subtractRow(Two* to, double x, const Two* row) {
+	to[0] -= both(x) * row[0];
+	to[1] -= both(x) * row[1];
+	to[2] -= both(x) * row[2];
+}
+
+// V = D^-1 U, all columns at once
+static void solveBlock(const double* restrict D, const double* restrict U, double* restrict V) {
+	for (int r = 0; r < N; ++r) {
+		Two row[3] = { rowIn(U, r)[0], rowIn(U, r)[1], rowIn(U, r)[2] };
+		for (int k = 0; k < r; ++k) {
+			subtractRow(row, D[N * r + k], rowIn(V, k));
+		}
+		memcpy(V + N * r, row, sizeof(row));
+	}
+	for (int r = N - 1; r >= 0; --r) {
+		Two scale = both(D[N * r + r]);
+		Two row[3] = { scale * rowIn(V, r)[0], scale * rowIn(V, r)[1], scale * rowIn(V, r)[2] };
+		for (int k = r + 1; k < N; ++k) {
+			subtractRow(row, D[N * k + r], rowIn(V, k));
+		}
+		memcpy(V + N * r, row, sizeof(row));
+	}
+}
+
+static void solveVector(const double* D, double* y) {
+	for (int r = 1; r < N; ++r) {
+		for (int k = 0; k < r; ++k) {
+			y[r] -= D[N * r + k] * y[k];
+		}
+	}
+	for (int r = N - 1; r >= 0; --r) {
+		y[r] *= D[N * r + r];
+		for (int k = r + 1; k < N; ++k) {
+			y[r] -= D[N * k + r] * y[k];
+		}
+	}
+}
+
+// C -= A^T B, two rows of C at a time
+static void subtractProduct(const double* restrict A, const double* restrict B, double* restrict C) {
+	for (int r = 0; r < N; r += 2) {
+		Two *c = rowOf(C, r), *d = rowOf(C, r + 1);
+		Two c0 = c[0], c1 = c[1], c2 = c[2], d0 = d[0], d1 = d[1], d2 = d[2];
+		for (int k = 0; k < N; ++k) {
+			const Two* row = rowIn(B, k);
+			const Two x = both(A[N * k + r]), y = both(A[N * k + r + 1]);
+			const Two b0 = row[0], b1 = row[1], b2 = row[2];
+			c0 -= x * b0;
+			c1 -= x * b1;
+			c2 -= x * b2;
+			d0 -= y * b0;
+			d1 -= y * b1;
+			d2 -= y * b2;
+		}
+		c[0] = c0;
+		c[1] = c1;
+		c[2] = c2;
+		d[0] = d0;
+		d[1] = d1;
+		d[2] = d2;
+	}
+}
+
+bool knBodyMatrix_Factor(knBodyMatrix* m) {
+	int at = 0;
+	for (int k = 0; k < m->count; ++k) {
+		double* D = m->diagonal + (ptrdiff_t)AREA * k;
+		if (!factorBlock(D)) {
+			return false;
+		}
+		const int begin = m->first[k], end = m->first[k + 1];
+		for (int e = begin; e < end; ++e) {
+			// U_e is replaced by V_e when the blocks after it have been served
+			double* U = m->below + (ptrdiff_t)AREA * e;
+			_Alignas(16) double V[AREA];
+			solveBlock(D, U, V);
+			subtractProduct(U, V, m->diagonal + (ptrdiff_t)AREA * m->rows[e]);
+			at += 1;
+			for (int f = e + 1; f < end; ++f, ++at) {
+				// U_(i, j) -= V_(k, i)^T U_(k, j)
+				subtractProduct(V, m->below + (ptrdiff_t)AREA * f,
+								m->below + (ptrdiff_t)AREA * m->targets[at]);
+			}
+			memcpy(U, V, sizeof(V));
+		}
+	}
+	return true;
+}
+
+void knBodyMatrix_Solve(const knBodyMatrix* m, double* x) {
+	for (int k = 0; k < m->count; ++k) {
+		const double* y = x + (ptrdiff_t)N * k;
+		for (int e = m->first[k]; e < m->first[k + 1]; ++e) {
+			const double* V = m->below + (ptrdiff_t)AREA * e;
+			double* out = x + (ptrdiff_t)N * m->rows[e];
+			Two sum[3] = { rowIn(out, 0)[0], rowIn(out, 0)[1], rowIn(out, 0)[2] };
+			for (int r = 0; r < N; ++r) {
+				subtractRow(sum, y[r], rowIn(V, r));
+			}
+			memcpy(out, sum, sizeof(sum));
+		}
+	}
+	for (int k = m->count - 1; k >= 0; --k) {
+		double* y = x + (ptrdiff_t)N * k;
+		solveVector(m->diagonal + (ptrdiff_t)AREA * k, y);
+		for (int e = m->first[k]; e < m->first[k + 1]; ++e) {
+			const double* V = m->below + (ptrdiff_t)AREA * e;
+			const double* later = x + (ptrdiff_t)N * m->rows[e];
+			for (int r = 0; r < N; ++r) {
+				const Two *row = rowIn(V, r), *in = rowIn(later, 0);
+				Two sum = row[0] * in[0] + row[1] * in[1] + row[2] * in[2];
+				y[r] -= sum[0] + sum[1];
+			}
+		}
+	}
+}
+
+void knBodyMatrix_AddOuter(double* block, double weight, const double* left, const double* right) {
+	const Two *in = rowIn(right, 0), r0 = in[0], r1 = in[1], r2 = in[2];
+	for (int r = 0; r < N; ++r) {
+		Two* row = rowOf(block, r);
+		const Two x = both(weight * left[r]);
+		row[0] += x * r0;
+		row[1] += x * r1;
+		row[2] += x * r2;
+	}
+}

@@ -1,0 +1,208 @@
+// Shock propagation after the sweeps (Guendelman et al. 2003, 8.3), default scheme: levels from the ground up, each swept
+// while everything below counts as infinitely heavy, so that what few sweeps left over does not let a pile creep.
+//
+// The pass continues the impulses of the sweeps, so it may take back as well as push. Its own part is neither reported nor
+// carried on: it is that of infinitely heavy supports. A support that moves would be a hammer; so a body keeps the
+// result only if that leaves at most half of its kinetic energy as seen from its supports. And supports that move
+// differently make a tilt that grows from level to level; so the result counts only up to the level to which it calms
+// the pile most, as seen from its centre of mass. Only piles on something that does not move take part, so the momentum
+// of free bodies is not touched; groups with joints do not, their joints would open.
+
+#include "steppers/impulse/impulse_step.h"
+
+#define SWEEPS 20
+#define ENERGY_SHARE 0.5   // kinetic energy that may be left
+#define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
+
+typedef struct Shock {
+	knSweepSet set;
+	knSweepChunk* chunks;
+	int32_t* freeLevel;   // [bodyCount] -1: takes no part
+	int* bodies;          // those that do, sorted by level
+	int* first;           // [levelCount + 1] into bodies
+	knTwist* before;      // [bodyCount] velocities after the sweeps
+	knTwist* support;     // [bodyCount] sum of the velocities of what bears a body, at the points
+	int* supports;        // [bodyCount]
+	knVec3* mean;         // [bodyCount] by group, velocity of the centre of mass before
+	double *gain, *least; // [bodyCount] by group, J
+	int* top;             // [bodyCount] by group: the highest level that keeps the result
+} Shock;
+
+static bool takesPart(const knImpulseStep* step, int body) {
+	int group = step->islands.group[body];
+	return group >= 0 && step->graph.grounded[body] && !step->islands.jointed[group];
+}
+
+// Bodies by level, by counting.
+static bool listBodies(const knImpulseStep* step, Shock* shock) {
+	knArena* arena = step->context->arena;
+	int bodyCount = step->model->bodyCount, levels = step->graph.levelCount;
+	shock->freeLevel = KN_SCRATCH(arena, int32_t, bodyCount);
+	shock->bodies = KN_SCRATCH(arena, int, bodyCount);
+	shock->first = KN_SCRATCH_ZERO(arena, int, levels + 2);
+	if (arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		shock->freeLevel[b] = takesPart(step, b) ? step->graph.level[b] : -1;
+		shock->first[shock->freeLevel[b] + 2] += shock->freeLevel[b] >= 0;
+	}
+	for (int l = 0; l <= levels; ++l) {
+		shock->first[l + 1] += shock->first[l];
+	}
+	// first[l + 1] runs from the begin to the end of level l
+	for (int b = 0; b < bodyCount; ++b) {
+		if (shock->freeLevel[b] >= 0) {
+			shock->bodies[shock->first[shock->freeLevel[b] + 1]++] = b;
+		}
+	}
+	return true;
+}
+
+// A contact belongs to the level of its higher body. It takes no part if something floats at one of its ends.
+static int levelOf(const knImpulseStep* step, const Shock* shock, const knSweepChunk* chunk) {
+	int a = shock->freeLevel[chunk->a], b = shock->freeLevel[chunk->b];
+	bool floats =
+		(a < 0 && step->blocks.invMass[chunk->a] > 0.0) || (b < 0 && step->blocks.invMass[chunk->b] > 0.0);
+	return floats ? -1 : a > b ? a : b;
+}
+
+static bool begin(knImpulseStep* step, Shock* shock) {
+	knArena* arena = step->context->arena;
+	int bodyCount = step->model->bodyCount, chunkCount = step->list.chunkCount;
+	*shock = (Shock){ .chunks = KN_SCRATCH(arena, knSweepChunk, chunkCount),
+					  .before = KN_SCRATCH(arena, knTwist, bodyCount),
+					  .support = KN_SCRATCH_ZERO(arena, knTwist, bodyCount),
+					  .supports = KN_SCRATCH_ZERO(arena, int, bodyCount),
+					  .gain = KN_SCRATCH_ZERO(arena, double, bodyCount),
+					  .least = KN_SCRATCH_ZERO(arena, double, bodyCount),
+					  .top = KN_SCRATCH(arena, int, bodyCount) };
+	if (arena->failed || !listBodies(step, shock)) {
+		return false;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		shock->before[b] = step->blocks.u[b];
+	}
+	for (int c = 0; c < chunkCount; ++c) {
+		shock->chunks[c] = step->list.chunks[c];
+		shock->chunks[c].stage = levelOf(step, shock, &shock->chunks[c]);
+	}
+	knSweepBlocks blocks = { .count = bodyCount,
+							 .invMass = step->blocks.invMass,
+							 .invInertia = step->blocks.invInertia,
+							 .freeStage = shock->freeLevel };
+	// the points have the impulses of the sweeps
+	return knSweepSet_Build(&shock->set, shock->chunks, chunkCount, step->graph.levelCount, step->list.points,
+							&blocks, KN_SWEEP_CONE, &step->context->tasks, arena);
+}
+
+// --- the guard -----------------------------------------------------------------------------------------------
+
+static void addSupport(const knImpulseStep* step, Shock* shock, int upper, int lower, knVec3 r) {
+	knTwist u = step->blocks.u[lower];
+	shock->support[upper].lin = knAdd(shock->support[upper].lin, knAdd(u.lin, knCross(u.ang, r)));
+	shock->support[upper].ang = knAdd(shock->support[upper].ang, u.ang);
+	shock->supports[upper] += 1;
+}
+
+// m/s, the velocity of each group's centre of mass, after the sweeps.
+static bool findMeans(const knImpulseStep* step, Shock* shock) {
+	int bodyCount = step->model->bodyCount;
+	shock->mean = KN_SCRATCH_ZERO(step->context->arena, knVec3, bodyCount);
+	double* mass = KN_SCRATCH_ZERO(step->context->arena, double, bodyCount);
+	if (step->context->arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		int group = step->islands.group[b];
+		if (group >= 0) {
+			shock->mean[group] = knMulAdd(shock->mean[group], step->model->mass[b], shock->before[b].lin);
+			mass[group] += step->model->mass[b];
+		}
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		shock->mean[b] = mass[b] > 0.0 ? knScale(1.0 / mass[b], shock->mean[b]) : knZero3();
+	}
+	return true;
+}
+
+static void sumSupports(const knImpulseStep* step, Shock* shock, int level) {
+	for (int i = step->levelFirst[level]; i < step->levelFirst[level + 1]; ++i) {
+		const knImpulsePair* pair = &step->pairs[step->order[i]];
+		bool freeA = shock->freeLevel[pair->a] == level, freeB = shock->freeLevel[pair->b] == level;
+		for (int k = pair->first; k < pair->first + pair->count && freeA != freeB; ++k) {
+			const knImpulsePoint* p = &step->points[k];
+			if (freeA) {
+				addSupport(step, shock, p->a, p->b, p->rB);
+			} else {
+				addSupport(step, shock, p->b, p->a, p->rA);
+			}
+		}
+	}
+}
+
+static double energyIn(const knImpulseStep* step, int body, knTwist u, knTwist frame) {
+	knTwist seen = knSubT(u, frame);
+	return 0.5 * knImpulseStep_Product(step, body, seen, seen);
+}
+
+// A body that its supports would drive keeps its velocity.
+static void guard(const knImpulseStep* step, Shock* shock, int level) {
+	sumSupports(step, shock, level);
+	for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
+		int b = shock->bodies[i];
+		knTwist supports = { knZero3(), shock->mean[step->islands.group[b]] };
+		if (shock->supports[b] > 0) {
+			supports = knScaleT(1.0 / shock->supports[b], shock->support[b]);
+		}
+		double before = energyIn(step, b, shock->before[b], supports);
+		double after = energyIn(step, b, step->blocks.u[b], supports);
+		if (after > ENERGY_SHARE * before + ENERGY_FLOOR * step->model->mass[b]) {
+			step->blocks.u[b] = shock->before[b];
+		}
+	}
+}
+
+// The levels of each group up to which the pass took most energy out of it keep the result.
+static void cutOff(const knImpulseStep* step, Shock* shock) {
+	double *sum = shock->gain, *least = shock->least;
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		shock->top[b] = -1;
+	}
+	for (int level = 0; level < step->graph.levelCount; ++level) {
+		for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
+			int b = shock->bodies[i], group = step->islands.group[b];
+			knTwist common = { knZero3(), shock->mean[group] };
+			sum[group] +=
+				energyIn(step, b, step->blocks.u[b], common) - energyIn(step, b, shock->before[b], common);
+		}
+		for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
+			int group = step->islands.group[shock->bodies[i]];
+			if (sum[group] <= least[group]) {
+				least[group] = sum[group];
+				shock->top[group] = level;
+			}
+		}
+	}
+	for (int i = 0; i < shock->first[step->graph.levelCount]; ++i) {
+		int b = shock->bodies[i];
+		if (shock->freeLevel[b] > shock->top[step->islands.group[b]]) {
+			step->blocks.u[b] = shock->before[b];
+		}
+	}
+}
+
+bool knContactShock_Run(knImpulseStep* step) {
+	Shock shock;
+	if (!begin(step, &shock) || !findMeans(step, &shock)) {
+		return false;
+	}
+	int levels = step->graph.levelCount;
+	knSweepOptions options = { .sweeps = SWEEPS, .omega = 1.0, .tasks = &step->context->tasks };
+	for (int level = 0; level < levels; ++level) {
+		knSweep_Velocities(&shock.set, level, &options, step->blocks.u);
+		guard(step, &shock, level);
+	}
+	cutOff(step, &shock);
+	return true;
+}

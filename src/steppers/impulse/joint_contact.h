@@ -1,0 +1,14 @@
+// Joints and the contacts that press on them, solved together: joint_contact.c.
+#pragma once
+
+#include "steppers/impulse/impulse_step.h"
+
+typedef struct knJointContacts knJointContacts;
+
+// For the dynamics phase, after the joints settled once; needs step->islands. NULL if no contact has to do with a joint.
+// False: no memory.
+bool knJointContacts_Begin(knImpulseStep* step, knJointContacts** contacts);
+// One round, after a sweep over the contacts; returns the worst rate of joints and of points that push before it (m/s).
+double knJointContacts_Round(knJointContacts* contacts);
+// Push-out of the points that are solved with joints, for the targets that knContactPush_Run found.
+void knJointContacts_Push(knJointContacts* contacts);

@@ -1,0 +1,195 @@
+// Assembling and solving over bodies: see joint_direct.h.
+#include "steppers/impulse/joint_direct.h"
+
+#include <string.h>
+
+#define DENSEST 64 // block products a body: beyond it the matrix counts as dense
+
+// --- pattern ---------------------------------------------------------------------------------------------
+
+static bool moves(const knArticulationSolve* solve, int body) {
+	return solve->invMass[body] > 0.0;
+}
+
+static bool buildIsland(knJointDirect* direct, const knArticulationSolve* solve, int island, int* bodies,
+						knBodyEdge* edges, knArena* arena) {
+	int bodyCount = 0, edgeCount = 0;
+	for (int n = solve->islandBegin[island]; n < solve->islandBegin[island + 1]; ++n) {
+		const knSolveJoint* entry = &solve->joints[solve->islandJoint[n]];
+		const int both[2] = { entry->parent, entry->child };
+		for (int k = 0; k < 2; ++k) {
+			if (moves(solve, both[k]) && direct->stepOf[both[k]] < 0) {
+				direct->stepOf[both[k]] = bodyCount;
+				bodies[bodyCount++] = both[k];
+			}
+		}
+		if (moves(solve, both[0]) && moves(solve, both[1])) {
+			edges[edgeCount++] = (knBodyEdge){ both[0], both[1] };
+		}
+	}
+	knBodyMatrix* matrix = &direct->matrices[island];
+	if (!knBodyMatrix_Build(matrix, bodies, bodyCount, edges, edgeCount, direct->stepOf, arena)) {
+		return false;
+	}
+	if (matrix->products > (int64_t)DENSEST * bodyCount) {
+		matrix->count = 0;
+	}
+	return true;
+}
+
+bool knJointDirect_Build(knJointDirect* direct, const knArticulationSolve* solve, const uint8_t* wanted,
+						 knArena* arena) {
+	const int bodyCount = solve->input.model->bodyCount;
+	direct->matrices = KN_SCRATCH_ZERO(arena, knBodyMatrix, solve->islandCount);
+	direct->firstOf = KN_SCRATCH_ZERO(arena, int, solve->islandCount);
+	direct->stepOf = KN_SCRATCH(arena, int, bodyCount);
+	direct->x = KN_SCRATCH(arena, double, 6 * bodyCount);
+	int* bodies = KN_SCRATCH(arena, int, bodyCount);
+	knBodyEdge* edges = KN_SCRATCH(arena, knBodyEdge, solve->jointCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		direct->stepOf[b] = -1;
+	}
+	for (int k = 0, first = 0; k < solve->islandCount; ++k) {
+		if (wanted[k] != 0 && !buildIsland(direct, solve, k, bodies, edges, arena)) {
+			return false;
+		}
+		direct->firstOf[k] = first;
+		first += 6 * direct->matrices[k].count;
+	}
+	return true;
+}
+
+bool knJointDirect_Has(const knJointDirect* direct, int island) {
+	return direct->matrices != NULL && direct->matrices[island].count > 0;
+}
+
+// --- assembling ------------------------------------------------------------------------------------------
+
+static void write(double* out, double sign, knVec3 moment, knVec3 force) {
+	out[0] = sign * moment.x;
+	out[1] = sign * moment.y;
+	out[2] = sign * moment.z;
+	out[3] = sign * force.x;
+	out[4] = sign * force.y;
+	out[5] = sign * force.z;
+}
+
+knBodyRow knBodyRow_Make(const knArticulationSolve* solve, int entry, knTwist wrench) {
+	const knSolveJoint* joint = &solve->joints[entry];
+	const knJointBlock* block = &solve->blocks[entry];
+	knBodyRow row = { { 0.0 }, { 0.0 } };
+	if (moves(solve, joint->parent)) {
+		write(row.a, -1.0, knAdd(wrench.ang, knCross(block->rP, wrench.lin)), wrench.lin);
+	}
+	if (moves(solve, joint->child)) {
+		write(row.b, 1.0, knAdd(wrench.ang, knCross(block->rC, wrench.lin)), wrench.lin);
+	}
+	return row;
+}
+
+knBodyPlace knBodyPlace_Find(const knJointDirect* direct, int island, int parent, int child) {
+	const knBodyMatrix* matrix = &direct->matrices[island];
+	const int a = direct->stepOf[parent], b = direct->stepOf[child];
+	knBodyPlace place = { 0 };
+	place.da = a >= 0 ? matrix->diagonal + (ptrdiff_t)36 * a : NULL;
+	place.db = b >= 0 ? matrix->diagonal + (ptrdiff_t)36 * b : NULL;
+	place.ab = a >= 0 && b >= 0 ? knBodyMatrix_Block(matrix, a, b, &place.swapped) : NULL;
+	return place;
+}
+
+void knBodyPlace_Add(const knBodyPlace* place, const knBodyRow* row, double weight) {
+	if (place->da != NULL) {
+		knBodyMatrix_AddOuter(place->da, weight, row->a, row->a);
+	}
+	if (place->db != NULL) {
+		knBodyMatrix_AddOuter(place->db, weight, row->b, row->b);
+	}
+	if (place->ab != NULL) {
+		knBodyMatrix_AddOuter(place->ab, weight, place->swapped ? row->b : row->a,
+							  place->swapped ? row->a : row->b);
+	}
+}
+
+void knJointDirect_Begin(knJointDirect* direct, const knArticulationSolve* solve, int island) {
+	knBodyMatrix* matrix = &direct->matrices[island];
+	const knModel* model = solve->input.model;
+	knBodyMatrix_Clear(matrix);
+	for (int s = 0; s < matrix->count; ++s) {
+		const int body = matrix->bodies[s];
+		double* block = matrix->diagonal + (ptrdiff_t)36 * s;
+		knMat33 inertia = knRotateTensor(solve->input.state->pose[body].q, &model->inertiaLocal[body]);
+		const knVec3 columns[3] = { inertia.cx, inertia.cy, inertia.cz };
+		for (int c = 0; c < 3; ++c) {
+			block[c] = columns[c].x;
+			block[6 + c] = columns[c].y;
+			block[12 + c] = columns[c].z;
+			block[7 * (3 + c)] = model->mass[body];
+		}
+	}
+}
+
+// --- joints alone ----------------------------------------------------------------------------------------
+
+static double rateOf(const knBodyRow* row, const double* da, const double* db) {
+	double sum = 0.0;
+	for (int c = 0; da != NULL && c < 6; ++c) {
+		sum += row->a[c] * da[c];
+	}
+	for (int c = 0; db != NULL && c < 6; ++c) {
+		sum += row->b[c] * db[c];
+	}
+	return sum;
+}
+
+bool knJointDirect_Factor(knJointDirect* direct, const knSettleIsland* island) {
+	const knArticulationSolve* solve = island->solve;
+	knJointDirect_Begin(direct, solve, island->index);
+	for (int n = 0; n < island->count; ++n) {
+		const int i = island->entries[n];
+		const knJointBlock* block = &solve->blocks[i];
+		const knSolveJoint* entry = &solve->joints[i];
+		knBodyPlace place = knBodyPlace_Find(direct, island->index, entry->parent, entry->child);
+		for (int k = 0; k < block->all; ++k) {
+			knBodyRow row = knBodyRow_Make(solve, i, block->rows[k]);
+			knBodyPlace_Add(&place, &row, 1.0 / block->softness[k]);
+		}
+	}
+	return knBodyMatrix_Factor(&direct->matrices[island->index]);
+}
+
+static void addScaled(double* to, int step, double factor, const double* row) {
+	for (int c = 0; step >= 0 && c < 6; ++c) {
+		to[6 * step + c] += factor * row[c];
+	}
+}
+
+void knJointDirect_Solve(const knJointDirect* direct, const knSettleIsland* island) {
+	knArticulationSolve* solve = island->solve;
+	const knBodyMatrix* matrix = &direct->matrices[island->index];
+	double* x = direct->x + direct->firstOf[island->index];
+	memset(x, 0, sizeof(double) * 6 * (size_t)matrix->count);
+	for (int pass = 0; pass < 2; ++pass) {
+		for (int n = 0; n < island->count; ++n) {
+			const int i = island->entries[n];
+			const knJointBlock* block = &solve->blocks[i];
+			const int a = direct->stepOf[solve->joints[i].parent], b = direct->stepOf[solve->joints[i].child];
+			for (int k = 0; k < block->all; ++k) {
+				knBodyRow row = knBodyRow_Make(solve, i, block->rows[k]);
+				const double right = solve->settle[1][i].v[k], soft = block->softness[k];
+				if (pass == 0) {
+					addScaled(x, a, right / soft, row.a);
+					addScaled(x, b, right / soft, row.b);
+				} else {
+					double rate = rateOf(&row, a >= 0 ? x + 6 * a : NULL, b >= 0 ? x + 6 * b : NULL);
+					solve->settle[0][i].v[k] = (right - rate) / soft;
+				}
+			}
+		}
+		if (pass == 0) {
+			knBodyMatrix_Solve(matrix, x);
+		}
+	}
+}

@@ -1,0 +1,45 @@
+// Rows between bodies as a matrix over the bodies' velocities (joint_direct.c):
+//
+//   H = M + sum J^T w J       w: weight of a row, one over its softness
+//
+// With softness S of the rows, (K + S) x = -b in the impulses is the same as H du = -J^T S^-1 b, x = -S^-1 (b + J du):
+// bodies instead of rows, so that contacts add nothing to the size, and redundant loops nothing but weight.
+#pragma once
+
+#include "steppers/impulse/articulation_internal.h"
+#include "steppers/impulse/body_matrix.h"
+
+// A row as wrenches on its two bodies about their centres, (moment, force); zero for an immovable one.
+typedef struct knBodyRow {
+	_Alignas(16) double a[6];
+	_Alignas(16) double b[6];
+} knBodyRow;
+
+// Matrices of the islands of a solve.
+struct knJointDirect {
+	knBodyMatrix* matrices; // [islandCount]; count 0: not solved directly
+	int* stepOf;            // [bodyCount] in the matrix of its island; -1: none
+	int* firstOf;           // [islandCount] of the island's numbers in vectors of 6 a body
+	double* x;              // [all bodies of islands][6]
+};
+
+// Where the rows of a pair of bodies go.
+typedef struct knBodyPlace {
+	double *da, *db, *ab; // NULL: immovable
+	bool swapped;
+} knBodyPlace;
+
+// Patterns of the islands for which `wanted` is set and which are not too dense. False: no memory.
+bool knJointDirect_Build(knJointDirect* direct, const knArticulationSolve* solve, const uint8_t* wanted,
+						 knArena* arena);
+bool knJointDirect_Has(const knJointDirect* direct, int island);
+knBodyRow knBodyRow_Make(const knArticulationSolve* solve, int entry, knTwist wrench);
+knBodyPlace knBodyPlace_Find(const knJointDirect* direct, int island, int parent, int child);
+// Adds weight times the product of a row with itself.
+void knBodyPlace_Add(const knBodyPlace* place, const knBodyRow* row, double weight);
+// The matrix with the bodies' masses alone.
+void knJointDirect_Begin(knJointDirect* direct, const knArticulationSolve* solve, int island);
+// The linear problem of an island of joints: factors K + S with the rows of its blocks, false: it could not; then
+// settle[1] holds -b, and settle[0] gets x.
+bool knJointDirect_Factor(knJointDirect* direct, const knSettleIsland* island);
+void knJointDirect_Solve(const knJointDirect* direct, const knSettleIsland* island);
