@@ -5,7 +5,7 @@
 //   touching   overlapping by up to a thousandth of the size
 //   deep       overlapping by a tenth of the size or more
 //
-// --peers puts libccd beside it, for the same pairs in the same run. --full compares a million random pairs with the
+// Then the broad phase of bench_broad.c. --peers puts libccd beside the grid, for the same pairs in the same run. --full compares a million random pairs with the
 // certified search of support/convex_oracle.h instead, and its exit status says whether all agree.
 #include <stdlib.h>
 
@@ -17,6 +17,8 @@
 
 enum { APART, NEAR, TOUCHING, DEEP, SITUATIONS };
 enum { SAMPLES = 128, MOST_TRIES = 200000, KINDS = 7, FULL_PAIRS = 1000000 };
+
+extern const knBenchSuite knBroadBench;
 
 static const char* const situationNames[SITUATIONS] = { "apart", "near", "touching", "deep" };
 static const knGeomKind kinds[KINDS] = { KN_GEOM_SPHERE,    KN_GEOM_CAPSULE, KN_GEOM_BOX,  KN_GEOM_CYLINDER,
@@ -264,12 +266,19 @@ static int compareAll(FILE* out) {
 	return all.wrong == 0 ? CLI_DONE : cliFail(CLI_FAILED, "%lld pairs are wrong", (long long)all.wrong);
 }
 
+// The grid, and the broad phase without a table of its own.
+static int timeAll(const knBenchOptions* options, FILE* out) {
+	int status = timeGrid(options, out);
+	knBenchOptions plain = { .threads = 1 };
+	return status == CLI_DONE ? knBroadBench.run(&plain) : status;
+}
+
 static int run(const knBenchOptions* options) {
 	FILE* out = options->path != NULL ? fopen(options->path, "w") : NULL;
 	if (options->path != NULL && out == NULL) {
 		return cliFail(CLI_BAD_INPUT, "cannot write '%s'", options->path);
 	}
-	int status = options->full ? compareAll(out) : timeGrid(options, out);
+	int status = options->full ? compareAll(out) : timeAll(options, out);
 	if (out != NULL && fclose(out) != 0) {
 		return cliFail(CLI_BAD_INPUT, "cannot write '%s'", options->path);
 	}

@@ -91,8 +91,8 @@ static void measure(const knGeom* geom, double wall, double cpu, FILE* table) {
 		worst = knMax(worst, knAbs(value - exact));
 		wrong += (value < 0.0) != (exact < 0.0);
 	}
-	double bytes = (double)field->nodeCount * sizeof(knSdfNode) + (double)field->listCount * sizeof(int32_t) +
-				   (double)field->tangentCount * sizeof(knSdfTangent);
+	double bytes =
+		(double)field->entryCount * sizeof(uint32_t) + (double)field->cellCount * sizeof(knSdfCell);
 	printf("%9d triangles  build %7.2f s (%7.2f s of processor)  field %7.1f MB  query %6.1f ns  "
 		   "error %.2e of the size  wrong signs %d\n",
 		   mesh->faceCount, wall, cpu, bytes / 1e6, query, worst / mesh->size, wrong);

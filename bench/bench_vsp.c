@@ -70,7 +70,9 @@ static bool solve(knContactProblem* problem, const Method* method, int sweeps, d
 	knTwist* u = KN_SCRATCH(&scratch, knTwist, problem->bodyCount);
 	knTwist* copy = KN_SCRATCH(&scratch, knTwist, problem->bodyCount);
 	knTasks tasks = { 0 };
-	knSweepBlocks blocks = { problem->bodyCount, problem->invMass, problem->invInertia, NULL };
+	knSweepBlocks blocks = { .count = problem->bodyCount,
+							 .invMass = problem->invMass,
+							 .invInertia = problem->invInertia };
 	knSweepSet set = { 0 };
 	bool ok = u != NULL && copy != NULL;
 	for (int i = 0; ok && i < problem->pointCount; ++i) {

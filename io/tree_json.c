@@ -11,6 +11,7 @@
 
 #define MAX_FILE (1 << 30)
 #define MAX_LINKS 1000000
+#define NAME_SIZE 24 // "links[999999]"
 
 typedef struct Reader {
 	knAllocator allocator;
@@ -34,6 +35,15 @@ static void complain(Reader* reader, const char* format, ...) {
 	reader->status = knError_Set(reader->error, KN_BAD_DATA, reader->path, "%s", text);
 }
 
+// Says which file a complaint of the library is about.
+static void nameFile(Reader* reader, int line, int column) {
+	if (reader->error != NULL) {
+		snprintf(reader->error->file, sizeof(reader->error->file), "%s", reader->path);
+		reader->error->line = line;
+		reader->error->column = column;
+	}
+}
+
 // --- values ----------------------------------------------------------------------------------------------
 
 static double readNumber(Reader* reader, const cJSON* parent, const char* name, const char* place) {
@@ -51,6 +61,17 @@ static int readWhole(Reader* reader, const cJSON* parent, const char* name, cons
 		complain(reader, "%s%s is %g; it must be a whole number", place, name, value);
 	}
 	return (int)knMax(knMin(value, 1e9), -1e9);
+}
+
+// A number that the rest of the file implies: it may be left out, but not be another.
+static void checkWhole(Reader* reader, const cJSON* parent, const char* name, const char* place,
+					   int expected) {
+	if (cJSON_GetObjectItemCaseSensitive(parent, name) != NULL) {
+		int value = readWhole(reader, parent, name, place);
+		if (value != expected) {
+			complain(reader, "%s%s is %d; the rest of the file makes it %d", place, name, value, expected);
+		}
+	}
 }
 
 // Reads exactly `count` numbers; an absent list of `optional` numbers is zeros.
@@ -130,6 +151,7 @@ static void readLink(Reader* reader, const cJSON* item, int index, knTreeLink* l
 	double R[9], p[3], axis[3], com[3], I[9];
 	const struct Kind* kind = findKind(reader, item, place);
 	link->kind = kind->kind;
+	checkWhole(reader, item, "id", place, index);
 	link->parent = readWhole(reader, item, "parent", place);
 	if (link->parent >= index || link->parent < -1) {
 		complain(reader, "%sparent is %d; parents come before their children, -1 is the world", place,
@@ -158,52 +180,106 @@ static int filePlace(knJointKind kind, int k) {
 	return kind == KN_JOINT_FREE ? (k + 3) % 6 : k;
 }
 
+// Where a link's numbers start in the file: behind those of the link before, unless the file says otherwise. `used` marks
+// what is taken, so that no number serves twice.
+static int readOffset(Reader* reader, const cJSON* link, int index, const char* name, int next, int count,
+					  int total, unsigned char* used) {
+	char place[48];
+	snprintf(place, sizeof(place), "links[%d].", index);
+	bool given = cJSON_GetObjectItemCaseSensitive(link, name) != NULL;
+	int start = given ? readWhole(reader, link, name, place) : next;
+	if (start < 0 || start > total - count) {
+		complain(reader, "%s%s is %d; %d numbers from there do not fit into %d", place, name, start, count,
+				 total);
+		return 0;
+	}
+	for (int k = 0; k < count; ++k) {
+		if (used[start + k]) {
+			complain(reader, "%s%s is %d; those numbers belong to an earlier link", place, name, start);
+			return 0;
+		}
+		used[start + k] = 1;
+	}
+	return start;
+}
+
+// The link's coordinates from its numbers in the file, whose quaternions have w last.
+static void readCoordinates(Reader* reader, knJointKind kind, int index, const double* his, double* mine) {
+	if (kind != KN_JOINT_BALL && kind != KN_JOINT_FREE) {
+		mine[0] = his[0];
+		return;
+	}
+	int at = kind == KN_JOINT_FREE ? 3 : 0;
+	for (int k = 0; k < at; ++k) {
+		mine[k] = his[k];
+	}
+	knQuat q = knQ(his[at + 3], his[at], his[at + 1], his[at + 2]);
+	if (knAbs(knDotQ(q, q) - 1.0) > 1e-6) {
+		complain(reader, "q: the quaternion of links[%d] is no unit quaternion", index);
+	}
+	mine[at] = q.w;
+	mine[at + 1] = q.x;
+	mine[at + 2] = q.y;
+	mine[at + 3] = q.z;
+}
+
+// The file's own lists, as they stand there.
+typedef struct Lists {
+	double *q, *v, *tau, *forces;
+	unsigned char *usedQ, *usedV;
+} Lists;
+
+static void sortLink(Reader* reader, const cJSON* item, int i, const knTreeLink* link, const Lists* lists,
+					 knTreeFile* file) {
+	int qAt = knTree_CoordinateOffset(file->tree, i), vAt = knTree_VelocityOffset(file->tree, i);
+	int nv = knTree_LinkVelocityCount(file->tree, i);
+	int nq = (i + 1 < file->linkCount ? knTree_CoordinateOffset(file->tree, i + 1) : file->nq) - qAt;
+	int qFrom = readOffset(reader, item, i, "q_offset", qAt, nq, file->nq, lists->usedQ);
+	int vFrom = readOffset(reader, item, i, "v_offset", vAt, nv, file->nv, lists->usedV);
+	if (reader->status != KN_OK) {
+		return;
+	}
+	readCoordinates(reader, link->kind, i, lists->q + qFrom, file->q + qAt);
+	for (int k = 0; k < nv; ++k) {
+		int place = vFrom + filePlace(link->kind, k);
+		file->fileVelocity[vAt + k] = place;
+		file->v[vAt + k] = lists->v[place];
+		file->tau[vAt + k] = lists->tau[place];
+	}
+	const double* f = lists->forces + 6 * (size_t)i;
+	file->forces[i] = (knTwist){ knV3(f[3], f[4], f[5]), knV3(f[0], f[1], f[2]) };
+}
+
 static void readState(Reader* reader, const cJSON* root, const knTreeLink* links, knTreeFile* file) {
-	size_t qSize = ((size_t)file->nq + 1) * sizeof(double);
-	size_t size = (6 * (size_t)file->linkCount + 2 * (size_t)file->nv + 1) * sizeof(double);
-	double* q = knAllocZero(&reader->allocator, qSize);
-	double* numbers = knAllocZero(&reader->allocator, size);
-	if (q == NULL || numbers == NULL) {
+	size_t nq = (size_t)file->nq, nv = (size_t)file->nv, n = (size_t)file->linkCount;
+	size_t size = (nq + 2 * nv + 6 * n + 1) * sizeof(double), usedSize = nq + nv + 1;
+	Lists lists = { .q = knAllocZero(&reader->allocator, size),
+					.usedQ = knAllocZero(&reader->allocator, usedSize) };
+	checkWhole(reader, root, "nlinks", "", file->linkCount);
+	checkWhole(reader, root, "nq", "", file->nq);
+	checkWhole(reader, root, "nv", "", file->nv);
+	if (lists.q == NULL || lists.usedQ == NULL) {
 		complain(reader, "out of memory");
 	} else {
-		double *v = numbers, *tau = v + file->nv, *fext = tau + file->nv;
-		readNumbers(reader, root, "q", "", file->nq, false, q);
-		readNumbers(reader, root, "v", "", file->nv, false, v);
-		readNumbers(reader, root, "tau", "", file->nv, true, tau);
-		readNumbers(reader, root, "fext_link_frame", "", 6 * file->linkCount, true, fext);
-		for (int i = 0; i < file->linkCount; ++i) {
-			int qAt = knTree_CoordinateOffset(file->tree, i), vAt = knTree_VelocityOffset(file->tree, i);
-			double* mine = file->q + qAt;
-			const double* his = q + qAt;
-			if (links[i].kind == KN_JOINT_BALL || links[i].kind == KN_JOINT_FREE) {
-				int at = links[i].kind == KN_JOINT_FREE ? 3 : 0;
-				for (int k = 0; k < at; ++k) {
-					mine[k] = his[k];
-				}
-				double norm = his[at] * his[at] + his[at + 1] * his[at + 1] + his[at + 2] * his[at + 2] +
-							  his[at + 3] * his[at + 3];
-				if (knAbs(norm - 1.0) > 1e-6) {
-					complain(reader, "q: the quaternion of links[%d] is no unit quaternion", i);
-				}
-				mine[at] = his[at + 3];
-				for (int k = 0; k < 3; ++k) {
-					mine[at + 1 + k] = his[at + k];
-				}
-			} else {
-				mine[0] = his[0];
+		lists.v = lists.q + nq;
+		lists.tau = lists.v + nv;
+		lists.forces = lists.tau + nv;
+		lists.usedV = lists.usedQ + nq;
+		readNumbers(reader, root, "q", "", file->nq, false, lists.q);
+		readNumbers(reader, root, "v", "", file->nv, false, lists.v);
+		readNumbers(reader, root, "tau", "", file->nv, true, lists.tau);
+		readNumbers(reader, root, "fext_link_frame", "", 6 * file->linkCount, true, lists.forces);
+		int i = 0;
+		const cJSON* item;
+		cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "links")) {
+			if (reader->status == KN_OK) {
+				sortLink(reader, item, i, &links[i], &lists, file);
 			}
-			for (int k = 0; k < knTree_LinkVelocityCount(file->tree, i); ++k) {
-				int place = vAt + filePlace(links[i].kind, k);
-				file->fileVelocity[vAt + k] = place;
-				file->v[vAt + k] = v[place];
-				file->tau[vAt + k] = tau[place];
-			}
-			const double* f = fext + 6 * (size_t)i;
-			file->forces[i] = (knTwist){ knV3(f[3], f[4], f[5]), knV3(f[0], f[1], f[2]) };
+			++i;
 		}
 	}
-	knFree(&reader->allocator, q, qSize);
-	knFree(&reader->allocator, numbers, size);
+	knFree(&reader->allocator, lists.q, size);
+	knFree(&reader->allocator, lists.usedQ, usedSize);
 }
 
 // --- the file --------------------------------------------------------------------------------------------
@@ -242,10 +318,29 @@ static void parseError(Reader* reader, const char* text, const char* end) {
 		line += *c == '\n' ? 1 : 0;
 	}
 	reader->status = knError_Set(reader->error, KN_BAD_DATA, "json", "this is not JSON");
-	if (reader->error != NULL) {
-		snprintf(reader->error->file, sizeof(reader->error->file), "%s", reader->path);
-		reader->error->line = line;
-		reader->error->column = column;
+	nameFile(reader, line, column);
+}
+
+// NaN and Infinity are not JSON, but some programs write them. They become empty texts, so that the place that wants a number
+// complains by its name.
+static void blankNoNumbers(char* text) {
+	static const char* const words[] = { "NaN", "-NaN", "Infinity", "-Infinity" };
+	bool inText = false;
+	for (char* c = text; *c != '\0'; ++c) {
+		if (*c == '"') {
+			inText = !inText;
+		} else if (inText && *c == '\\' && c[1] != '\0') {
+			++c;
+		}
+		for (size_t k = 0; !inText && k < sizeof(words) / sizeof(words[0]); ++k) {
+			size_t length = strlen(words[k]);
+			if (strncmp(c, words[k], length) == 0) {
+				memset(c, ' ', length);
+				c[0] = c[1] = '"';
+				c += length - 1;
+				break;
+			}
+		}
 	}
 }
 
@@ -283,27 +378,33 @@ static void readModel(Reader* reader, const cJSON* root, knTreeFile* file) {
 		return;
 	}
 	knTreeLink* links = knAllocZero(&reader->allocator, (size_t)count * sizeof(knTreeLink));
+	char(*names)[NAME_SIZE] = knAllocZero(&reader->allocator, (size_t)count * NAME_SIZE);
 	int index = 0;
 	const cJSON* item;
 	cJSON_ArrayForEach(item, list) {
-		if (links != NULL && reader->status == KN_OK) {
+		if (links != NULL && names != NULL && reader->status == KN_OK) {
+			snprintf(names[index], NAME_SIZE, "links[%d]", index);
+			links[index].name = names[index];
 			readLink(reader, item, index, &links[index]);
 		}
 		++index;
 	}
-	if (links == NULL) {
+	if (links == NULL || names == NULL) {
 		complain(reader, "out of memory");
 	}
 	if (reader->status == KN_OK) {
 		file->tree = knTree_Create(links, count, NULL, reader->error);
 		if (file->tree == NULL || !takeMemory(file)) {
-			reader->status =
-				file->tree == NULL && reader->error != NULL ? reader->error->status : KN_BAD_DATA;
+			reader->status = file->tree == NULL
+								 ? KN_BAD_DATA
+								 : knError_Set(reader->error, KN_NO_MEMORY, "tree", "out of memory");
+			nameFile(reader, 0, 0);
 		} else {
 			readState(reader, root, links, file);
 		}
 	}
 	knFree(&reader->allocator, links, (size_t)count * sizeof(knTreeLink));
+	knFree(&reader->allocator, names, (size_t)count * NAME_SIZE);
 }
 
 knStatus knTreeFile_Load(const char* path, knTreeFile* file, knError* error) {
@@ -314,6 +415,7 @@ knStatus knTreeFile_Load(const char* path, knTreeFile* file, knError* error) {
 	if (text == NULL) {
 		return reader.status;
 	}
+	blankNoNumbers(text);
 	const char* end = text;
 	cJSON* root = cJSON_ParseWithLengthOpts(text, size + 1, &end, true);
 	if (root == NULL) {

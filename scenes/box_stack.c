@@ -1,15 +1,34 @@
 // box-stack: cubes of 1 m in one column, faces touching, on a fixed ground. pull=F ramps a horizontal force on the bottom
-// cube from 0 to F, so that the friction which holds the column can be read off: pull_start is the force at which the
-// cube began to move for good (faster than 1 mm/s; at best friction x weight of the whole column). Absent if it never
-// does.
+// cube from 0 to F, so that the friction which holds it can be read off: pull_start is the force at which the cube began
+// to move for good (faster than 1 mm/s). Absent if it never does. A free column would follow as a whole once the friction
+// of the ground is overcome; so with a pull a frictionless stop holds the second cube, and the bottom one has to be drawn
+// out from between: friction x (force on its top + force on its bottom).
 #include <stdio.h>
 
 #include "scene_tools.h"
+
+#define CLEARANCE 0.02 // m, of the stop above the bottom cube
+
+// A low bar of the ground that touches the second cube near its lower edge, on the side to which the pull goes.
+static void addStop(knSceneBuilder* builder, double pull) {
+	knVec3 half = knV3(0.25, 0.5, 0.05);
+	double x = (0.5 + half.x) * (pull > 0.0 ? 1.0 : -1.0);
+	knVec3 place = knV3(x, 0.0, 1.0 + CLEARANCE + half.z);
+	knSceneBuilder_Fixture(builder, "stop", knMakeFrame(place, knIdentityQ()), half);
+	knShapeDef* shape = knSceneBuilder_LastShape(builder);
+	if (shape != NULL) {
+		shape->friction = 0.0;
+	}
+}
 
 static knScene* build(const knSceneArgs* args, knError* error) {
 	knSceneBuilder builder = knSceneBuilder_Begin(args, error);
 	knSceneBuilder_Ground(&builder, 50.0);
 	int boxes = (int)knSceneArgs_Get(args, "boxes");
+	double pull = knSceneArgs_Get(args, "pull");
+	if (pull != 0.0 && boxes > 1) {
+		addStop(&builder, pull);
+	}
 	for (int i = 0; i < boxes; ++i) {
 		char name[32];
 		snprintf(name, sizeof(name), "box%d", i);
@@ -71,7 +90,7 @@ const knSceneEntry knBoxStackEntry = {
 	.params = {
 		{ .name = "boxes", .value = 25, .lower = 1, .upper = 10000, .integer = true, .help = "cubes", .small = 5 },
 		{ .name = "pull", .value = 0, .lower = -1e12, .upper = 1e12,
-		  .help = "horizontal force on the bottom cube, ramped from 0 to this, N" },
+		  .help = "horizontal force on the bottom cube, ramped from 0 to this, N; a frictionless stop holds the second cube" },
 		{ .name = "pull_time", .value = 0, .lower = 0, .upper = 1e6,
 		  .help = "length of that ramp, s; 0: the whole run" },
 	},

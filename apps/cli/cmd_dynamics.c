@@ -16,6 +16,8 @@ static const cliOption options[] = {
 
 #include "knuckle/io.h"
 
+#define MAX_VELOCITIES 5000 // of which a mass matrix is printed
+
 typedef struct Dynamics {
 	knTreeFile file;
 	knTreeWork* work;
@@ -146,11 +148,32 @@ static int output(const knJson* json, const char* path) {
 	return cliOutputFile_Commit(&out) ? CLI_DONE : CLI_BAD_INPUT;
 }
 
+static bool allFinite(const double* values, int count) {
+	bool finite = true;
+	for (int i = 0; i < count; ++i) {
+		finite = finite && knIsFinite(values[i]);
+	}
+	return finite;
+}
+
+static bool isFinite(const Dynamics* d) {
+	int nv = d->file.nv;
+	return allFinite(d->bias, nv) && allFinite(d->qdd, nv) && allFinite(d->qddForced, nv) &&
+		   allFinite(d->H, nv * nv);
+}
+
 static int runDynamics(const char* in, const char* out) {
 	Dynamics d = { 0 };
 	knError error = { 0 };
 	if (knTreeFile_Load(in, &d.file, &error) != KN_OK) {
 		return cliFailWith(CLI_BAD_INPUT, &error);
+	}
+	if (d.file.nv > MAX_VELOCITIES) {
+		int count = d.file.nv;
+		knTreeFile_Free(&d.file);
+		return cliFail(CLI_BAD_INPUT,
+					   "%s: %d velocity coordinates are too many to print a mass matrix for; %d are allowed",
+					   in, count, MAX_VELOCITIES);
 	}
 	int status = CLI_FAILED;
 	if (openDynamics(&d)) {
@@ -158,8 +181,13 @@ static int runDynamics(const char* in, const char* out) {
 		knAllocator allocator = knAllocator_Default();
 		knJson_Init(&json, &allocator);
 		compute(&d);
-		writeResults(&json, &d);
-		status = output(&json, out);
+		if (isFinite(&d)) {
+			writeResults(&json, &d);
+			status = output(&json, out);
+		} else {
+			status = cliFail(CLI_BAD_INPUT,
+							 "%s: the results are not finite; its numbers are too large or too small", in);
+		}
 		knJson_Free(&json);
 	} else {
 		cliFail(CLI_FAILED, "out of memory");

@@ -207,7 +207,9 @@ static void applyCommon(knScene* scene, const CommonValues* values) {
 			continue;
 		}
 		knShapeDef* def = knScene_EditShape(scene, shape);
-		def->friction = values->friction >= 0.0 ? values->friction : def->friction;
+		// ice, and stops that must not rub, stay frictionless
+		bool smooth = def->friction == 0.0 && KN_ID_IS_NULL(knScene_GetShapeBody(scene, shape));
+		def->friction = values->friction >= 0.0 && !smooth ? values->friction : def->friction;
 		def->restitution = values->restitution >= 0.0 ? values->restitution : def->restitution;
 	}
 }

@@ -7,7 +7,8 @@
 // normal row n and has the bounds +-mu_i x_n, which move with the solution.
 //
 // One residual judges every solver: H_i = min(x_i - lo_i, max(x_i - hi_i, w_i)), zero exactly at a solution;
-// theta = H.H/2 is the merit. Rows are scaled by 1/sqrt(A_ii) in both.
+// theta = H.H/2 is the merit. Rows are scaled by 1/sqrt(A_ii) in both. A semidefinite problem without friction also
+// minimises x.Ax/2 + b.x between its bounds: that is what sweeps go down on, while theta may rise for a moment.
 //
 //   solver        A                        what it gives
 //   Dantzig       symmetric semidefinite   exact, about one pivot an unknown
@@ -54,7 +55,9 @@ typedef struct knLcpOptions {
 	bool warm;      // start from the x given; else from zero (clamped to the bounds)
 	knLcpStopFn* stop; // NULL: never
 	void* stopContext;
-	double* history; // [historyCapacity] theta after each iteration of iterative solvers; NULL: none
+	// of iterative solvers, [historyCapacity] each; NULL: not wanted
+	double* history;    // theta of the best x after each iteration: of what a stop there would return
+	double* objectives; // x.Ax/2 + b.x of each iteration itself, which Gauss-Seidel and Jacobi sweeps lower
 	int historyCapacity;
 	const knAllocator* allocator; // NULL: default
 } knLcpOptions;

@@ -62,6 +62,16 @@ KN_LANES_INLINE knLanes knLanes_Mul(const knLanes33* m, knLanes v) {
 	return m->x * knLanes_X(v) + m->y * knLanes_Y(v) + m->z * knLanes_Z(v);
 }
 
+// x + y + z in every lane.
+KN_LANES_INLINE knLanes knLanes_SumAll(knLanes p) {
+	return knLanes_X(p) + knLanes_Y(p) + knLanes_Z(p);
+}
+
+// m v for a v in memory: its numbers are spread as they are read.
+KN_LANES_INLINE knLanes knLanes_MulNumbers(const knLanes33* m, const double* v) {
+	return m->x * knLanes_All(v[0]) + m->y * knLanes_All(v[1]) + m->z * knLanes_All(v[2]);
+}
+
 KN_LANES_INLINE knLanes33 knLanes_Transpose(const knLanes33* m) {
 	knLanes33 t;
 	knLanes low = __builtin_shufflevector(m->x, m->y, 0, 4, 1, 5);  // x0 y0 x1 y1

@@ -1,142 +1,52 @@
-// Kinematics: poses, velocities, accelerations for qdd = 0, and what is read off them.
+// Kinematics: what is read off the poses and velocities of all links.
 #include "articulated/tree.h"
-
-static knTreeMotion worldMotion(const knLanes33* R, knTwist t) {
-	return (knTreeMotion){ knLanes_Mul(R, knLanes_FromVec(t.ang)), knLanes_Mul(R, knLanes_FromVec(t.lin)) };
-}
-
-// --- one link --------------------------------------------------------------------------------------------
-
-// A hinge turns about the joint frame's x axis: its y and z columns mix.
-KN_LANES_INLINE void placeHinge(const knTreeNode* node, const knLanes33* parent, double angle,
-								knTreePose* pose) {
-	double sine, cosine;
-	knSinCos(angle, &sine, &cosine);
-	knLanes33 rest = knLanes_MulMat(parent, &node->turn);
-	knLanes s = knLanes_All(sine), c = knLanes_All(cosine);
-	pose->R.x = rest.x;
-	pose->R.y = rest.y * c + rest.z * s;
-	pose->R.z = rest.z * c - rest.y * s;
-	pose->r = knLanes_Mul(parent, node->shift);
-}
-
-void knTree_PlaceWide(const knTree* tree, knTreeWork* work, int i, const knLanes33* parent, const double* q) {
-	const knTreeNode* node = &tree->nodes[i];
-	const knJointOps* ops = knJointOps_Get(node->kind);
-	knFrame J = ops->transform(&tree->joints[i], q + node->qOffset);
-	knMat33 turn = knQuat_ToMat33(J.q);
-	knLanes33 turned = knLanes_FromMat(&turn), rest = knLanes_MulMat(parent, &node->turn);
-	knTreePose* pose = &work->pose[i];
-	pose->R = knLanes_MulMat(&rest, &turned);
-	pose->r = knLanes_Mul(parent, node->shift) + knLanes_Mul(&rest, knLanes_FromVec(J.p));
-	knTwist S[KN_JOINT_MAX_V];
-	ops->subspace(&tree->joints[i], q + node->qOffset, S);
-	for (int k = 0; k < node->nv; ++k) {
-		work->S[node->vOffset + k] = worldMotion(&pose->R, S[k]);
-	}
-}
-
-knTreeMotion knTree_WideVelocity(const knTree* tree, const knTreeWork* work, int i, const double* v) {
-	const knTreeNode* node = &tree->nodes[i];
-	knTreeMotion sum = { knLanes_All(0.0), knLanes_All(0.0) };
-	for (int k = 0; k < node->nv; ++k) {
-		const knTreeMotion* S = &work->S[node->vOffset + k];
-		knLanes speed = knLanes_All(v[node->vOffset + k]);
-		sum.ang += S->ang * speed;
-		sum.lin += S->lin * speed;
-	}
-	return sum;
-}
-
-// With (w', s) the joint's velocity: w_p x w' and 2 w_p x s + w' x s, and what S itself changes by.
-knTreeMotion knTree_WideBias(const knTree* tree, const knTreeWork* work, int i, knLanes parent,
-							 const double* q, const double* v) {
-	const knTreeNode* node = &tree->nodes[i];
-	knTreeMotion joint = knTree_WideVelocity(tree, work, i, v);
-	knTwist rate =
-		knJointOps_Get(node->kind)->subspaceRate(&tree->joints[i], q + node->qOffset, v + node->vOffset);
-	knTreeMotion own = worldMotion(&work->pose[i].R, rate);
-	own.ang += knLanes_Cross(parent, joint.ang);
-	own.lin += knLanes_Cross(parent + parent + joint.ang, joint.lin);
-	return own;
-}
-
-// --- all links -------------------------------------------------------------------------------------------
-
-static const knLanes33* parentAxes(const knTreeWork* work, const knTreeNode* node, const knLanes33* world) {
-	return node->parent >= 0 ? &work->pose[node->parent].R : world;
-}
-
-void knTree_Place(const knTree* tree, knTreeWork* work, const double* q) {
-	const knLanes33 world = knTree_WorldAxes();
-	for (int i = 0; i < tree->count; ++i) {
-		const knTreeNode* node = &tree->nodes[i];
-		const knLanes33* parent = parentAxes(work, node, &world);
-		if (knTreeNode_IsHinge(node)) {
-			placeHinge(node, parent, q[node->qOffset], &work->pose[i]);
-		} else {
-			knTree_PlaceWide(tree, work, i, parent, q);
-		}
-	}
-}
-
-void knTree_Sweep(const knTree* tree, knTreeWork* work, const double* q, const double* v, knVec3 gravity) {
-	const knLanes33 world = knTree_WorldAxes();
-	const knTreeMotion still = { knLanes_All(0.0), knLanes_All(0.0) };
-	const knTreeMotion lifted = { knLanes_All(0.0), -knLanes_FromVec(gravity) };
-	for (int i = 0; i < tree->count; ++i) {
-		const knTreeNode* node = &tree->nodes[i];
-		int p = node->parent;
-		const knLanes33* axes = p >= 0 ? &work->pose[p].R : &world;
-		const knTreeMotion vp = p >= 0 ? work->velocity[p] : still, ap = p >= 0 ? work->motion[p] : lifted;
-		knTreePose* pose = &work->pose[i];
-		knTreeMotion joint, bias;
-		if (knTreeNode_IsHinge(node)) {
-			placeHinge(node, axes, q[node->qOffset], pose);
-			joint.ang = pose->R.x * knLanes_All(v[node->vOffset]);
-			joint.lin = bias.lin = knLanes_All(0.0);
-			bias.ang = knLanes_Cross(vp.ang, joint.ang);
-		} else {
-			knTree_PlaceWide(tree, work, i, axes, q);
-			joint = knTree_WideVelocity(tree, work, i, v);
-			bias = knTree_WideBias(tree, work, i, vp.ang, q, v);
-		}
-		knLanes swing = knLanes_Cross(vp.ang, pose->r);
-		knTreeMotion velocity = { vp.ang + joint.ang, vp.lin + swing + joint.lin };
-		knTreeMotion motion = { ap.ang + bias.ang, ap.lin + knLanes_Cross(ap.ang, pose->r) +
-													   knLanes_Cross(vp.ang, swing) + bias.lin };
-		work->velocity[i] = velocity;
-		work->motion[i] = motion;
-		work->rigid[i] = knTreeNode_Rigid(node, &pose->R);
-		work->force[i] = knTreeRigid_Force(&work->rigid[i], node->mass, velocity.ang, &motion);
-	}
-}
 
 // --- what users read -------------------------------------------------------------------------------------
 
-void knTree_FindOrigins(const knTree* tree, knTreeWork* work) {
-	for (int i = 0; i < tree->count; ++i) {
-		int p = tree->nodes[i].parent;
-		knVec3 from = p >= 0 ? work->origin[p] : knZero3();
-		work->origin[i] = knAdd(from, knLanes_ToVec(work->pose[i].r));
-	}
-}
-
 void knTree_Kinematics(const knTree* tree, knTreeWork* work, const double* q, const double* v) {
-	knTree_Sweep(tree, work, q, v, knZero3());
-	knTree_FindOrigins(tree, work);
+	tree->kernel->sweep(tree, work, q, v, NULL, knZero3());
 }
 
 knFrame knTree_LinkFrame(const knTree* tree, const knTreeWork* work, int link) {
 	knMat33 R = knLanes_ToMat(&work->pose[link].R);
-	knFrame joint = knMakeFrame(work->origin[link], knQuat_FromMat33(&R));
+	knFrame joint = knMakeFrame(knLanes_ToVec(work->origin[link]), knQuat_FromMat33(&R));
 	return knMulF(joint, knInvF(tree->inLink[link]));
 }
 
 knTwist knTree_LinkVelocity(const knTree* tree, const knTreeWork* work, int link) {
 	knVec3 w = knLanes_ToVec(work->velocity[link].ang), u = knLanes_ToVec(work->velocity[link].lin);
-	knVec3 arm = knSub(knTree_LinkFrame(tree, work, link).p, work->origin[link]);
+	knVec3 arm = knSub(knTree_LinkFrame(tree, work, link).p, knLanes_ToVec(work->origin[link]));
 	return (knTwist){ w, knAdd(u, knCross(w, arm)) };
+}
+
+static knVec3 pointVelocity(knFrame frame, knTwist velocity, knVec3 point) {
+	return knAdd(velocity.lin, knCross(velocity.ang, knSub(point, frame.p)));
+}
+
+void knTree_ReadLinks(const knTree* tree, const knTreeWork* work, const knFrame* frames,
+					  const knTwist* velocities, double* q, double* v) {
+	knMat33 axes = knLanes_ToMat(&work->base->pose.R);
+	knFrame base = knMakeFrame(knLanes_ToVec(work->base->pose.r), knQuat_FromMat33(&axes));
+	knTwist baseVelocity = { knLanes_ToVec(work->base->velocity.ang),
+							 knLanes_ToVec(work->base->velocity.lin) };
+	for (int i = 0; i < tree->count; ++i) {
+		const knTreeNode* node = &tree->nodes[i];
+		int p = node->parent;
+		const knJoint* joint = &tree->joints[i];
+		knFrame from = p >= 0 ? frames[p] : base;
+		knTwist drift = p >= 0 ? velocities[p] : baseVelocity;
+		knFrame outer = knMulF(p >= 0 ? knMulF(from, tree->inLink[p]) : from, tree->rest[i]);
+		knFrame inner = knMulF(frames[i], tree->inLink[i]), J = knInvMulF(outer, inner);
+		knTwist relative = { knSub(velocities[i].ang, drift.ang),
+							 knSub(pointVelocity(frames[i], velocities[i], inner.p),
+								   pointVelocity(from, drift, inner.p)) };
+		double previous[KN_JOINT_MAX_Q];
+		for (int k = 0; k < joint->nq; ++k) {
+			previous[k] = q[node->qOffset + k];
+		}
+		knJointOps_Get(node->kind)->coordinates(joint, J, previous, q + node->qOffset);
+		knJoint_Velocities(joint, J, q + node->qOffset, knInvRotateT(outer.q, relative), v + node->vOffset);
+	}
 }
 
 knTreeForce knTree_UserForce(const knTree* tree, const knTreeWork* work, int i, const knTwist* forces) {
@@ -153,12 +63,10 @@ void knTree_Jacobian(const knTree* tree, const knTreeWork* work, int link, knVec
 	}
 	for (int i = link; i >= 0; i = tree->nodes[i].parent) {
 		const knTreeNode* node = &tree->nodes[i];
-		knVec3 arm = knSub(point, work->origin[i]);
+		knVec3 arm = knSub(point, knLanes_ToVec(work->origin[i]));
 		for (int k = 0; k < node->nv; ++k) {
-			const knTreeMotion* S = &work->S[node->vOffset + k];
-			bool hinge = knTreeNode_IsHinge(node);
-			knVec3 ang = knLanes_ToVec(hinge ? work->pose[i].R.x : S->ang);
-			knVec3 lin = knAdd(hinge ? knZero3() : knLanes_ToVec(S->lin), knCross(ang, arm));
+			knTreeMotion S = knTree_Column(tree, work, i, k);
+			knVec3 ang = knLanes_ToVec(S.ang), lin = knAdd(knLanes_ToVec(S.lin), knCross(ang, arm));
 			double column[6] = { ang.x, ang.y, ang.z, lin.x, lin.y, lin.z };
 			for (int row = 0; row < 6; ++row) {
 				J[row * nv + node->vOffset + k] = column[row];
@@ -187,8 +95,8 @@ double knTree_PotentialEnergy(const knTree* tree, const knTreeWork* work, knVec3
 	double sum = 0.0;
 	for (int i = 0; i < tree->count; ++i) {
 		const knTreeNode* node = &tree->nodes[i];
-		knVec3 moment = knLanes_ToVec(knLanes_Mul(&work->pose[i].R, node->momentArm));
-		sum -= knDot(gravity, knMulAdd(moment, node->mass, work->origin[i]));
+		knVec3 moment = knLanes_ToVec(knLanes_MulNumbers(&work->pose[i].R, node->momentArm));
+		sum -= knDot(gravity, knMulAdd(moment, node->mass, knLanes_ToVec(work->origin[i])));
 	}
 	return sum;
 }
@@ -198,7 +106,7 @@ knTwist knTree_Momentum(const knTree* tree, const knTreeWork* work, knVec3 point
 	for (int i = 0; i < tree->count; ++i) {
 		knTreeForce momentum = linkMomentum(tree, work, i);
 		knVec3 p = knLanes_ToVec(momentum.f);
-		knVec3 L = knAdd(knLanes_ToVec(momentum.n), knCross(knSub(work->origin[i], point), p));
+		knVec3 L = knAdd(knLanes_ToVec(momentum.n), knCross(knSub(knLanes_ToVec(work->origin[i]), point), p));
 		sum = (knTwist){ knAdd(sum.ang, L), knAdd(sum.lin, p) };
 	}
 	return sum;

@@ -95,6 +95,12 @@ static knStatus checkLink(const knTreeLink* links, int i, knError* error) {
 
 // --- creation --------------------------------------------------------------------------------------------
 
+static void storeVec(knVec3 v, double* numbers) {
+	numbers[0] = v.x;
+	numbers[1] = v.y;
+	numbers[2] = v.z;
+}
+
 static void compileNode(knTree* tree, const knTreeLink* link, int i) {
 	knTreeNode* node = &tree->nodes[i];
 	const knJointOps* ops = knJointOps_Get(link->kind);
@@ -109,18 +115,24 @@ static void compileNode(knTree* tree, const knTreeLink* link, int i) {
 	tree->inLink[i] = link->frameChild;
 
 	knFrame parent = link->parent >= 0 ? tree->inLink[link->parent] : knIdentityF();
-	knFrame rest = knInvMulF(parent, link->frameParent);
+	knFrame rest = tree->rest[i] = knInvMulF(parent, link->frameParent);
 	knMat33 turn = knQuat_ToMat33(rest.q);
-	node->turn = knLanes_FromMat(&turn);
-	node->shift = knLanes_FromVec(rest.p);
+	storeVec(turn.cx, node->turn);
+	storeVec(turn.cy, node->turn + 3);
+	storeVec(turn.cz, node->turn + 6);
+	storeVec(rest.p, node->shift);
 
 	// mass properties in the child joint frame, inertia about its origin
 	knMassProps props = knMassProps_Transform(&link->mass, knInvF(link->frameChild));
+	tree->mass[i] = props;
 	knMat33 skew = knSkew(props.center), square = knMulMM(&skew, &skew);
 	square = knScaleM(-props.mass, &square);
 	knMat33 origin = knAddMM(&props.inertia, &square);
-	node->inertia = knLanes_FromMat(&origin);
-	node->momentArm = knLanes_FromVec(knScale(props.mass, props.center));
+	storeVec(origin.cx, node->inertia);
+	node->inertia[3] = origin.cy.y;
+	node->inertia[4] = origin.cz.y;
+	node->inertia[5] = origin.cz.z;
+	storeVec(knScale(props.mass, props.center), node->momentArm);
 	node->mass = props.mass;
 }
 
@@ -160,13 +172,17 @@ knTree* knTree_Create(const knTreeLink* links, int count, const knAllocator* all
 	knTree* tree = knAllocZero(&source, sizeof(knTree));
 	if (tree != NULL) {
 		tree->allocator = source;
+		tree->kernel = knTreeKernel_Best();
 		tree->count = count;
 		tree->nodes = knAllocZero(&source, (size_t)count * sizeof(knTreeNode));
 		tree->joints = knAllocZero(&source, (size_t)count * sizeof(knJoint));
 		tree->inLink = knAllocZero(&source, (size_t)count * sizeof(knFrame));
+		tree->rest = knAllocZero(&source, (size_t)count * sizeof(knFrame));
+		tree->mass = knAllocZero(&source, (size_t)count * sizeof(knMassProps));
 	}
 	bool room =
-		tree != NULL && (count == 0 || (tree->nodes != NULL && tree->joints != NULL && tree->inLink != NULL));
+		tree != NULL && (count == 0 || (tree->nodes != NULL && tree->joints != NULL && tree->inLink != NULL &&
+										tree->rest != NULL && tree->mass != NULL));
 	for (int i = 0; room && i < count; ++i) {
 		compileNode(tree, &links[i], i);
 	}
@@ -187,6 +203,8 @@ void knTree_Destroy(knTree* tree) {
 	knFree(&allocator, tree->nodes, n * sizeof(knTreeNode));
 	knFree(&allocator, tree->joints, n * sizeof(knJoint));
 	knFree(&allocator, tree->inLink, n * sizeof(knFrame));
+	knFree(&allocator, tree->rest, n * sizeof(knFrame));
+	knFree(&allocator, tree->mass, n * sizeof(knMassProps));
 	knFree(&allocator, tree, sizeof(knTree));
 }
 
@@ -246,8 +264,11 @@ static size_t layOut(knTreeWork* work, const knTree* tree, char* block) {
 	size_t n = (size_t)tree->count, nv = (size_t)tree->nv, at = 0;
 	bool wide = false;
 	for (int i = 0; i < tree->count; ++i) {
-		wide = wide || !knTreeNode_IsHinge(&tree->nodes[i]);
+		wide = wide || knTreeNode_IsWide(&tree->nodes[i]);
 	}
+	work->base = carve(block, &at, sizeof(knTreeBase));
+	work->sine = carve(block, &at, ((size_t)tree->nq + 4) * sizeof(double));
+	work->cosine = carve(block, &at, ((size_t)tree->nq + 4) * sizeof(double));
 	work->pose = carve(block, &at, n * sizeof(knTreePose));
 	work->velocity = carve(block, &at, n * sizeof(knTreeMotion));
 	work->motion = carve(block, &at, n * sizeof(knTreeMotion));
@@ -258,11 +279,11 @@ static size_t layOut(knTreeWork* work, const knTree* tree, char* block) {
 	work->S = carve(block, &at, nv * sizeof(knTreeMotion));
 	work->slots = carve(block, &at, (size_t)tree->slotCount * sizeof(knTreeShare));
 	work->composite = carve(block, &at, n * sizeof(knTreeInertia));
-	work->origin = carve(block, &at, n * sizeof(knVec3));
-	work->probeForce = carve(block, &at, n * sizeof(*work->probeForce));
-	work->probeMotion = carve(block, &at, n * sizeof(*work->probeMotion));
-	work->probe = carve(block, &at, nv * sizeof(*work->probe));
-	work->path = carve(block, &at, n * sizeof(int));
+	work->sums = carve(block, &at, n * sizeof(knTreeSums));
+	work->columns = carve(block, &at, nv * sizeof(knTreeColumn));
+	work->linkFrames = carve(block, &at, n * sizeof(knFrame));
+	work->linkVelocities = carve(block, &at, n * sizeof(knTwist));
+	work->origin = carve(block, &at, n * sizeof(knLanes));
 	return at;
 }
 
@@ -280,7 +301,14 @@ knTreeWork* knTreeWork_Create(const knTree* tree, const knAllocator* allocator, 
 		return NULL;
 	}
 	layOut(work, tree, work->block);
+	knTreeWork_SetBase(work, knIdentityF(), knZeroTwist());
 	return work;
+}
+
+void knTreeWork_SetBase(knTreeWork* work, knFrame frame, knTwist velocity) {
+	knMat33 axes = knQuat_ToMat33(frame.q);
+	work->base->pose = (knTreePose){ knLanes_FromMat(&axes), knLanes_FromVec(frame.p) };
+	work->base->velocity = (knTreeMotion){ knLanes_FromVec(velocity.ang), knLanes_FromVec(velocity.lin) };
 }
 
 void knTreeWork_Destroy(knTreeWork* work) {

@@ -10,23 +10,25 @@
 //                 | H  C   |
 //
 // S_i = R_i S(q) with S(q) constant in the child joint frame for all joints but the universal one. A hinge's S is
-// (x axis of R_i; 0): it has kernels of its own.
+// (x axis of R_i; 0) and a slider's (0; that axis): these have kernels of their own.
 //
 // Accelerations are split: `bias` is that of all links for qdd = 0 (gravity as an acceleration of the base), and what
 // qdd adds obeys the same recursion without velocity terms.
 #pragma once
 
+#include "articulated/kernel.h"
 #include "articulated/lanes.h"
 #include "core/alloc.h"
 #include "knuckle/articulated.h"
 #include "model/joint.h"
 
-// What never changes of a link. Its own frame here is the child joint frame.
+// What never changes of a link. Its own frame here is the child joint frame. Plain numbers, so that a step over a long
+// chain reads little memory.
 typedef struct knTreeNode {
-	knLanes33 turn;    // joint frame at rest, seen from the parent's child joint frame
-	knLanes shift;     // its origin there
-	knLanes33 inertia; // about the origin
-	knLanes momentArm; // mass times centre
+	double turn[9];      // joint frame at rest, seen from the parent's child joint frame; columns
+	double shift[3];     // its origin there
+	double inertia[6];   // about the origin: xx, xy, xz, yy, yz, zz
+	double momentArm[3]; // mass times centre
 	double mass;
 	int parent;
 	knJointKind kind;
@@ -38,10 +40,13 @@ typedef struct knTreeNode {
 
 struct knTree {
 	knAllocator allocator;
+	const knTreeKernel* kernel;
 	int count, nq, nv, slotCount;
 	knTreeNode* nodes; // [count]
 	knJoint* joints;   // [count] for the general kernel: kind and sizes only
 	knFrame* inLink;   // [count] child joint frame in the link's own frame
+	knFrame* rest;     // [count] joint frame at rest, seen from the parent's child joint frame
+	knMassProps* mass; // [count] in the child joint frame, inertia about the centre
 };
 
 typedef struct knTreeInertia {
@@ -74,10 +79,11 @@ typedef struct knTreeShare {
 	knTreeForce force;
 } knTreeShare;
 
-// A hinge after the articulated pass: U = IA S, 1/D, u = tau - S.p.
+// A hinge or slider after the articulated pass. U = IA S seen from the parent's origin: what a motion of the parent asks of
+// the joint, and what the joint's u gives to the parent.
 typedef struct knTreeJoint {
-	knTreeForce U;
-	double invD, u;
+	knTreeForce V;  // U/D
+	double invD, x; // 1/D, u/D with u = tau - S.p
 } knTreeJoint;
 
 // Any other joint; there is room where the tree has one.
@@ -87,30 +93,63 @@ typedef struct knTreeWideJoint {
 	double u[6];
 } knTreeWideJoint;
 
+// A 6 x 3 matrix x -> (T x, x x t): what turns a spatial force.
+typedef struct knTreeTurning {
+	knMat33 T;
+	knVec3 t;
+} knTreeTurning;
+
+// Sums over a subtree for derivatives, about the first joint's origin (derivatives.c).
+typedef struct knTreeSums {
+	double mass;
+	knVec3 h;  // mass times centre
+	knMat33 A; // inertia about the origin
+	knTwist F; // force that the subtree asks for
+	knTreeTurning B, E;
+} knTreeSums;
+
+// A velocity coordinate for derivatives, about the same point.
+typedef struct knTreeColumn {
+	knTwist J, Z, Y;
+	knVec3 W; // angular part
+} knTreeColumn;
+
+// What the roots hang on: the world, or a body that a user moves.
+typedef struct knTreeBase {
+	knTreePose pose; // r: the base's origin in the world
+	knTreeMotion velocity;
+} knTreeBase;
+
 struct knTreeWork {
 	knAllocator allocator;
 	void* block;
 	size_t blockSize;
+	knTreeBase* base;         // [1] written by knTreeWork_SetBase
+	double *sine, *cosine;    // [nq] of all coordinates, of use for hinges
 	knTreePose* pose;         // [count]
 	knTreeMotion* velocity;   // [count]
 	knTreeMotion* motion;     // [count] accelerations, or velocity changes
 	knTreeForce* force;       // [count]
 	knTreeRigid* rigid;       // [count]
 	knTreeJoint* joint;       // [count]
-	knTreeWideJoint* wide;    // [count] if any joint is no hinge
-	knTreeMotion* S;          // [nv] subspace columns, world axes; not written for hinges
+	knTreeWideJoint* wide;    // [count] if any joint is neither hinge nor slider
+	knTreeMotion* S;          // [nv] subspace columns, world axes; not written for hinges and sliders
 	knTreeShare* slots;       // [slotCount]
 	knTreeInertia* composite; // [count]
-	knVec3* origin; // [count] O_i in the world, written by knTree_Kinematics and knTree_PrepareImpulses
-	// the three unit impulses of a collision matrix
-	knTreeForce (*probeForce)[3];   // [count]
-	knTreeMotion (*probeMotion)[3]; // [count]
-	double (*probe)[3];             // [nv] S.Y
-	int* path;                      // [count]
+	knTreeSums* sums;         // [count] derivatives.c
+	knTreeColumn* columns;    // [nv] derivatives.c
+	knFrame* linkFrames;      // [count] linkage.c
+	knTwist* linkVelocities;  // [count] linkage.c
+	knLanes* origin;          // [count] O_i in the world, written with the poses
 };
 
 static inline bool knTreeNode_IsHinge(const knTreeNode* node) {
 	return node->kind == KN_JOINT_HINGE;
+}
+
+// Neither hinge nor slider.
+static inline bool knTreeNode_IsWide(const knTreeNode* node) {
+	return node->kind != KN_JOINT_HINGE && node->kind != KN_JOINT_SLIDER;
 }
 
 // --- recursions' steps -------------------------------------------------------------------------------------
@@ -124,20 +163,24 @@ KN_LANES_INLINE void knTreeForce_AddShifted(knTreeForce* parent, const knTreeFor
 	parent->f += child->f;
 }
 
-// X^T I X for the shift by r, with P = [r] H:  C' = C,  H' = H - C [r],  A' = A + P + P^T - [r] C [r].
-KN_LANES_INLINE knTreeInertia knTreeInertia_Shift(const knTreeInertia* in, knLanes r) {
+// X^T I X for the shift by r:  C' = C,  H' = H - C [r],  A' = A + [r] H' + ([r] H)^T. Ht is H transposed.
+KN_LANES_INLINE knTreeInertia knTreeInertia_ShiftWith(const knTreeInertia* in, const knLanes33* Ht,
+													  knLanes r) {
 	knLanes rx = knLanes_X(r), ry = knLanes_Y(r), rz = knLanes_Z(r);
 	knTreeInertia out;
-	// C [r], by columns of C
-	knLanes33 Cr = { in->C.y * rz - in->C.z * ry, in->C.z * rx - in->C.x * rz, in->C.x * ry - in->C.y * rx };
-	knLanes33 P = { knLanes_Cross(r, in->H.x), knLanes_Cross(r, in->H.y), knLanes_Cross(r, in->H.z) };
-	knLanes33 Pt = knLanes_Transpose(&P);
 	out.C = in->C;
-	out.H = (knLanes33){ in->H.x - Cr.x, in->H.y - Cr.y, in->H.z - Cr.z };
-	out.A.x = in->A.x + P.x + Pt.x - knLanes_Cross(r, Cr.x);
-	out.A.y = in->A.y + P.y + Pt.y - knLanes_Cross(r, Cr.y);
-	out.A.z = in->A.z + P.z + Pt.z - knLanes_Cross(r, Cr.z);
+	out.H.x = in->H.x - (in->C.y * rz - in->C.z * ry);
+	out.H.y = in->H.y - (in->C.z * rx - in->C.x * rz);
+	out.H.z = in->H.z - (in->C.x * ry - in->C.y * rx);
+	out.A.x = in->A.x + (Ht->z * ry - Ht->y * rz) + knLanes_Cross(r, out.H.x);
+	out.A.y = in->A.y + (Ht->x * rz - Ht->z * rx) + knLanes_Cross(r, out.H.y);
+	out.A.z = in->A.z + (Ht->y * rx - Ht->x * ry) + knLanes_Cross(r, out.H.z);
 	return out;
+}
+
+KN_LANES_INLINE knTreeInertia knTreeInertia_Shift(const knTreeInertia* in, knLanes r) {
+	knLanes33 Ht = knLanes_Transpose(&in->H);
+	return knTreeInertia_ShiftWith(in, &Ht, r);
 }
 
 KN_LANES_INLINE void knTreeInertia_Add(knTreeInertia* a, const knTreeInertia* b) {
@@ -148,8 +191,14 @@ KN_LANES_INLINE void knTreeInertia_Add(knTreeInertia* a, const knTreeInertia* b)
 
 // The link's own inertia at its pose: A and the moment arm h = m c, world axes.
 KN_LANES_INLINE knTreeRigid knTreeNode_Rigid(const knTreeNode* node, const knLanes33* R) {
-	knLanes33 T = knLanes_MulMat(R, &node->inertia), Rt = knLanes_Transpose(R);
-	return (knTreeRigid){ knLanes_MulMat(&T, &Rt), knLanes_Mul(R, node->momentArm) };
+	const double* I = node->inertia;
+	double yColumn[3] = { I[1], I[3], I[4] }, zColumn[3] = { I[2], I[4], I[5] };
+	knLanes33 T = { knLanes_MulNumbers(R, I), knLanes_MulNumbers(R, yColumn),
+					knLanes_MulNumbers(R, zColumn) };
+	knLanes33 A = { T.x * knLanes_X(R->x) + T.y * knLanes_X(R->y) + T.z * knLanes_X(R->z),
+					T.x * knLanes_Y(R->x) + T.y * knLanes_Y(R->y) + T.z * knLanes_Y(R->z),
+					T.x * knLanes_Z(R->x) + T.y * knLanes_Z(R->y) + T.z * knLanes_Z(R->z) };
+	return (knTreeRigid){ A, knLanes_MulNumbers(R, node->momentArm) };
 }
 
 KN_LANES_INLINE knTreeInertia knTreeRigid_Full(const knTreeRigid* rigid, double m) {
@@ -187,33 +236,22 @@ KN_LANES_INLINE knTreeForce knTreeRigid_Force(const knTreeRigid* rigid, double m
 							  knLanes_Cross(w, knLanes_Cross(w, h)) };
 }
 
+// A column of S, world axes, at O_i.
+KN_LANES_INLINE knTreeMotion knTree_Column(const knTree* tree, const knTreeWork* work, int i, int k) {
+	const knTreeNode* node = &tree->nodes[i];
+	const knLanes none = knLanes_All(0.0);
+	if (knTreeNode_IsHinge(node)) {
+		return (knTreeMotion){ work->pose[i].R.x, none };
+	}
+	return knTreeNode_IsWide(node) ? work->S[node->vOffset + k] : (knTreeMotion){ none, work->pose[i].R.x };
+}
+
 // --- poses.c -----------------------------------------------------------------------------------------------
-
-// Pose of a link that is no hinge, and its columns of S, from its parent's axes.
-void knTree_PlaceWide(const knTree* tree, knTreeWork* work, int i, const knLanes33* parent, const double* q);
-// Velocity that the joint adds, and the acceleration it adds at qdd = 0 beside that of the shift; a link that is no
-// hinge. `parent` is the parent's angular velocity.
-knTreeMotion knTree_WideVelocity(const knTree* tree, const knTreeWork* work, int i, const double* v);
-knTreeMotion knTree_WideBias(const knTree* tree, const knTreeWork* work, int i, knLanes parent,
-							 const double* q, const double* v);
-// Poses of all links.
-void knTree_Place(const knTree* tree, knTreeWork* work, const double* q);
-// Poses, velocities, accelerations for qdd = 0 of all links, and the forces their inertias ask for at these.
-void knTree_Sweep(const knTree* tree, knTreeWork* work, const double* q, const double* v, knVec3 gravity);
-
-// Origins of all joints in the world, from the poses.
-void knTree_FindOrigins(const knTree* tree, knTreeWork* work);
 
 // World moment about O_i and force of what a user applies at the link frame's origin.
 knTreeForce knTree_UserForce(const knTree* tree, const knTreeWork* work, int i, const knTwist* forces);
 
-// --- aba.c -------------------------------------------------------------------------------------------------
+// --- dynamics.c --------------------------------------------------------------------------------------------
 
-// Articulated inertias from work->rigid and work->pose; forces from work->force.
-void knTree_Gather(const knTree* tree, knTreeWork* work, const double* tau);
-// Joint motions from the joints' u, root to leaves.
-void knTree_Spread(const knTree* tree, knTreeWork* work, double* qdd);
-
-static inline knLanes33 knTree_WorldAxes(void) {
-	return (knLanes33){ { 1.0, 0.0, 0.0, 0.0 }, { 0.0, 1.0, 0.0, 0.0 }, { 0.0, 0.0, 1.0, 0.0 } };
-}
+// X <- H^-1 X with the factors of knTree_FactorMassMatrix, X nv x columns, row-major.
+void knTree_SolveMassMatrixRows(const knTree* tree, const double* H, double* X, int columns);

@@ -70,6 +70,19 @@ static void hullKinks(const knHull* hull, knVec3 n, double near, Kinks* k) {
 	}
 }
 
+static void triangleKinks(const knVec3 corners[3], knVec3 n, double near, Kinks* k) {
+	knVec3 normal = knNormalize(knCross(knSub(corners[1], corners[0]), knSub(corners[2], corners[0])));
+	if (knLengthSquared(knCross(normal, n)) < near * near) {
+		addNormal(k, normal);
+	}
+	for (int i = 0; i < 3; ++i) {
+		knVec3 edge = knNormalize(knSub(corners[i < 2 ? i + 1 : 0], corners[i]));
+		if (knAbs(knDot(edge, n)) < near) {
+			addEdge(k, edge);
+		}
+	}
+}
+
 // In the core's own frame.
 static Kinks kinksOf(const knCore* core, knVec3 n, double near) {
 	Kinks k = { .edgeCount = 0 };
@@ -79,6 +92,9 @@ static Kinks kinksOf(const knCore* core, knVec3 n, double near) {
 		break;
 	case KN_GEOM_HULL:
 		hullKinks(core->hull, n, near, &k);
+		break;
+	case KN_GEOM_MESH:
+		triangleKinks(core->corners, n, near, &k);
 		break;
 	case KN_GEOM_CYLINDER:
 	case KN_GEOM_CAPSULE:

@@ -2,14 +2,17 @@
 //
 // Shapes on frames that move have one tree, the others another; two shapes of the second never meet. Infinite
 // shapes are in neither. A shape that left its fat box is *dirty*: its leaf is moved, its pairs are dropped
-// from the list and found again by a walk through the trees. So a call costs what moved far enough, plus the
-// length of the list. The trees keep their shape while leaves move; one is rebuilt when many have moved and
+// from the list and found again: a few by a walk through the trees each, many by one walk of the trees against
+// themselves and each other, which does not begin at the root for each. So a call costs what moved far enough,
+// plus the length of the list. The trees keep their shape while leaves move; one is rebuilt when many have moved and
 // its boxes have grown.
 #include "collide/collider.h"
 
 #define REBUILD_GROWTH 1.5 // of the area of inner boxes
 #define REBUILD_SHARE 8    // and at least one item in so many has moved
 #define FEW_KEYS 32
+#define FEW_DIRTY 16 // one shape in so many: fewer are found one by one
+#define STACK 512    // pairs of nodes: less than six for each level of a tree
 
 // --- trees -----------------------------------------------------------------------------------------------
 
@@ -181,45 +184,114 @@ static void dropDirty(knCollider* c) {
 	c->pairs.count = kept;
 }
 
-// Finds the pairs of one dirty shape in one tree. Of two dirty shapes the first (by number) finds the pair;
-// when all are dirty, the first in the moving tree's order does, and the walk begins there.
-static knStatus findInTree(knCollider* c, int shape, int t, bool allDirty) {
-	const knBvh* tree = &c->trees[t];
-	bool inOrder = allDirty && t == KN_TREE_MOVING && treeOf(c, shape) == t;
-	int cursor = inOrder ? tree->leaves[c->items[shape]] + 1 : 0;
-	for (int item; (item = knBvh_Next(tree, &c->fat[shape], &cursor)) >= 0;) {
-		int other = c->treeShapes[t][item];
-		bool foundByOther = !inOrder && c->dirty[other] && other < shape;
-		if (other == shape || foundByOther || !knBroadPhase_MayTouch(c, shape, other)) {
-			continue;
-		}
-		if (c->pairs.count + c->fresh.count >= c->pairLimit) {
-			return KN_LIMIT;
-		}
-		if (!KN_ARRAY_PUSH(&c->allocator, &c->fresh, knPairKey_Make(shape, other))) {
-			return KN_NO_MEMORY;
-		}
+static knStatus addFresh(knCollider* c, int shape, int other) {
+	if (!knBroadPhase_MayTouch(c, shape, other)) {
+		return KN_OK;
 	}
-	return KN_OK;
+	if (c->pairs.count + c->fresh.count >= c->pairLimit) {
+		return KN_LIMIT;
+	}
+	return KN_ARRAY_PUSH(&c->allocator, &c->fresh, knPairKey_Make(shape, other)) ? KN_OK : KN_NO_MEMORY;
 }
 
-static knStatus findFresh(knCollider* c) {
-	c->fresh.count = 0;
-	bool allDirty = c->dirtyCount == c->shapeCount - c->planeCount;
-	for (int k = 0; k < c->dirtyCount; ++k) {
+// Finds the pairs of one dirty shape in one tree. Of two dirty shapes the first (by number) finds the pair.
+static knStatus findInTree(knCollider* c, int shape, int t) {
+	const knBvh* tree = &c->trees[t];
+	knStatus status = KN_OK;
+	int cursor = 0;
+	for (int item; status == KN_OK && (item = knBvh_Next(tree, &c->fat[shape], &cursor)) >= 0;) {
+		int other = c->treeShapes[t][item];
+		if (other != shape && !(c->dirty[other] && other < shape)) {
+			status = addFresh(c, shape, other);
+		}
+	}
+	return status;
+}
+
+static knStatus findOneByOne(knCollider* c) {
+	knStatus status = KN_OK;
+	for (int k = 0; status == KN_OK && k < c->dirtyCount; ++k) {
 		int shape = c->dirtyList[k];
 		if (!c->active[shape]) {
 			continue;
 		}
-		knStatus status = findInTree(c, shape, KN_TREE_MOVING, allDirty);
+		status = findInTree(c, shape, KN_TREE_MOVING);
 		if (status == KN_OK && treeOf(c, shape) == KN_TREE_MOVING) {
-			status = findInTree(c, shape, KN_TREE_FIXED, allDirty);
-		}
-		if (status != KN_OK) {
-			return status;
+			status = findInTree(c, shape, KN_TREE_FIXED);
 		}
 	}
+	return status;
+}
+
+// --- trees against each other ----------------------------------------------------------------------------
+
+// Children stand behind their parent, so backwards every node comes after its children.
+static void markNodes(knCollider* c, int t) {
+	const knBvh* tree = &c->trees[t];
+	uint8_t* marks = c->dirtyNodes[t];
+	for (int node = tree->nodeCount - 1; node >= 0; --node) {
+		const knBvhNode* n = &tree->nodes[node];
+		marks[node] = n->item >= 0 ? c->dirty[c->treeShapes[t][n->item]]
+								   : marks[node + 1] | marks[tree->nodes[node + 1].skip];
+	}
+}
+
+// A node of the moving tree and one of either, or the first with itself (b == a, in the same tree).
+typedef struct NodePair {
+	int a, b;
+} NodePair;
+
+// What a pair of nodes leaves to do; two leaves make a pair of shapes.
+static knStatus cross(knCollider* c, int t, NodePair pair, NodePair* stack, int* depth) {
+	const knBvh *treeA = &c->trees[KN_TREE_MOVING], *treeB = &c->trees[t];
+	const knBvhNode *a = &treeA->nodes[pair.a], *b = &treeB->nodes[pair.b];
+	if (!(c->dirtyNodes[KN_TREE_MOVING][pair.a] | c->dirtyNodes[t][pair.b]) ||
+		!knAabb_Overlap(a->box, b->box)) {
+		return KN_OK;
+	}
+	if (a->item >= 0 && b->item >= 0) {
+		return addFresh(c, c->treeShapes[KN_TREE_MOVING][a->item], c->treeShapes[t][b->item]);
+	}
+	// the one with more leaves is opened
+	bool openA = b->item >= 0 || (a->item < 0 && a->skip - pair.a >= b->skip - pair.b);
+	int left = (openA ? pair.a : pair.b) + 1, right = (openA ? treeA : treeB)->nodes[left].skip;
+	stack[(*depth)++] = openA ? (NodePair){ right, pair.b } : (NodePair){ pair.a, right };
+	stack[(*depth)++] = openA ? (NodePair){ left, pair.b } : (NodePair){ pair.a, left };
 	return KN_OK;
+}
+
+static knStatus findBetween(knCollider* c, int t) {
+	const knBvh *moving = &c->trees[KN_TREE_MOVING], *other = &c->trees[t];
+	NodePair stack[STACK];
+	int depth = 0;
+	knStatus status = KN_OK;
+	if (moving->nodeCount > 0 && other->nodeCount > 0) {
+		stack[depth++] = (NodePair){ 0, 0 };
+	}
+	while (status == KN_OK && depth > 0) {
+		KN_ASSERT(depth + 3 <= STACK);
+		NodePair pair = stack[--depth];
+		if (t != KN_TREE_MOVING || pair.a != pair.b) {
+			status = cross(c, t, pair, stack, &depth);
+		} else if (moving->nodes[pair.a].item < 0 && c->dirtyNodes[t][pair.a]) {
+			int left = pair.a + 1, right = moving->nodes[left].skip;
+			stack[depth++] = (NodePair){ right, right };
+			stack[depth++] = (NodePair){ left, right };
+			stack[depth++] = (NodePair){ left, left };
+		}
+	}
+	return status;
+}
+
+static knStatus findFresh(knCollider* c) {
+	c->fresh.count = 0;
+	if (c->dirtyCount <= c->shapeCount / FEW_DIRTY) {
+		return findOneByOne(c);
+	}
+	markNodes(c, KN_TREE_FIXED);
+	markNodes(c, KN_TREE_MOVING);
+	knStatus status = findBetween(c, KN_TREE_MOVING);
+	return status == KN_OK ? findBetween(c, KN_TREE_FIXED) : status;
 }
 
 // Merges the sorted fresh keys into the sorted list, from the back.

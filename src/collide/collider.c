@@ -31,6 +31,8 @@
 	X(buildCenters, c->mostItems)                                                                            \
 	X(dirty, c->shapeCount)                                                                                  \
 	X(dirtyList, c->shapeCount)                                                                              \
+	X(dirtyNodes[KN_TREE_FIXED], c->trees[KN_TREE_FIXED].nodeCount)                                          \
+	X(dirtyNodes[KN_TREE_MOVING], c->trees[KN_TREE_MOVING].nodeCount)                                        \
 	X(counters, c->shapeCount + 1)
 
 // --- checks ----------------------------------------------------------------------------------------------

@@ -84,10 +84,11 @@ struct knCollider {
 	uint8_t* dirty; // [shapeCount] fat box changed since its pairs were listed
 	int* dirtyList; // [shapeCount]
 	int dirtyCount;
-	knPairKeys pairs;  // sorted
-	knPairKeys fresh;  // scratch
-	knPairKeys sorted; // scratch
-	int* counters;     // [shapeCount + 1] scratch
+	uint8_t* dirtyNodes[KN_TREE_COUNT]; // [tree's nodes] scratch: has dirty shapes below
+	knPairKeys pairs;                   // sorted
+	knPairKeys fresh;                   // scratch
+	knPairKeys sorted;                  // scratch
+	int* counters;                      // [shapeCount + 1] scratch
 
 	// one call's work
 	knPairKeys candidates;

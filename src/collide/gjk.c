@@ -165,6 +165,9 @@ knGjkResult knGjk_Distance(const knCorePair* p, knAxis* axis) {
 		Simplex grown = s;
 		grown.corners[grown.count++] = corner;
 		if (!reduce(&grown)) {
+			if (bound > touching) {
+				break; // a flat simplex only seems to hold the origin: the plane across v keeps it out
+			}
 			return KN_GJK_OVERLAP;
 		}
 		knVec3 next = pointOf(&grown);

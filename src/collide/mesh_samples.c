@@ -26,6 +26,14 @@ void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* 
 	knReducer_Add(sink->reducer, &point);
 }
 
+#define KNOWN 128 // vertices whose normals are remembered; a power of two
+
+// The target's normal at a vertex: all edges that end there ask for it.
+typedef struct KnownVertex {
+	int vertex; // -1: none yet
+	knVec3 normal;
+} KnownVertex;
+
 typedef struct Walk {
 	const knMesh* mesh;
 	const knTarget* target;
@@ -33,6 +41,7 @@ typedef struct Walk {
 	knFrame frame;
 	knMat33 R; // of the frame
 	int kind;
+	KnownVertex* known; // [KNOWN] by the vertex's last digits
 } Walk;
 
 static knVec3 placed(const Walk* walk, knVec3 local) {
@@ -60,11 +69,25 @@ typedef struct Edge {
 	knVec3 left, right; // normals of its triangles
 } Edge;
 
-// Falling, level or rising at parameter t: -1, 0, 1.
-static int slopeAt(const Edge* edge, double t, double* distance) {
-	knVec3 normal;
+static knVec3 normalAt(const Edge* edge, double t) {
 	const knTarget* target = edge->walk->target;
-	*distance = target->probe(target, knMulAdd(edge->from, t, edge->along), &normal);
+	const knMeshEdge* e = &edge->walk->mesh->edges[edge->id];
+	int vertex = t <= 0.0 ? e->a : (t >= 1.0 ? e->b : -1);
+	KnownVertex* known = &edge->walk->known[vertex & (KNOWN - 1)];
+	if (vertex >= 0 && known->vertex == vertex) {
+		return known->normal;
+	}
+	knVec3 normal;
+	target->probe(target, knMulAdd(edge->from, t, edge->along), &normal);
+	if (vertex >= 0) {
+		*known = (KnownVertex){ vertex, normal };
+	}
+	return normal;
+}
+
+// Falling, level or rising at parameter t: -1, 0, 1.
+static int slopeAt(const Edge* edge, double t) {
+	knVec3 normal = normalAt(edge, t);
 	double slope = knDot(normal, edge->along) / edge->length;
 	return slope < -LEVEL ? -1 : slope > LEVEL;
 }
@@ -72,8 +95,8 @@ static int slopeAt(const Edge* edge, double t, double* distance) {
 // The place in [lower, upper] where the slope stops falling (side -1), or starts to rise (side 1).
 static double turnOf(const Edge* edge, double lower, double upper, int side) {
 	for (int i = 0; i < SPLITS; ++i) {
-		double middle = 0.5 * (lower + upper), distance;
-		int slope = slopeAt(edge, middle, &distance);
+		double middle = 0.5 * (lower + upper);
+		int slope = slopeAt(edge, middle);
 		bool before = side < 0 ? slope < 0 : slope <= 0;
 		lower = before ? middle : lower;
 		upper = before ? upper : middle;
@@ -171,38 +194,45 @@ static void collidePiece(const Edge* edge, double lower, double upper, int slope
 	}
 }
 
+static bool mayReach(const Edge* edge, double lower, double upper) {
+	const knTarget* target = edge->walk->target;
+	knVec3 middle = knMulAdd(edge->from, 0.5 * (lower + upper), edge->along);
+	return target->mayReach(target, middle, 0.5 * (upper - lower) * edge->length);
+}
+
+static int countPieces(const Edge* edge) {
+	double wanted = edge->length / edge->walk->target->detail;
+	int most = PIECE_NAMES / edge->walk->mesh->edgeCount;
+	most = most < 1 ? 1 : (most > PIECES_MOST ? PIECES_MOST : most);
+	return wanted <= 1.0 ? 1 : (wanted >= most ? most : (int)wanted + 1);
+}
+
 static void collideEdge(const Walk* walk, int id) {
 	const knMesh* mesh = walk->mesh;
-	const knTarget* target = walk->target;
 	const knMeshEdge* e = &mesh->edges[id];
 	Edge edge = { .walk = walk, .id = id, .from = placed(walk, mesh->vertices[e->a]) };
 	edge.along = knSub(placed(walk, mesh->vertices[e->b]), edge.from);
 	edge.length = knLength(edge.along);
-	if (!target->mayReach(target, knMulAdd(edge.from, 0.5, edge.along), 0.5 * edge.length)) {
+	if (!mayReach(&edge, 0.0, 1.0)) {
 		return;
 	}
 	edge.left = knMulMV(&walk->R, mesh->faceNormals[e->left]);
 	edge.right = e->right >= 0 ? knMulMV(&walk->R, mesh->faceNormals[e->right]) : edge.left;
 	edge.facing = knNormalize(knAdd(edge.left, edge.right));
 
-	double wanted = edge.length / target->detail;
-	int most = PIECE_NAMES / mesh->edgeCount;
-	most = most < 1 ? 1 : (most > PIECES_MOST ? PIECES_MOST : most);
-	int pieces = wanted <= 1.0 ? 1 : (wanted >= most ? most : (int)wanted + 1);
-	double lower = 0.0, distanceLower;
-	int slopeLower = slopeAt(&edge, 0.0, &distanceLower);
-	for (int i = 1; i <= pieces; ++i) {
-		double upper = (double)i / pieces, distanceUpper;
-		int slopeUpper = slopeAt(&edge, upper, &distanceUpper);
-		// distances change no faster than places: this piece stays farther away than
-		double least = 0.5 * (distanceLower + distanceUpper - (upper - lower) * edge.length);
-		if (least < target->margin) {
-			edge.piece = i - 1;
-			collidePiece(&edge, lower, upper, slopeLower, slopeUpper);
+	int pieces = countPieces(&edge), slopeLower = 0;
+	bool known = false; // slopeLower
+	for (edge.piece = 0; edge.piece < pieces; ++edge.piece) {
+		double lower = (double)edge.piece / pieces, upper = (double)(edge.piece + 1) / pieces;
+		if (pieces > 1 && !mayReach(&edge, lower, upper)) {
+			known = false;
+			continue;
 		}
-		lower = upper;
+		slopeLower = known ? slopeLower : slopeAt(&edge, lower);
+		int slopeUpper = slopeAt(&edge, upper);
+		collidePiece(&edge, lower, upper, slopeLower, slopeUpper);
 		slopeLower = slopeUpper;
-		distanceLower = distanceUpper;
+		known = true;
 	}
 }
 
@@ -224,7 +254,11 @@ static void collideTriangle(const Walk* walk, int triangle) {
 
 void knMeshSamples_Collide(const knMesh* mesh, knFrame frame, const knTarget* target, int kind,
 						   const knContactSink* sink) {
-	Walk walk = { mesh, target, sink, frame, knQuat_ToMat33(frame.q), kind };
+	KnownVertex known[KNOWN];
+	for (int i = 0; i < KNOWN; ++i) {
+		known[i].vertex = -1;
+	}
+	Walk walk = { mesh, target, sink, frame, knQuat_ToMat33(frame.q), kind, known };
 	for (int i = 0; i < mesh->tree.nodeCount;) {
 		const knBvhNode* node = &mesh->tree.nodes[i];
 		double radius = 0.5 * knDistance(node->box.lower, node->box.upper);

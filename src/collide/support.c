@@ -31,16 +31,29 @@ knCore knCore_Of(const knGeom* geom) {
 	return core;
 }
 
-knCorePair knCorePair_Make(const knPairInput* in) {
-	knFrame relative = knInvMulF(in->frameA, in->frameB);
-	knCorePair p = { .a = knCore_Of(in->geomA), .b = knCore_Of(in->geomB), .t = relative.p };
+knCore knCore_Triangle(const knVec3 corners[3]) {
+	knCore core = { .kind = KN_GEOM_MESH, .corners = corners };
+	core.middle = knScale(1.0 / 3.0, knAdd(knAdd(corners[0], corners[1]), corners[2]));
+	for (int k = 0; k < 3; ++k) {
+		core.reach = knMax(core.reach, knDistance(core.middle, corners[k]));
+	}
+	return core;
+}
+
+knCorePair knCorePair_Of(const knCore* a, const knCore* b, knFrame relative, double margin) {
+	knCorePair p = { .a = *a, .b = *b, .t = relative.p };
 	p.R = knQuat_ToMat33(relative.q);
-	p.between = knSub(knAdd(p.t, knMulMV(&p.R, p.b.middle)), p.a.middle);
-	p.size = knMin(p.a.reach, p.b.reach);
-	p.scale = knMax(knMax(p.a.reach, p.b.reach), knLength(relative.p));
-	p.scale = knMax(p.scale, knMax(knLength(p.a.middle), knLength(p.b.middle)));
-	p.margin = in->margin + (p.a.radius + p.b.radius);
+	p.between = knSub(knAdd(p.t, knMulMV(&p.R, b->middle)), a->middle);
+	p.size = knMin(a->reach, b->reach);
+	p.scale = knMax(knMax(a->reach, b->reach), knLength(relative.p));
+	p.scale = knMax(p.scale, knMax(knLength(a->middle), knLength(b->middle)));
+	p.margin = margin + (a->radius + b->radius);
 	return p;
+}
+
+knCorePair knCorePair_Make(const knPairInput* in) {
+	knCore a = knCore_Of(in->geomA), b = knCore_Of(in->geomB);
+	return knCorePair_Of(&a, &b, knInvMulF(in->frameA, in->frameB), in->margin);
 }
 
 static knVec3 closestOnBox(knVec3 half, knVec3 p) {

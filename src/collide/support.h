@@ -10,10 +10,11 @@
 #include "geom/convex.h"
 
 typedef struct knCore {
-	knGeomKind kind;
-	knVec3 size; // of the geometry
+	knGeomKind kind; // KN_GEOM_MESH: one triangle of a mesh
+	knVec3 size;     // of the geometry
 	const knHull* hull;
-	double radius; // about the core
+	const knVec3* corners; // [3] of a triangle
+	double radius;         // about the core
 	knVec3 middle;
 	double reach; // of the shape from its middle: the unit of tolerances
 	bool curved;  // the core is no polytope
@@ -42,6 +43,10 @@ typedef struct knAxis {
 } knAxis;
 
 knCore knCore_Of(const knGeom* geom);
+// `corners` must outlive the core.
+knCore knCore_Triangle(const knVec3 corners[3]);
+// B at `relative` in A's frame.
+knCorePair knCorePair_Of(const knCore* a, const knCore* b, knFrame relative, double margin);
 knCorePair knCorePair_Make(const knPairInput* in);
 // The core's surface point closest to p, in its own frame (for points and segments: the core's point).
 knVec3 knCore_Closest(const knCore* core, knVec3 p);
@@ -55,6 +60,11 @@ static inline knVec3 knCore_EllipsoidSupport(knVec3 e, knVec3 d) {
 	knVec3 scaled = knMulComponents(e, d);
 	double length = knLength(scaled);
 	return length > 0.0 ? knScale(1.0 / length, knMulComponents(e, scaled)) : knV3(e.x, 0.0, 0.0);
+}
+
+static inline knVec3 knCore_TriangleSupport(const knVec3 corners[3], knVec3 d) {
+	double a = knDot(corners[0], d), b = knDot(corners[1], d), c = knDot(corners[2], d);
+	return a >= b ? (a >= c ? corners[0] : corners[2]) : (b >= c ? corners[1] : corners[2]);
 }
 
 // The core's farthest point along d, in its own frame.
@@ -71,6 +81,8 @@ static inline knVec3 knCore_Support(const knCore* core, knVec3 d) {
 		return knCore_EllipsoidSupport(size, d);
 	case KN_GEOM_HULL:
 		return core->hull->vertices[knHull_Support(core->hull, d)];
+	case KN_GEOM_MESH:
+		return knCore_TriangleSupport(core->corners, d);
 	default:
 		return knZero3();
 	}

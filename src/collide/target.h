@@ -30,7 +30,7 @@ struct knTarget {
 	bool flat;     // a plane: edges touch at their ends
 	knVec3 middle; // of the sampled geometry; a convex one is never behind a face of a surface
 	bool hasMiddle;
-	// signed distance and normal, good enough to steer by
+	// signed distance and normal
 	double (*probe)(const knTarget* target, knVec3 point, knVec3* normal);
 	// the contact of a sample that looks along `facing`; false: none within the margin
 	bool (*touch)(const knTarget* target, knVec3 point, knVec3 facing, knTouch* touch);

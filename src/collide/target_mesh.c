@@ -1,5 +1,6 @@
-// A mesh as a target. A solid is asked through its field, and the answer made exact where it counts; a surface has
-// no inside, so its tree is asked for what is near, and a sample behind it counts as inside up to a reach.
+// A mesh as a target. A solid's field rules out most of what is asked, and its tree gives the exact answer for the
+// rest; a surface has no inside, so its tree is asked for what is near, and a sample behind it counts as inside up to a
+// reach.
 #include "collide/target.h"
 
 #include "geom/sdf.h"
@@ -33,7 +34,7 @@ static double signedAt(const knMesh* mesh, const knMeshHit* hit, knVec3 point, k
 
 static double probe(const knTarget* target, knVec3 point, knVec3* normal) {
 	if (target->mesh->field != NULL) {
-		knSdfSample sample = knSdf_Sample(target->mesh, point);
+		knSdfSample sample = knSdf_Exact(target->mesh, point);
 		*normal = sample.normal;
 		return sample.distance;
 	}
@@ -48,16 +49,10 @@ static knMeshHit closestTo(const knTarget* target, knVec3 point) {
 		double radius = mesh->unbounded ? INFINITY : knMax(target->margin, target->reach);
 		return knMesh_Closest(mesh, point, radius);
 	}
-	knSdfSample sample = knSdf_Sample(mesh, point);
-	if (sample.exact) {
-		return sample.hit;
-	}
-	double tolerance = 2.0 * mesh->field->tolerance + 0.3 * knAbs(sample.distance);
-	if (sample.distance - tolerance > target->margin) {
+	if (knSdf_LowerBound(mesh, point) >= target->margin) {
 		return knMeshHit_None(0.0);
 	}
-	knMeshHit hit = knMesh_Closest(mesh, point, knAbs(sample.distance) + tolerance);
-	return hit.triangle >= 0 ? hit : knMesh_Closest(mesh, point, INFINITY);
+	return knSdf_Exact(mesh, point).hit;
 }
 
 // A surface holds only what comes from its front.

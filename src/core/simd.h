@@ -1,4 +1,4 @@
-// Four doubles at once, with the same bits on every machine: lanes never mix, nothing is fused or estimated,
+// Four doubles (or float32 boxes) at once, with the same bits on every machine: lanes never mix, nothing is fused or estimated,
 // and the number of lanes does not follow the machine's vectors. What a machine has decides only how many
 // instructions an operation takes: one with AVX, two with SSE2 or WebAssembly's vectors, four in plain C.
 //
@@ -332,4 +332,44 @@ KN_WIDE void knWideTwist_Scatter(knTwist* t, const int32_t index[KN_LANES], unsi
 				(knTwist){ { part[0][i], part[1][i], part[2][i] }, { part[3][i], part[4][i], part[5][i] } };
 		}
 	}
+}
+
+// --- four boxes in float32 -------------------------------------------------------------------------------
+
+// Squared distances of a point from four boxes; 0 inside. Bounds stand axis by axis.
+KN_WIDE void knBoxes_Squared(const float lower[3][4], const float upper[3][4], const float p[3],
+							 float squared[4]) {
+#if defined(KN_SIMD_AVX) || defined(KN_SIMD_SSE2)
+	__m128 sum = _mm_setzero_ps();
+	for (int axis = 0; axis < 3; ++axis) {
+		__m128 at = _mm_set1_ps(p[axis]);
+		__m128 below = _mm_sub_ps(_mm_loadu_ps(lower[axis]), at);
+		__m128 above = _mm_sub_ps(at, _mm_loadu_ps(upper[axis]));
+		__m128 out = _mm_max_ps(_mm_max_ps(below, above), _mm_setzero_ps());
+		sum = _mm_add_ps(sum, _mm_mul_ps(out, out));
+	}
+	_mm_storeu_ps(squared, sum);
+#elif defined(KN_SIMD_WASM)
+	v128_t sum = wasm_f32x4_splat(0.0f), zero = sum;
+	for (int axis = 0; axis < 3; ++axis) {
+		v128_t at = wasm_f32x4_splat(p[axis]);
+		v128_t below = wasm_f32x4_sub(wasm_v128_load(lower[axis]), at);
+		v128_t above = wasm_f32x4_sub(at, wasm_v128_load(upper[axis]));
+		v128_t out = wasm_f32x4_pmax(zero, wasm_f32x4_pmax(above, below));
+		sum = wasm_f32x4_add(sum, wasm_f32x4_mul(out, out));
+	}
+	wasm_v128_store(squared, sum);
+#else
+	for (int k = 0; k < 4; ++k) {
+		squared[k] = 0.0f;
+	}
+	for (int axis = 0; axis < 3; ++axis) {
+		for (int k = 0; k < 4; ++k) {
+			float below = lower[axis][k] - p[axis], above = p[axis] - upper[axis][k];
+			float out = below > above ? below : above;
+			out = out > 0.0f ? out : 0.0f;
+			squared[k] += out * out;
+		}
+	}
+#endif
 }

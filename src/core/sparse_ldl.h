@@ -7,14 +7,17 @@
 //   knSparse_Solve    with iterative refinement
 //
 // Blocks are dense, row-major, of any size up to KN_SPARSE_MAX_BLOCK. A tree is factored without fill. A block
-// whose diagonal is zero by itself (a constraint's multiplier) is marked `late`: it is eliminated only after
-// one of its neighbours, when its diagonal has become regular. Pivots that vanish against the size of their row
+// whose diagonal is zero by itself (a constraint's multiplier) is marked KN_SPARSE_LATE: it is eliminated only after
+// one of its neighbours, when its diagonal has become regular. That holds for trees; a constraint that closes a loop may
+// depend on those eliminated so far until the whole loop is, so it is marked KN_SPARSE_LAST. Pivots that vanish against the size of their row
 // are dropped: their unknown becomes zero and is counted, so that a redundant but consistent system is solved.
 #pragma once
 
 #include "core/alloc.h"
 
 #define KN_SPARSE_MAX_BLOCK 12
+
+enum { KN_SPARSE_LATE = 1, KN_SPARSE_LAST = 2 };
 
 typedef struct knSparseEntry {
 	int row, column; // blocks; either triangle, the diagonal is there anyway, duplicates are harmless
@@ -23,7 +26,7 @@ typedef struct knSparseEntry {
 typedef struct knSparseDef {
 	int blockCount;
 	const int* sizes;          // [blockCount]
-	const unsigned char* late; // [blockCount], NULL: none
+	const unsigned char* late; // [blockCount] 0 or one of the above; NULL: 0
 	int entryCount;
 	const knSparseEntry* entries;
 	bool symmetric; // LDL^T; else LU

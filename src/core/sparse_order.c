@@ -1,6 +1,7 @@
 // Elimination by least degree on the explicit graph: the block with the fewest neighbours goes next (ties: the
 // smallest index), and its neighbours become neighbours of each other. A leaf of a tree has one neighbour, so
-// trees are eliminated from their leaves and never fill. Late blocks wait until a neighbour has gone.
+// trees are eliminated from their leaves and never fill. Late blocks wait until a neighbour has gone. The last ones do
+// not count as neighbours, so that what is left without them is eliminated as if they were not there.
 #include "core/sparse_order.h"
 
 #include <string.h>
@@ -18,7 +19,6 @@ typedef struct Graph {
 	const knAllocator* allocator;
 	IntList* neighbours; // [count], ascending
 	unsigned char* gone;
-	unsigned char* ready;
 	KN_ARRAY(Candidate) heap;
 	IntList merged;
 	int originalEdges;
@@ -61,8 +61,21 @@ static bool comesFirst(Candidate a, Candidate b) {
 	return a.degree != b.degree ? a.degree < b.degree : a.block < b.block;
 }
 
+static bool isLast(const Graph* graph, int block) {
+	return graph->def->late != NULL && graph->def->late[block] == KN_SPARSE_LAST;
+}
+
+static int degreeOf(const Graph* graph, int block) {
+	const IntList* around = &graph->neighbours[block];
+	int degree = 0;
+	for (int k = 0; k < around->count; ++k) {
+		degree += isLast(graph, around->items[k]) ? 0 : 1;
+	}
+	return degree;
+}
+
 static bool enqueue(Graph* graph, int block) {
-	Candidate candidate = { graph->neighbours[block].count, block };
+	Candidate candidate = { degreeOf(graph, block), block };
 	if (!KN_ARRAY_PUSH(graph->allocator, &graph->heap, candidate)) {
 		return false;
 	}
@@ -96,11 +109,11 @@ static Candidate dequeue(Graph* graph) {
 	}
 }
 
-// The next block to go. Late blocks that never get ready (no neighbour at all) come last, by index.
+// The next block to go. Late blocks that never get ready (no neighbour at all) and the last ones end the order, by index.
 static int nextBlock(Graph* graph) {
 	while (graph->heap.count > 0) {
 		Candidate top = dequeue(graph);
-		if (!graph->gone[top.block] && top.degree == graph->neighbours[top.block].count) {
+		if (!graph->gone[top.block] && top.degree == degreeOf(graph, top.block)) {
 			return top.block;
 		}
 	}
@@ -128,8 +141,7 @@ static bool buildGraph(Graph* graph) {
 		graph->originalEdges += added ? 1 : 0;
 	}
 	for (int i = 0; i < def->blockCount; ++i) {
-		graph->ready[i] = def->late == NULL || !def->late[i];
-		if (graph->ready[i] && !enqueue(graph, i)) {
+		if ((def->late == NULL || def->late[i] == 0) && !enqueue(graph, i)) {
 			return false;
 		}
 	}
@@ -171,8 +183,7 @@ static bool eliminate(Graph* graph, int block) {
 		if (!mergeInto(graph, neighbour, block)) {
 			return false;
 		}
-		graph->ready[neighbour] = 1;
-		if (!enqueue(graph, neighbour)) {
+		if (!isLast(graph, neighbour) && !enqueue(graph, neighbour)) {
 			return false;
 		}
 	}
@@ -213,10 +224,8 @@ static bool takeMemory(knSparseOrder* order, Graph* graph, int count, const knAl
 	order->first = knAllocArray(allocator, n + 1, sizeof(int));
 	graph->neighbours = knAllocZero(allocator, n * sizeof(IntList));
 	graph->gone = knAllocZero(allocator, n);
-	graph->ready = knAllocZero(allocator, n);
-	return order->first != NULL &&
-		   (count == 0 || (order->order != NULL && order->step != NULL && graph->neighbours != NULL &&
-						   graph->gone != NULL && graph->ready != NULL));
+	return order->first != NULL && (count == 0 || (order->order != NULL && order->step != NULL &&
+												   graph->neighbours != NULL && graph->gone != NULL));
 }
 
 static void freeGraph(Graph* graph, int count) {
@@ -225,7 +234,6 @@ static void freeGraph(Graph* graph, int count) {
 	}
 	knFree(graph->allocator, graph->neighbours, (size_t)count * sizeof(IntList));
 	knFree(graph->allocator, graph->gone, (size_t)count);
-	knFree(graph->allocator, graph->ready, (size_t)count);
 	KN_ARRAY_FREE(graph->allocator, &graph->heap);
 	KN_ARRAY_FREE(graph->allocator, &graph->merged);
 }

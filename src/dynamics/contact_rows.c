@@ -4,13 +4,14 @@
 //   normal:    lo = 0, hi = inf                 friction: |lambda_t| <= mu lambda_n
 //   bounce:    bias = +e J_n u (u before forces, approaching): w = J_n u' + e J_n u >= 0 is Newton's law
 //   apart:     J_n u' >= -d/h, the bodies may close the gap d but not more
-//   touching:  J_n u' >= 0, also while a gap is smaller than REST_GAP: rows that let a standing body fall by
-//              fractions of a micrometre keep tall piles busy. Overlaps are the correction's business.
+//   touching:  J_n u' >= 0. Overlaps are the correction's business.
+//   in between J_n u' >= -(d/d0) d/h for gaps below d0 = REST_GAP: rows that let a standing body fall by fractions
+//              of a micrometre keep tall piles busy, and a gap that is held open until it reaches d0 ends in a drop.
 //
 // One common point p for both bodies makes the impulses equal and opposite on one line, so linear and angular
 // momentum are conserved to round-off. Tangents are a fixed pair for each normal; a friction pyramid may have them
-// follow the sliding, where it is then exact. Bodies that resist rolling get two rows more, moments about the
-// tangents with |lambda| <= a lambda_n, a the arm of the resistance.
+// follow the sliding, where it is then exact. Bodies that resist rolling get three rows more, moments across n and
+// about it, each with |lambda| <= a lambda_n, a the arm of the resistance.
 
 #include "dynamics/contact_rows.h"
 
@@ -22,7 +23,7 @@
 #define SAME_DISTANCE 1e-6 // relative, below it the lower feature goes first
 #define SLIDING_SPEED 1e-6 // m/s, below it the direction of sliding is noise
 #define BOUNCE_STEPS 2.0   // an approach that gravity makes in so many steps does not bounce
-#define REST_GAP 0.02      // of the envelope: a smaller gap counts as touching
+#define REST_GAP 0.02      // of the envelope: a smaller gap closes slowly
 
 // --- listing ---------------------------------------------------------------------------------------------
 
@@ -176,7 +177,7 @@ static void addPair(knContactRows* list, const knRowInput* input, const knContac
 	const knModelShape* shapes = input->model->shapes;
 	const knFrame* pose = input->state->pose;
 	int a = shapes[pair->shapeA].body, b = shapes[pair->shapeB].body;
-	int rowsEach = rollingArm(input, pair->shapeA, pair->shapeB) > 0.0 ? 5 : 3;
+	int rowsEach = rollingArm(input, pair->shapeA, pair->shapeB) > 0.0 ? 6 : 3;
 	orderPoints(&list->contacts[first], count, order);
 	for (int k = 0; k < count; ++k) {
 		const knContactPoint* point = &list->contacts[first + order[k]].point;
@@ -251,7 +252,7 @@ typedef struct FillTask {
 	const knContactMemory* memory;
 } FillTask;
 
-static double pairEnvelope(const knModel* model, int a, int b) {
+double knContactRows_Envelope(const knModel* model, int a, int b) {
 	double envelopeA = knCollisionEnvelope(model, a), envelopeB = knCollisionEnvelope(model, b);
 	if (model->invMass[a] > 0.0 && model->invMass[b] > 0.0) {
 		return knMin(envelopeA, envelopeB);
@@ -269,7 +270,7 @@ static knVec3 relativeVelocity(const knSweepPoint* point, const knContactAnchor*
 static double normalBias(const knSweepPoint* point, const knContactAnchor* anchor, double gap, double e,
 						 const knRowInput* input) {
 	double h = input->blocks->h;
-	double touching = REST_GAP * pairEnvelope(input->model, anchor->bodyA, anchor->bodyB);
+	double touching = REST_GAP * knContactRows_Envelope(input->model, anchor->bodyA, anchor->bodyB);
 	if (e > 0.0) {
 		double before = knDot(point->n, relativeVelocity(point, anchor, input->state->velocity));
 		double after = knDot(point->n, relativeVelocity(point, anchor, input->blocks->u));
@@ -279,7 +280,8 @@ static double normalBias(const knSweepPoint* point, const knContactAnchor* ancho
 			return e * before;
 		}
 	}
-	return gap > touching ? gap / h : 0.0;
+	double room = knMax(gap, 0.0) / h;
+	return gap < touching ? room * (gap / touching) : room;
 }
 
 static knVec3 firstTangent(const knSweepPoint* point, const knContactAnchor* anchor,
@@ -324,6 +326,7 @@ static void fillPoint(const FillTask* task, int k) {
 		point.lambda[0] = input->impulseScale * memory->normal;
 		point.lambda[1] = input->impulseScale * knDot(memory->friction, point.t1);
 		point.lambda[2] = input->impulseScale * knDot(memory->friction, point.t2);
+		point.rolling = point.arm > 0.0 ? knScale(input->impulseScale, memory->rolling) : knZero3();
 		anchor->changeNormal = input->impulseScale * memory->changeNormal;
 		anchor->changeFriction = knScale(input->impulseScale, memory->changeFriction);
 	}
@@ -356,7 +359,8 @@ void knContactRows_Collect(knContactRows* list, const knRowInput* input, knConta
 									   .friction = friction,
 									   .place = placeOf(input, contact),
 									   .changeNormal = list->anchors[k].changeNormal,
-									   .changeFriction = list->anchors[k].changeFriction };
+									   .changeFriction = list->anchors[k].changeFriction,
+									   .rolling = point->rolling };
 	}
 }
 

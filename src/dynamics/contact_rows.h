@@ -1,4 +1,4 @@
-// Contacts as rows: one normal and two friction rows a point (and two more where bodies resist rolling),
+// Contacts as rows: one normal and two friction rows a point (and three more where bodies resist rolling),
 // warm-started from what the same features carried in the step before.
 #pragma once
 
@@ -16,6 +16,7 @@ typedef struct knContactMemory {
 	knVec3 place;          // of the point on the pair's anchor body, from its centre in its axes
 	double changeNormal;   // N s, by which the layered pass changed `normal`
 	knVec3 changeFriction; // N s on B, the same of friction
+	knVec3 rolling;        // N m s on B, of rolling resistance
 } knContactMemory;
 
 // Where a point sits on its two bodies, from their centres in world axes at the start of the step.
@@ -53,6 +54,8 @@ void knContactRows_Fill(const knContactRows* list, const knRowInput* input, cons
 // After the solve, before bodies move: writes the contacts' impulses and, for the next step, one memory a
 // point, its changes those of the step before.
 void knContactRows_Collect(knContactRows* list, const knRowInput* input, knContactMemory* memory);
+// m, of a pair of bodies: that of the smaller one that moves.
+double knContactRows_Envelope(const knModel* model, int a, int b);
 // J, what kinematic bodies put in through the contacts.
 double knContactRows_KinematicWork(const knContactRows* list, const knModel* model, const knTwist* u);
 // The separations at present, by the points' places on their bodies. `start` holds the poses of the time at

@@ -8,6 +8,9 @@
 
 #include "dynamics/impact.h"
 
+#define SINGULAR 1e-13   // of the trace cubed: a determinant that is none
+#define NEGLIGIBLE 1e-10 // of the trace: a principal value that is none
+
 knMat33 knImpact_Share(double invMass, const knMat33* invInertia, knVec3 r) {
 	knMat33 skew = knSkew(r), turned = knMulMM(invInertia, &skew);
 	knMat33 product = knMulMM(&skew, &turned), share = knDiagonal33(invMass, invMass, invMass);
@@ -45,6 +48,22 @@ static knVec3 guard(const knImpact* impact, double approach, knVec3 j) {
 	return b < 0.0 ? knScale(-2.0 * b / a, j) : frictionless(impact, approach);
 }
 
+// Articulated bodies may have no way to move in some direction: then K has no inverse, and impulses along there are left
+// out (the pseudo-inverse).
+static knMat33 inverseOf(const knMat33* K) {
+	double trace = K->cx.x + K->cy.y + K->cz.z;
+	if (knDeterminant33(K) > SINGULAR * trace * trace * trace) {
+		return knInverse33(K);
+	}
+	knVec3 values;
+	knQuat axes = knDiagonalize33(K, &values);
+	double least = NEGLIGIBLE * trace;
+	knMat33 inverse =
+		knDiagonal33(values.x > least ? 1.0 / values.x : 0.0, values.y > least ? 1.0 / values.y : 0.0,
+					 values.z > least ? 1.0 / values.z : 0.0);
+	return knRotateTensor(axes, &inverse);
+}
+
 knVec3 knImpact_Solve(const knImpact* impact, knImpactKind* kind) {
 	double approach = knDot(impact->u, impact->n);
 	*kind = KN_IMPACT_NONE;
@@ -55,7 +74,7 @@ knVec3 knImpact_Solve(const knImpact* impact, knImpactKind* kind) {
 	if (impact->mu == 0.0) {
 		return frictionless(impact, approach);
 	}
-	knMat33 inverse = knInverse33(&impact->K);
+	knMat33 inverse = inverseOf(&impact->K);
 	knVec3 change = knSub(knScale(-impact->e * approach, impact->n), impact->u);
 	knVec3 j = knMulMV(&inverse, change);
 	double push = knDot(j, impact->n);

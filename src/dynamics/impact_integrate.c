@@ -1,23 +1,27 @@
 // Collision integration over the normal impulse s, in a frame with z along the normal:
 //
 //   du/ds = K xi,  dp/ds = xi,  dW/ds = u_z        xi = (friction direction, 1)
-//   sliding    xi_t = -mu u_t/|u_t|                 Runge-Kutta; the step shrinks with |u_t|, so that its zero is met
+//   sliding    xi_t = -mu u_t/|u_t|                 Runge-Kutta; the step shrinks with |u_t|, so that its zero is met, and
+//              once the direction has settled all is linear in s
 //   sticking   xi = K^-1 e_z/(e_z.K^-1 e_z), as long as |xi_t| <= mu: u_t stays 0, all is linear in s
 //   slipping   out of stick: the direction in which K xi drives away the sliding that xi opposes; straight
 //   ends       compression at u_z = 0, where W = W_c; restitution at W = (1 - e^2) W_c
 //
-// s grows throughout, so jamming (u_z falling while s grows) needs no special case.
+// s grows throughout, so jamming (u_z falling while s grows) needs no special case. Where K has no inverse a contact may come
+// to rest and be wedged: no impulse that friction allows moves it any more, restitution has nothing to work on, the hit ends.
 
-#include "dynamics/impact_integrate.h"
+#include "knuckle/impact.h"
 
 #define RESOLUTION 100 // sliding steps over a frictionless compression
-#define SLOWDOWN 0.2   // of |u_t| at most in one step
+#define SLOWDOWN 0.2   // of |u_t| at most in one step, and of a right angle that it may turn by
+#define STEADY 1e-11   // the drive across the sliding, over what it can be: sliding goes straight on
 #define STOPPED 1e-7   // |u_t| over the largest speed of the hit that counts as zero
 #define PATIENCE 400   // steps after which they are made longer
 #define STEP_LIMIT 20000
 #define DIRECTIONS 90 // tried when sliding starts out of stick
 #define BISECTIONS 60
 #define SOFTENING 1e-10 // of the trace of a K that cannot be inverted
+#define WEDGED 1e-9     // of the trace: a rate of u_z that is none
 
 typedef struct Course {
 	knMat33 K;       // contact frame
@@ -27,6 +31,7 @@ typedef struct Course {
 	double W;
 	double end; // W at which restitution ends, once compression is over
 	bool restoring;
+	bool wedged;
 	double fast;   // the largest speed so far
 	double stride; // longest step in s
 	int steps;
@@ -68,10 +73,9 @@ static double deviation(const Course* c, double angle, bool* outwards) {
 	return cosine * drive.y - sine * drive.x;
 }
 
-// Sliding out of stick goes along the one ray that it does not leave. False if there is none (friction holds).
-static bool slippingDirection(const Course* c, knVec3* xi) {
-	double step = 2.0 * KN_PI / DIRECTIONS;
-	for (int i = 0; i < DIRECTIONS; ++i) {
+static bool searchDirections(const Course* c, int directions, knVec3* xi) {
+	double step = 2.0 * KN_PI / directions;
+	for (int i = 0; i < directions; ++i) {
 		double low = i * step, high = low + step;
 		bool outLow, outHigh;
 		double left = deviation(c, low, &outLow), right = deviation(c, high, &outHigh);
@@ -98,6 +102,12 @@ static bool slippingDirection(const Course* c, knVec3* xi) {
 		}
 	}
 	return false;
+}
+
+// Sliding out of stick goes along the one ray that it does not leave. False if there is none (friction holds). Where K
+// is nearly singular the ray may lie close to one that repels, and is looked for again more closely.
+static bool slippingDirection(const Course* c, knVec3* xi) {
+	return searchDirections(c, DIRECTIONS, xi) || searchDirections(c, 50 * DIRECTIONS, xi);
 }
 
 // --- sliding ---------------------------------------------------------------------------------------------
@@ -173,15 +183,29 @@ static bool step(Course* c) {
 	knVec3 xi;
 	if (speed <= STOPPED * c->fast) {
 		c->u.x = c->u.y = 0.0;
-		if (stickingDirection(c, &xi) || slippingDirection(c, &xi)) {
+		bool moves = stickingDirection(c, &xi) || slippingDirection(c, &xi);
+		double rate = moves ? knMulMV(&c->K, xi).z : 0.0, size = c->K.cx.x + c->K.cy.y + c->K.cz.z;
+		// sliding that has stopped within its tolerance leaves as much again of u_z, at the steepness that friction holds
+		if (!(rate > WEDGED * size) && knAbs(c->u.z) <= 2.0 * (1.0 + c->mu) * STOPPED * c->fast) {
+			c->wedged = true;
+			return true;
+		}
+		if (moves) {
 			return moveOn(c, &xi, straightLength(c, xi));
 		}
 		xi = knV3(0.0, 0.0, 1.0);
 		return moveOn(c, &xi, c->stride);
 	}
-	knVec3 drive = knMulMV(&c->K, slidingDirection(c, c->u));
-	double rate = slidingSpeed(drive);
-	double ds = c->stride;
+	xi = slidingDirection(c, c->u);
+	knVec3 drive = knMulMV(&c->K, xi);
+	double along = (drive.x * c->u.x + drive.y * c->u.y) / speed;
+	double across = (drive.y * c->u.x - drive.x * c->u.y) / speed;
+	// how fast the drive changes as the sliding turns
+	double turning = c->mu * (knAbs(c->K.cx.x) + knAbs(c->K.cy.x) + knAbs(c->K.cy.y));
+	if (knAbs(across) <= STEADY * (turning + knAbs(along))) {
+		return moveOn(c, &xi, along < 0.0 ? -speed / along : straightLength(c, xi));
+	}
+	double rate = knMax(slidingSpeed(drive), turning), ds = c->stride;
 	if (rate * ds > SLOWDOWN * speed) {
 		ds = SLOWDOWN * speed / rate;
 	}
@@ -243,7 +267,7 @@ knVec3 knImpact_Integrate(const knImpact* impact, knImpactCourse* course) {
 		if (!step(&c)) {
 			continue;
 		}
-		done = c.restoring || impact->e <= 0.0;
+		done = c.restoring || c.wedged || impact->e <= 0.0;
 		c.restoring = true;
 		c.end = (1.0 - impact->e * impact->e) * c.W;
 	}

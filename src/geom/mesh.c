@@ -25,6 +25,7 @@ void knMesh_Destroy(knMesh* mesh) {
 	knFree(&allocator, mesh->samples, triangles);
 	knFree(&allocator, mesh->edgeConvex, (size_t)mesh->edgeCount);
 	knBvh_Destroy(&mesh->tree, &allocator);
+	knMeshTree_Destroy(mesh);
 	knSdf_Destroy(mesh->field);
 	knFree(&allocator, mesh, sizeof(knMesh));
 }
@@ -33,8 +34,8 @@ bool knMesh_BuildTree(knMesh* mesh) {
 	size_t count = (size_t)mesh->faceCount;
 	knAabb* boxes = knAllocArray(&mesh->allocator, count, sizeof(knAabb));
 	knVec3* centers = knAllocArray(&mesh->allocator, count, sizeof(knVec3));
-	bool ok =
-		boxes != NULL && centers != NULL && knBvh_Create(&mesh->tree, mesh->faceCount, &mesh->allocator);
+	bool ok = boxes != NULL && centers != NULL &&
+			  knBvh_Create(&mesh->tree, mesh->faceCount, &mesh->allocator) && knMeshTree_Create(mesh);
 	for (int t = 0; ok && t < mesh->faceCount; ++t) {
 		knVec3 p[3];
 		knMesh_Corners(mesh, t, p);
@@ -44,6 +45,7 @@ bool knMesh_BuildTree(knMesh* mesh) {
 	}
 	if (ok) {
 		knBvh_Build(&mesh->tree, boxes, centers);
+		knMeshTree_Build(mesh);
 	}
 	knFree(&mesh->allocator, boxes, count * sizeof(knAabb));
 	knFree(&mesh->allocator, centers, count * sizeof(knVec3));

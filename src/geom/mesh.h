@@ -29,6 +29,20 @@ typedef struct knMeshBall {
 // bit 3 + k for the edge from corner k to the next.
 typedef uint8_t knMeshSamples;
 
+#define KN_MESH_TREE_WIDTH 4
+#define KN_MESH_TREE_NONE INT32_MAX
+
+typedef struct knMeshTreeNode {
+	float lower[3][KN_MESH_TREE_WIDTH], upper[3][KN_MESH_TREE_WIDTH]; // about the tree's middle
+	int32_t children[KN_MESH_TREE_WIDTH]; // a node, ~triangle, or KN_MESH_TREE_NONE
+} knMeshTreeNode;
+
+typedef struct knMeshTree {
+	knVec3 middle;
+	int count, capacity;
+	knMeshTreeNode* nodes;
+} knMeshTree;
+
 struct knMesh {
 	knAllocator allocator;
 	bool solid;
@@ -45,11 +59,12 @@ struct knMesh {
 	knMeshSamples* samples;  // [triangleCount]
 	uint8_t* edgeConvex;     // [edgeCount] sticks out, or is open
 	knAabb bounds;
-	double size;      // diagonal of the bounds
-	double meanEdge;  // m
-	knMassProps unit; // at density 1; zero for a surface
-	knBvh tree;       // over the faces
-	knSdf* field;     // solids only
+	double size;        // diagonal of the bounds
+	double meanEdge;    // m
+	knMassProps unit;   // at density 1; zero for a surface
+	knBvh tree;         // over the faces
+	knMeshTree closest; // the same, for closest points
+	knSdf* field;       // solids only
 };
 
 // --- mesh_check.c ---
@@ -75,6 +90,14 @@ double knMesh_Volume(const knVec3* vertices, const knTriangle* triangles, int co
 bool knMesh_BuildTree(knMesh* mesh);
 void knMesh_Destroy(knMesh* mesh);
 
+// --- mesh_tree.c ---
+
+// Room for the tree; false when out of memory.
+bool knMeshTree_Create(knMesh* mesh);
+void knMeshTree_Destroy(knMesh* mesh);
+// From the mesh's tree of boxes.
+void knMeshTree_Build(knMesh* mesh);
+
 // --- mesh_closest.c ---
 
 // Where the closest point of a triangle lies: 0..2 corner, 3..5 edge from corner k - 3, 6 inside.
@@ -97,6 +120,18 @@ static inline knMeshHit knMeshHit_None(double radius) {
 
 // The closest point of the mesh within `radius` (INFINITY allowed).
 knMeshHit knMesh_Closest(const knMesh* mesh, knVec3 point, double radius);
+// How far a search may miss the closest point: by `near`, and by `share` of the distance beyond `band`.
+typedef struct knMeshRough {
+	double near, band, share;
+} knMeshRough;
+
+static inline double knMeshRough_Error(const knMeshRough* rough, double distance) {
+	return rough->near + rough->share * knMax(0.0, distance - rough->band);
+}
+
+// The closest point of the mesh, found sooner if the triangle is close to it (-1: none is known); with `rough` it
+// may be another that is hardly farther.
+knMeshHit knMesh_ClosestFrom(const knMesh* mesh, knVec3 point, int triangle, const knMeshRough* rough);
 // The same among triangles that lie before the point and look against `facing`: those by which something
 // that looks along `facing` would leave.
 knMeshHit knMesh_ClosestFacing(const knMesh* mesh, knVec3 point, knVec3 facing, double radius);

@@ -1,12 +1,16 @@
 // Closest points of triangles and meshes, and the sign there.
 //
 // Triangle: the point's projection is classed by the Voronoi regions of the corners, the edges and the face.
-// Mesh: branch and bound down the tree of boxes, the nearer child first. Sign: by the pseudonormal of the
+// Mesh: branch and bound down the tree of mesh_tree.c, the nearest child first. Sign: by the pseudonormal of the
 // closest feature, which for an edge is the sum of its triangles' normals and for a vertex their sum weighted
 // by angle.
+#include <float.h>
+
+#include "core/simd.h"
 #include "geom/mesh.h"
 
-#define STACK 128       // the tree is never deeper: see bvh.c
+#define STACK 256       // three to a level, and the tree has at most 40 and those of halving: see bvh.c
+#define LOWER 0.999998f // takes off more than roundings add
 #define BEFORE 1e-9     // of the mesh's size: rounding
 #define ON_SURFACE 1e-7 // of the mesh's size: so close, the direction to the surface is noise
 
@@ -55,14 +59,6 @@ knVec3 knTriangle_Closest(knVec3 a, knVec3 b, knVec3 c, knVec3 point, int* featu
 	return closestOnTriangle(a, b, c, point, feature);
 }
 
-// Squared distance of a point outside a box; 0 inside.
-static double squaredToBox(const knAabb* box, knVec3 p) {
-	double x = knMax(knMax(box->lower.x - p.x, p.x - box->upper.x), 0.0);
-	double y = knMax(knMax(box->lower.y - p.y, p.y - box->upper.y), 0.0);
-	double z = knMax(knMax(box->lower.z - p.z, p.z - box->upper.z), 0.0);
-	return x * x + y * y + z * z;
-}
-
 void knMesh_Offer(const knMesh* mesh, int triangle, knVec3 point, knMeshHit* best) {
 	const knMeshBall* ball = &mesh->balls[triangle];
 	double reach = best->distance + ball->radius;
@@ -94,51 +90,79 @@ static bool isLeft(const knMesh* mesh, const Facing* facing, int triangle, knVec
 	return knDot(normal, facing->along) < 0.0 && knDot(normal, knSub(point, corner)) <= BEFORE * mesh->size;
 }
 
-static knMeshHit search(const knMesh* mesh, knVec3 point, const Facing* facing, double radius) {
-	knMeshHit best = knMeshHit_None(radius);
-	struct {
-		int node;
-		double squared;
-	} stack[STACK];
-	int depth = 0;
-	if (mesh->tree.nodeCount > 0) {
-		stack[depth].node = 0;
-		stack[depth++].squared = squaredToBox(&mesh->tree.nodes[0].box, point);
+// Boxes so far away do not matter any more.
+static inline double enough(const knMeshHit* best, const knMeshRough* rough) {
+	double least = best->distance - knMeshRough_Error(rough, best->distance);
+	return least > 0.0 ? least * least : 0.0;
+}
+
+typedef struct Waiting {
+	int32_t child; // of a node of the tree
+	float squared;
+} Waiting;
+
+// Puts a node's children that matter on the stack, the nearest on top.
+static inline int pushChildren(const knMeshTreeNode* node, const float p[3], double limit, Waiting* stack,
+							   int depth) {
+	float squared[KN_MESH_TREE_WIDTH];
+	knBoxes_Squared(node->lower, node->upper, p, squared);
+	int bottom = depth;
+	for (int k = 0; k < KN_MESH_TREE_WIDTH; ++k) {
+		// rounded down, and never so large that it would rule out everything
+		float least = squared[k] < FLT_MAX ? LOWER * squared[k] : FLT_MAX;
+		if ((double)least >= limit || node->children[k] == KN_MESH_TREE_NONE) {
+			continue;
+		}
+		int place = depth++;
+		for (; place > bottom && stack[place - 1].squared < least; --place) {
+			stack[place] = stack[place - 1];
+		}
+		stack[place] = (Waiting){ node->children[k], least };
 	}
+	return depth;
+}
+
+static knMeshHit search(const knMesh* mesh, knVec3 point, const Facing* facing, const knMeshRough* rough,
+						knMeshHit best) {
+	const knMeshTree* tree = &mesh->closest;
+	knVec3 from = knSub(point, tree->middle);
+	const float p[3] = { (float)from.x, (float)from.y, (float)from.z };
+	double limit = rough != NULL ? enough(&best, rough) : best.squared;
+	Waiting stack[STACK];
+	int depth = tree->count > 0 ? pushChildren(&tree->nodes[0], p, limit, stack, 0) : 0;
 	while (depth > 0) {
-		depth -= 1;
-		int index = stack[depth].node;
-		if (stack[depth].squared >= best.squared) {
+		Waiting next = stack[--depth];
+		if ((double)next.squared >= limit) {
 			continue;
 		}
-		const knBvhNode* node = &mesh->tree.nodes[index];
-		if (node->item >= 0) {
-			if (isLeft(mesh, facing, node->item, point)) {
-				knMesh_Offer(mesh, node->item, point, &best);
-			}
-			continue;
+		if (next.child >= 0) {
+			KN_ASSERT(depth + KN_MESH_TREE_WIDTH <= STACK);
+			depth = pushChildren(&tree->nodes[next.child], p, limit, stack, depth);
+		} else if (isLeft(mesh, facing, ~next.child, point)) {
+			knMesh_Offer(mesh, ~next.child, point, &best);
+			limit = rough != NULL ? enough(&best, rough) : best.squared;
 		}
-		int left = index + 1, right = mesh->tree.nodes[left].skip;
-		double toLeft = squaredToBox(&mesh->tree.nodes[left].box, point);
-		double toRight = squaredToBox(&mesh->tree.nodes[right].box, point);
-		bool leftFirst = toLeft <= toRight;
-		KN_ASSERT(depth + 2 <= STACK);
-		stack[depth].node = leftFirst ? right : left;
-		stack[depth++].squared = leftFirst ? toRight : toLeft;
-		stack[depth].node = leftFirst ? left : right;
-		stack[depth++].squared = leftFirst ? toLeft : toRight;
 	}
 	return best;
 }
 
 knMeshHit knMesh_Closest(const knMesh* mesh, knVec3 point, double radius) {
 	Facing any = { .wanted = false };
-	return search(mesh, point, &any, radius);
+	return search(mesh, point, &any, NULL, knMeshHit_None(radius));
+}
+
+knMeshHit knMesh_ClosestFrom(const knMesh* mesh, knVec3 point, int triangle, const knMeshRough* rough) {
+	Facing any = { .wanted = false };
+	knMeshHit best = knMeshHit_None(INFINITY);
+	if (triangle >= 0) {
+		knMesh_Offer(mesh, triangle, point, &best);
+	}
+	return search(mesh, point, &any, rough, best);
 }
 
 knMeshHit knMesh_ClosestFacing(const knMesh* mesh, knVec3 point, knVec3 facing, double radius) {
 	Facing looking = { true, facing };
-	return search(mesh, point, &looking, radius);
+	return search(mesh, point, &looking, NULL, knMeshHit_None(radius));
 }
 
 knVec3 knMesh_PseudoNormal(const knMesh* mesh, const knMeshHit* hit) {

@@ -4,16 +4,23 @@
 #include "core/alloc.h"
 
 #define DEFAULT_TOLERANCE 1e-3 // of the mesh's size
+#define QUANTA 1024            // to the tolerance: doubts and slacks go up to 64 tolerances
+#define LEAST_SLOPE 0.2        // a flatter function is a ridge, where no direction is the way out
 
 void knSdf_Destroy(knSdf* field) {
 	if (field == NULL) {
 		return;
 	}
 	knAllocator allocator = field->allocator;
-	knFree(&allocator, field->nodes, (size_t)field->nodeCount * sizeof(knSdfNode));
-	knFree(&allocator, field->lists, (size_t)field->listCount * sizeof(int32_t));
-	knFree(&allocator, field->tangents, (size_t)field->tangentCount * sizeof(knSdfTangent));
+	knFree(&allocator, field->entries, (size_t)field->entryCount * sizeof(uint32_t));
+	knFree(&allocator, field->cells, (size_t)field->cellCount * sizeof(knSdfCell));
 	knFree(&allocator, field, sizeof(knSdf));
+}
+
+void knSdf_Derive(knSdf* field) {
+	field->quantum = field->tolerance / QUANTA;
+	field->perTile = 1.0 / field->tile;
+	field->tileCount = field->counts[0] * field->counts[1] * field->counts[2];
 }
 
 knStatus knSdf_Make(knMesh* mesh, const knMeshDef* def, knError* error) {
@@ -33,76 +40,82 @@ knStatus knSdf_Make(knMesh* mesh, const knMeshDef* def, knError* error) {
 	return status;
 }
 
-typedef struct Leaf {
-	knSdfNode node;
-	knVec3 center;
-} Leaf;
+// A point's cell and what its linear function says.
+typedef struct Place {
+	const knSdfCell* cell;
+	knVec3 slope;
+	double distance;
+} Place;
 
-// Which tile a coordinate falls into, and the place in it.
-static bool locate(double x, double tile, int count, int* index) {
-	double at = x / tile;
-	if (!(at >= 0.0 && at < (double)count)) {
+// Cuts the unit cube at `at` into n^3 parts: which one, and the place in it.
+static int partOf(int n, knVec3* at) {
+	*at = knScale((double)n, *at);
+	int x = (int)at->x, y = (int)at->y, z = (int)at->z;
+	*at = knSub(*at, knV3((double)x, (double)y, (double)z));
+	return (z * n + y) * n + x;
+}
+
+static bool findPlace(const knSdf* field, knVec3 point, Place* place) {
+	knVec3 at = knScale(field->perTile, knSub(point, field->lower));
+	const int* counts = field->counts;
+	if (!(at.x >= 0.0 && at.x < counts[0] && at.y >= 0.0 && at.y < counts[1] && at.z >= 0.0 &&
+		  at.z < counts[2])) {
 		return false;
 	}
-	*index = (int)at;
+	int x = (int)at.x, y = (int)at.y, z = (int)at.z;
+	at = knSub(at, knV3((double)x, (double)y, (double)z));
+	uint32_t entry = field->entries[(z * counts[1] + y) * counts[0] + x];
+	double side = field->tile;
+	if ((entry & 3) == KN_SDF_BLOCKS) {
+		entry = field->entries[(entry >> 2) + (uint32_t)partOf(4, &at)];
+		side *= 0.25;
+	}
+	int n = 1 << (entry & 3);
+	const knSdfCell* cell = &field->cells[(entry >> 2) + (uint32_t)partOf(n, &at)];
+	side /= n;
+	knVec3 slope = knSdfCell_Slope(cell), from = knScale(side, knSub(at, knV3(0.5, 0.5, 0.5)));
+	*place = (Place){ cell, slope, (double)cell->distance + knDot(slope, from) };
 	return true;
 }
 
-static bool findLeaf(const knSdf* field, knVec3 point, Leaf* leaf) {
-	knVec3 from = knSub(point, field->lower);
-	int x, y, z;
-	if (!locate(from.x, field->tile, field->counts[0], &x) ||
-		!locate(from.y, field->tile, field->counts[1], &y) ||
-		!locate(from.z, field->tile, field->counts[2], &z)) {
-		return false;
+static knSdfSample exactSample(const knMesh* mesh, knVec3 point, double radius) {
+	knMeshHit hit = knMesh_Closest(mesh, point, radius);
+	if (hit.triangle < 0) {
+		hit = knMesh_Closest(mesh, point, INFINITY);
 	}
-	knSdfNode node = field->nodes[(z * field->counts[1] + y) * field->counts[0] + x];
-	double half = 0.5 * field->tile;
-	knVec3 center =
-		knAdd(field->lower, knV3((x + 0.5) * field->tile, (y + 0.5) * field->tile, (z + 0.5) * field->tile));
-	while (node.count == KN_SDF_INNER) {
-		half *= 0.5;
-		int right = point.x >= center.x, up = point.y >= center.y, far = point.z >= center.z;
-		center.x += right ? half : -half;
-		center.y += up ? half : -half;
-		center.z += far ? half : -half;
-		node = field->nodes[node.first + right + 2 * up + 4 * far];
-	}
-	*leaf = (Leaf){ node, center };
-	return true;
-}
-
-static knSdfSample exactSample(const knMesh* mesh, knMeshHit hit, knVec3 point) {
 	knSdfSample sample = { .exact = true, .hit = hit };
 	sample.distance = knMesh_Signed(mesh, &hit, point, &sample.normal);
 	return sample;
 }
 
-static knMeshHit closestOfList(const knMesh* mesh, knSdfNode node, knVec3 point) {
-	knMeshHit hit = knMeshHit_None(INFINITY);
-	for (int i = 0; i < node.count; ++i) {
-		knMesh_Offer(mesh, mesh->field->lists[node.first + i], point, &hit);
-	}
-	return hit;
-}
-
-static double tangentAt(const knSdf* field, const Leaf* leaf, knVec3 point, knVec3* normal) {
-	const knSdfTangent* tangent = &field->tangents[leaf->node.first];
-	*normal = knV3((double)tangent->normal[0], (double)tangent->normal[1], (double)tangent->normal[2]);
-	return (double)tangent->distance + knDot(*normal, knSub(point, leaf->center));
+// A radius within which the surface most likely is.
+static double radiusAt(const knSdf* field, const Place* place) {
+	return knAbs(place->distance) + 2.0 * field->tolerance;
 }
 
 knSdfSample knSdf_Sample(const knMesh* mesh, knVec3 point) {
-	Leaf leaf;
-	if (mesh->field == NULL || !findLeaf(mesh->field, point, &leaf) || leaf.node.count == KN_SDF_TREE) {
-		return exactSample(mesh, knMesh_Closest(mesh, point, INFINITY), point);
+	const knSdf* field = mesh->field;
+	Place place;
+	if (field == NULL || !findPlace(field, point, &place)) {
+		return exactSample(mesh, point, INFINITY);
 	}
-	if (leaf.node.count != KN_SDF_TANGENT) {
-		return exactSample(mesh, closestOfList(mesh, leaf.node, point), point);
+	double doubt = field->quantum * place.cell->doubt, steep = knLengthSquared(place.slope);
+	if (knAbs(place.distance) <= doubt || steep < LEAST_SLOPE * LEAST_SLOPE ||
+		place.cell->doubt == KN_SDF_NEVER) {
+		return exactSample(mesh, point, radiusAt(field, &place));
 	}
-	knSdfSample sample = { .exact = false, .hit = { .triangle = -1 } };
-	sample.distance = tangentAt(mesh->field, &leaf, point, &sample.normal);
-	return sample;
+	return (knSdfSample){
+		.distance = place.distance,
+		.normal = knScale(1.0 / sqrt(steep), place.slope),
+		.exact = false,
+		.hit = { .triangle = -1 },
+	};
+}
+
+knSdfSample knSdf_Exact(const knMesh* mesh, knVec3 point) {
+	Place place;
+	bool inside = mesh->field != NULL && findPlace(mesh->field, point, &place);
+	return exactSample(mesh, point, inside ? radiusAt(mesh->field, &place) : INFINITY);
 }
 
 // Distance of a point from the mesh's box; 0 inside.
@@ -112,15 +125,11 @@ static double distanceToBounds(const knMesh* mesh, knVec3 point) {
 }
 
 double knSdf_LowerBound(const knMesh* mesh, knVec3 point) {
-	Leaf leaf;
-	if (mesh->field == NULL || !findLeaf(mesh->field, point, &leaf)) {
+	Place place;
+	if (mesh->field == NULL || !findPlace(mesh->field, point, &place)) {
 		double bound = distanceToBounds(mesh, point);
 		return bound > 0.0 ? bound : -INFINITY;
 	}
-	if (leaf.node.count == KN_SDF_TANGENT) {
-		// distances change no faster than places; float32 keeps 24 bits
-		double distance = (double)mesh->field->tangents[leaf.node.first].distance;
-		return distance - knDistance(point, leaf.center) - 1e-6 * knAbs(distance);
-	}
-	return knSdf_Sample(mesh, point).distance;
+	return place.cell->slack == KN_SDF_NEVER ? -INFINITY
+											 : place.distance - mesh->field->quantum * place.cell->slack;
 }

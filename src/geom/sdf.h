@@ -1,45 +1,49 @@
 // The signed distance field of a solid mesh: value and gradient at a point in a few dozen operations.
 //
-// A grid of cubic tiles covers the mesh; each tile is the root of an octree whose leaves are of three kinds:
+// A grid of cubic tiles covers the mesh. A tile holds 1 or 8 cells, or 64 blocks of 1, 8 or 64 cells each, so that
+// three look-ups lead to the cell of any point. In a cell the distance is linear,
 //
-//   list      the triangles among which the closest to any point of the leaf is: exact
-//   tangent   distance and normal at the leaf's centre, no surface inside: phi = d + n.(x - c), within the
-//             tolerance (or a share of the distance, far away)
-//   tree      too many triangles for a list (fans, slivers): the mesh's own tree is asked: exact
+//   phi(x) = distance + slope.(x - centre)
 //
-// Leaves that the surface crosses are never tangents, so the sign is right at every point; and a coarse mesh is
-// all lists. Outside of the grid the mesh's tree is asked.
+// within the tolerance (or a share of the distance, far away). The sign of that is proven to be right wherever
+// |phi| exceeds the cell's *doubt*; where it does not, and where no linear function will do, the mesh's tree of
+// boxes gives the exact answer. Outside of the grid the tree is asked as well.
 #pragma once
 
 #include "geom/mesh.h"
 
-enum { KN_SDF_INNER = -1, KN_SDF_TANGENT = -2, KN_SDF_TREE = -3 };
+// Where a tile's or a block's cells are: first << 2 | kind. Kinds 0, 1 and 2: 1, 8 or 64 cells in `cells`.
+enum { KN_SDF_BLOCKS = 3 }; // a tile's 64 blocks in `entries`
 
-typedef struct knSdfNode {
-	int32_t first; // inner: of its 8 children; list: into `lists`; tangent: into `tangents`
-	int32_t count; // triangles of a list, or a KN_SDF_ kind
-} knSdfNode;
+#define KN_SDF_NEVER UINT16_MAX // a doubt or slack beyond any distance
 
-typedef struct knSdfTangent {
-	float distance;
-	float normal[3];
-} knSdfTangent;
+typedef struct knSdfCell {
+	float distance;   // at the centre, of the linear function
+	int16_t slope[3]; // in units of KN_SDF_SLOPE
+	uint16_t doubt;   // where |phi| is at most this, ask the tree; in units of `quantum`
+	uint16_t slack;   // the true distance is nowhere lower than phi by more; in units of `quantum`
+} knSdfCell;
+
+#define KN_SDF_SLOPE (1.0 / 16384.0)
 
 struct knSdf {
 	knAllocator allocator;
 	double tolerance;
+	double quantum;
 	knVec3 lower; // corner of the grid
 	double tile;  // side of a tile
+	double perTile;
 	int counts[3];
-	int tileCount, nodeCount, listCount, tangentCount;
-	knSdfNode* nodes; // the tiles' roots come first
-	int32_t* lists;
-	knSdfTangent* tangents;
+	int tileCount, entryCount, cellCount;
+	uint32_t* entries; // of the tiles, then of blocks
+	knSdfCell* cells;
 };
 
 // Gives a solid mesh its field: from the cache, or built (and put there).
 knStatus knSdf_Make(knMesh* mesh, const knMeshDef* def, knError* error);
 void knSdf_Destroy(knSdf* field);
+// What follows from the tolerance and the grid's corner, tile and counts.
+void knSdf_Derive(knSdf* field);
 
 typedef struct knSdfSample {
 	double distance; // signed
@@ -49,8 +53,33 @@ typedef struct knSdfSample {
 } knSdfSample;
 
 knSdfSample knSdf_Sample(const knMesh* mesh, knVec3 point);
-// The mesh's signed distance is at least this at the point; cheap far from the surface.
+// The mesh's signed distance is at least this at the point; cheap in the grid, a bound by its box outside.
 double knSdf_LowerBound(const knMesh* mesh, knVec3 point);
+// Always exact; the field tells how far the tree must be searched.
+knSdfSample knSdf_Exact(const knMesh* mesh, knVec3 point);
+
+// --- sdf_cell.c ---
+
+static inline knVec3 knSdfCell_Slope(const knSdfCell* cell) {
+	return knV3(KN_SDF_SLOPE * cell->slope[0], KN_SDF_SLOPE * cell->slope[1], KN_SDF_SLOPE * cell->slope[2]);
+}
+
+#define KN_SDF_SAMPLES 27
+
+// Samples may be too far from zero by this much, their sign is right.
+knMeshRough knSdf_Rough(const knSdf* field, const knMesh* mesh);
+
+// Distances at 3 x 3 x 3 places of a cell, x fastest; without `whole` those in the middle of edges and of faces are
+// missing.
+typedef struct knSdfStencil {
+	knVec3 center;
+	double side;
+	bool whole;
+	double values[KN_SDF_SAMPLES];
+} knSdfStencil;
+
+// The cell's linear function. False if it is not good enough somewhere; the cell then asks the tree everywhere.
+bool knSdfCell_Fit(const knSdf* field, const knMesh* mesh, const knSdfStencil* stencil, knSdfCell* cell);
 
 // --- sdf_build.c, sdf_cache.c ---
 

@@ -1,13 +1,10 @@
 // Building the field of sdf.h, tile by tile.
 //
-// A cell with centre c and half diagonal r, whose closest triangle is at distance d: the closest triangle to any
-// of its points is within d + 2r of c. Those are its candidates; children choose from their parent's. A cell
-// becomes
-//
-//   a list      of its candidates, if they are few
-//   a tangent   if d > r (no surface inside) and phi = d + n.(x - c) holds at its corners
-//   a tree      if it is much smaller than its candidates, so that cutting on only multiplies them
-//   else it is cut into eight
+// A tile is tried as one cell, then as 8. Where that is not good enough it gets 64 blocks, each tried as 1, 8 and 64
+// cells; of the last, those that are still not good enough ask the tree. Samples stand on one lattice for the tile,
+// whose places are only looked at when they are needed, and each starts its search at the triangle that the one before
+// found. Where a tile or a block is free of surface, its centre says on which side it lies, and the others need not
+// find the very closest triangle.
 //
 // Tiles are independent: workers fill records of their own, which are strung together in the order of tiles. So
 // the field is the same for any number of threads.
@@ -18,19 +15,20 @@
 #include "core/tasks.h"
 #include "geom/sdf.h"
 
-#define LIST_MOST 24        // triangles in a list, if cutting can get there
-#define GATHER_MOST 96      // candidates handed down to children
-#define SMALL_CELL 0.015625 // of its candidates' mean length: cutting no longer separates them
-#define DEPTH_MOST 14
-#define BAND 0.02      // of the mesh's size: within it the tolerance holds
-#define FAR_SHARE 0.25 // of the distance beyond: error that is good enough there
-#define TILES_MOST 32  // along the longest side
 #define TILES_PER_BATCH 64
+#define LEVELS 2          // a block has up to 8^2 cells
+#define LATTICE 33        // places along a tile's side: two to a smallest cell, and the ends
+#define BLOCK 8           // steps of the lattice along a block's side
+#define FINEST 1.15       // tolerances along the side of the smallest cell: half its diagonal is one
+#define CELLS_PER_TILE 16 // along a side
+#define CELLS_LEAST 32    // smallest cells along the mesh's longest side
+#define CELLS_MOST 512
+#define CELLS_PER_TRIANGLE 3.5 // along a side, if triangles were squares: few are as quickly asked as cells
 
 typedef struct TileOut {
-	KN_ARRAY(knSdfNode) nodes; // root first; `first` counts within the tile
-	KN_ARRAY(int32_t) lists;
-	KN_ARRAY(knSdfTangent) tangents;
+	uint32_t root;
+	KN_ARRAY(uint32_t) blocks; // none, or 64; places count within the tile
+	KN_ARRAY(knSdfCell) cells;
 	bool failed;
 } TileOut;
 
@@ -57,293 +55,175 @@ static void lockedRelease(void* memory, size_t size, void* context) {
 	atomic_flag_clear_explicit(&locked->busy, memory_order_release);
 }
 
+// Distances over a tile, looked at when asked for.
+typedef struct Lattice {
+	bool known[LATTICE * LATTICE * LATTICE];
+	double values[LATTICE * LATTICE * LATTICE];
+} Lattice;
+
 typedef struct BuildJob {
 	const knMesh* mesh;
 	const knSdf* field;
 	knAllocator allocator; // safe for threads
 	TileOut* tiles;        // of the batch
+	Lattice* lattices;     // of each worker
 	int firstTile;
 } BuildJob;
 
-typedef struct Cell {
-	knVec3 center;
-	double half; // of its side
-	double most; // distance of the surface from the centre, at most
-	int depth;
-} Cell;
+// --- samples ---------------------------------------------------------------------------------------------
 
-// Candidates of a cell; more than GATHER_MOST count as none at all.
-typedef struct Candidates {
-	int count; // -1: too many
-	int32_t triangles[GATHER_MOST];
-	double distance[GATHER_MOST]; // from the centre
-} Candidates;
+// A cube of the lattice that becomes cells.
+typedef struct Region {
+	int x, y, z, steps; // begins there, so many steps along its side
+	int side;           // of the surface: -1, 1, or 0 if it may pass through
+} Region;
 
-static double squaredTo(const knMesh* mesh, int triangle, knVec3 point) {
-	knMeshHit hit = knMeshHit_None(INFINITY);
-	knMesh_Offer(mesh, triangle, point, &hit);
-	return hit.squared;
+typedef struct Work {
+	const BuildJob* job;
+	TileOut* out;
+	Lattice* lattice;
+	knVec3 lower;
+	double step; // of the lattice
+	knMeshRough rough;
+	int seed; // triangle that the last search found
+} Work;
+
+static double valueAt(Work* work, const Region* region, int x, int y, int z) {
+	Lattice* lattice = work->lattice;
+	int place = (z * LATTICE + y) * LATTICE + x;
+	if (!lattice->known[place]) {
+		const knMesh* mesh = work->job->mesh;
+		knVec3 point = knMulAdd(work->lower, work->step, knV3(x, y, z)), normal;
+		knMeshHit hit = knMesh_ClosestFrom(mesh, point, work->seed, region->side != 0 ? &work->rough : NULL);
+		work->seed = hit.triangle;
+		lattice->values[place] =
+			region->side != 0 ? region->side * hit.distance : knMesh_Signed(mesh, &hit, point, &normal);
+		lattice->known[place] = true;
+	}
+	return lattice->values[place];
 }
 
-// --- candidates ------------------------------------------------------------------------------------------
-
-static knMeshHit closest(const knMesh* mesh, const Candidates* from, knVec3 point, double radius) {
-	if (from == NULL || from->count < 0) {
-		return knMesh_Closest(mesh, point, radius);
+static Region startRegion(Work* work, int x, int y, int z, int steps) {
+	Region region = { x, y, z, steps, 0 };
+	double middle = valueAt(work, &region, x + steps / 2, y + steps / 2, z + steps / 2);
+	double clear = knAbs(middle) - knMeshRough_Error(&work->rough, knAbs(middle));
+	if (clear > 0.8661 * steps * work->step) {
+		region.side = middle < 0.0 ? -1 : 1;
 	}
-	knMeshHit hit = knMeshHit_None(INFINITY);
-	for (int i = 0; i < from->count; ++i) {
-		knMesh_Offer(mesh, from->triangles[i], point, &hit);
-	}
-	return hit;
+	return region;
 }
 
-static void addCandidate(const knMesh* mesh, int triangle, knVec3 center, double reach, Candidates* out) {
-	knMeshHit hit = knMeshHit_None(reach);
-	knMesh_Offer(mesh, triangle, center, &hit);
-	if (hit.triangle < 0) {
-		return;
-	}
-	if (out->count == GATHER_MOST) {
-		out->count = -1;
-		return;
-	}
-	out->triangles[out->count] = triangle;
-	out->distance[out->count++] = hit.distance;
-}
-
-static void gather(const knMesh* mesh, const Candidates* from, knVec3 center, double reach, Candidates* out) {
-	out->count = 0;
-	if (from != NULL && from->count >= 0) {
-		for (int i = 0; i < from->count; ++i) {
-			addCandidate(mesh, from->triangles[i], center, reach, out);
-		}
-		return;
-	}
-	knAabb box = knAabb_Grow((knAabb){ center, center }, reach);
-	int cursor = 0;
-	for (int t; out->count >= 0 && (t = knBvh_Next(&mesh->tree, &box, &cursor)) >= 0;) {
-		addCandidate(mesh, t, center, reach, out);
-	}
-}
-
-static knVec3 cornerOf(const Cell* cell, int k) {
-	double h = cell->half;
-	return knAdd(cell->center, knV3(k & 1 ? h : -h, k & 2 ? h : -h, k & 4 ? h : -h));
-}
-
-// Distance between a cell and the box of a triangle.
-static double gapTo(const knMesh* mesh, int triangle, const Cell* cell) {
-	const knAabb* box = &mesh->tree.nodes[mesh->tree.leaves[triangle]].box;
-	knVec3 half = knV3(cell->half, cell->half, cell->half);
-	knVec3 below = knSub(box->lower, knAdd(cell->center, half));
-	knVec3 above = knSub(knSub(cell->center, half), box->upper);
-	return knLength(knMax3(knMax3(below, above), knZero3()));
-}
-
-// Drops candidates that are farther from every point of the cell than the triangle closest to its centre: the
-// distance to that one, a convex function, is largest at a corner.
-static void tighten(const knMesh* mesh, const Cell* cell, double r, int nearest, Candidates* list) {
-	double farthest = 0.0;
-	for (int k = 0; k < 8; ++k) {
-		farthest = knMax(farthest, squaredTo(mesh, nearest, cornerOf(cell, k)));
-	}
-	double most = sqrt(farthest) * (1.0 + 1e-9);
-	int kept = 0;
-	for (int i = 0; i < list->count; ++i) {
-		double least = knMax(list->distance[i] - r, gapTo(mesh, list->triangles[i], cell));
-		if (least <= most) {
-			list->triangles[kept] = list->triangles[i];
-			list->distance[kept++] = list->distance[i];
+// Samples of the cell that begins at (x, y, z) of the lattice and is two strides long; the smallest do with their
+// corners and the centre.
+static knSdfStencil stencilAt(Work* work, const Region* region, int stride, int x, int y, int z) {
+	knVec3 middle = knV3(x + stride, y + stride, z + stride);
+	knSdfStencil stencil = {
+		.center = knMulAdd(work->lower, work->step, middle),
+		.side = 2.0 * stride * work->step,
+		.whole = stride > 1,
+	};
+	for (int i = 0; i < KN_SDF_SAMPLES; ++i) {
+		int a = i % 3, b = i / 3 % 3, c = i / 9;
+		bool needed = stencil.whole || i == KN_SDF_SAMPLES / 2 || (a != 1 && b != 1 && c != 1);
+		if (needed) {
+			stencil.values[i] = valueAt(work, region, x + a * stride, y + b * stride, z + c * stride);
 		}
 	}
-	list->count = kept;
-}
-
-static bool separable(const knMesh* mesh, const Cell* cell, const Candidates* list) {
-	if (cell->depth >= DEPTH_MOST) {
-		return false;
-	}
-	if (list->count <= 0) {
-		return true;
-	}
-	double lengths = 0.0;
-	for (int i = 0; i < list->count; ++i) {
-		const knAabb* box = &mesh->tree.nodes[mesh->tree.leaves[list->triangles[i]]].box;
-		lengths += knDistance(box->lower, box->upper);
-	}
-	return 2.0 * cell->half > SMALL_CELL * lengths / list->count;
-}
-
-// --- leaves ----------------------------------------------------------------------------------------------
-
-static bool tangentHolds(const BuildJob* job, const Candidates* from, const Cell* cell, double distance,
-						 knVec3 normal) {
-	double r = sqrt(3.0) * cell->half;
-	for (int k = 0; k < 8; ++k) {
-		knVec3 corner = cornerOf(cell, k), ignored;
-		knMeshHit hit = closest(job->mesh, from, corner, knAbs(distance) + 1.01 * r);
-		double exact = knMesh_Signed(job->mesh, &hit, corner, &ignored);
-		double guess = distance + knDot(normal, knSub(corner, cell->center));
-		double beyond = knMax(0.0, knAbs(exact) - BAND * job->mesh->size);
-		double allowed = 0.7 * job->field->tolerance + FAR_SHARE * beyond;
-		if (knAbs(guess - exact) > allowed) {
-			return false;
-		}
-	}
-	return true;
-}
-
-// The closest to the centre first: it makes the others quick to pass over.
-static void sortByDistance(Candidates* list) {
-	for (int i = 1; i < list->count; ++i) {
-		double distance = list->distance[i];
-		int32_t triangle = list->triangles[i];
-		int k = i;
-		for (; k > 0 && list->distance[k - 1] > distance; --k) {
-			list->distance[k] = list->distance[k - 1];
-			list->triangles[k] = list->triangles[k - 1];
-		}
-		list->distance[k] = distance;
-		list->triangles[k] = triangle;
-	}
-}
-
-static knSdfNode listLeaf(const BuildJob* job, Candidates* list, TileOut* out) {
-	sortByDistance(list);
-	knSdfNode node = { out->lists.count, list->count };
-	for (int i = 0; i < list->count; ++i) {
-		out->failed = !KN_ARRAY_PUSH(&job->allocator, &out->lists, list->triangles[i]) || out->failed;
-	}
-	return node;
-}
-
-static knSdfNode tangentLeaf(const BuildJob* job, double distance, knVec3 normal, TileOut* out) {
-	knSdfNode node = { out->tangents.count, KN_SDF_TANGENT };
-	knSdfTangent tangent = { (float)distance, { (float)normal.x, (float)normal.y, (float)normal.z } };
-	out->failed = !KN_ARRAY_PUSH(&job->allocator, &out->tangents, tangent) || out->failed;
-	return node;
+	return stencil;
 }
 
 // --- cells -----------------------------------------------------------------------------------------------
 
-static knSdfNode buildCell(const BuildJob* job, const Cell* cell, const Candidates* from, TileOut* out);
-
-static knSdfNode cut(const BuildJob* job, const Cell* cell, double distance, const Candidates* list,
-					 TileOut* out) {
-	int first = out->nodes.count;
-	for (int k = 0; k < 8; ++k) {
-		knSdfNode empty = { 0, 0 };
-		out->failed = !KN_ARRAY_PUSH(&job->allocator, &out->nodes, empty) || out->failed;
-	}
-	double half = 0.5 * cell->half;
-	double most = (knAbs(distance) + sqrt(3.0) * half) * (1.0 + 1e-9);
-	for (int k = 0; k < 8 && !out->failed; ++k) {
-		knVec3 shift = knV3(k & 1 ? half : -half, k & 2 ? half : -half, k & 4 ? half : -half);
-		Cell child = { knAdd(cell->center, shift), half, most, cell->depth + 1 };
-		knSdfNode node = buildCell(job, &child, list, out);
-		if (!out->failed) {
-			out->nodes.items[first + k] = node;
+// The region as 8^level cells, at the end of the tile's. False if one is not good enough and could be smaller; nothing
+// is kept then.
+static bool makeCells(Work* work, const Region* region, int level) {
+	TileOut* out = work->out;
+	int begin = out->cells.count, n = 1 << level, stride = region->steps / (2 * n);
+	for (int i = 0; i < n * n * n && !out->failed; ++i) {
+		int x = region->x + 2 * stride * (i % n), y = region->y + 2 * stride * (i / n % n);
+		int z = region->z + 2 * stride * (i / (n * n));
+		knSdfStencil stencil = stencilAt(work, region, stride, x, y, z);
+		knSdfCell cell;
+		if (!knSdfCell_Fit(work->job->field, work->job->mesh, &stencil, &cell) && stride > 1) {
+			out->cells.count = begin;
+			return false;
 		}
+		out->failed = !KN_ARRAY_PUSH(&work->job->allocator, &out->cells, cell);
 	}
-	return (knSdfNode){ first, KN_SDF_INNER };
+	return true;
 }
 
-static knSdfNode buildCell(const BuildJob* job, const Cell* cell, const Candidates* from, TileOut* out) {
-	const knMesh* mesh = job->mesh;
-	double r = sqrt(3.0) * cell->half * (1.0 + 1e-9);
-	knMeshHit hit = closest(mesh, from, cell->center, cell->most);
-	knVec3 normal;
-	double distance = knMesh_Signed(mesh, &hit, cell->center, &normal);
-	bool free = knAbs(distance) > r * (1.0 + 1e-5);
+static uint32_t makeBlock(Work* work, int x, int y, int z) {
+	uint32_t first = (uint32_t)work->out->cells.count, level = 0;
+	Region region = startRegion(work, x, y, z, BLOCK);
+	while (!makeCells(work, &region, (int)level)) {
+		level += 1;
+	}
+	return first << 2 | level;
+}
 
-	bool apart = knAbs(distance) > 2.0 * r && (from == NULL || from->count < 0);
-	if (apart && tangentHolds(job, from, cell, distance, normal)) {
-		return tangentLeaf(job, distance, normal, out);
+static void makeTile(Work* work) {
+	TileOut* out = work->out;
+	memset(work->lattice->known, 0, sizeof(work->lattice->known));
+	Region whole = startRegion(work, 0, 0, 0, LATTICE - 1);
+	for (uint32_t level = 0; level < LEVELS; ++level) {
+		if (makeCells(work, &whole, (int)level)) {
+			out->root = level;
+			return;
+		}
 	}
-	Candidates list;
-	gather(mesh, from, cell->center, (knAbs(distance) + 2.0 * r) * (1.0 + 1e-9), &list);
-	if (list.count > LIST_MOST) {
-		tighten(mesh, cell, r, hit.triangle, &list);
+	out->root = KN_SDF_BLOCKS;
+	for (int i = 0; i < 64 && !out->failed; ++i) {
+		uint32_t block = makeBlock(work, i % 4 * BLOCK, i / 4 % 4 * BLOCK, i / 16 * BLOCK);
+		out->failed = !KN_ARRAY_PUSH(&work->job->allocator, &out->blocks, block) || out->failed;
 	}
-	if (list.count >= 0 && list.count <= LIST_MOST) {
-		return listLeaf(job, &list, out);
-	}
-	if (free && !apart && tangentHolds(job, &list, cell, distance, normal)) {
-		return tangentLeaf(job, distance, normal, out);
-	}
-	if (!separable(mesh, cell, &list)) {
-		return (knSdfNode){ 0, KN_SDF_TREE };
-	}
-	return cut(job, cell, distance, &list, out);
 }
 
 static void buildTiles(int begin, int end, int worker, void* argument) {
-	(void)worker;
 	const BuildJob* job = argument;
 	const knSdf* field = job->field;
 	for (int i = begin; i < end; ++i) {
-		TileOut* out = &job->tiles[i];
 		int tile = job->firstTile + i;
 		int x = tile % field->counts[0], y = tile / field->counts[0] % field->counts[1];
 		int z = tile / (field->counts[0] * field->counts[1]);
-		knVec3 at = knV3((x + 0.5) * field->tile, (y + 0.5) * field->tile, (z + 0.5) * field->tile);
-		Cell cell = { knAdd(field->lower, at), 0.5 * field->tile, INFINITY, 0 };
-		knSdfNode root = { 0, 0 };
-		out->failed = !KN_ARRAY_PUSH(&job->allocator, &out->nodes, root);
-		if (!out->failed) {
-			root = buildCell(job, &cell, NULL, out);
-		}
-		if (!out->failed) {
-			out->nodes.items[0] = root;
-		}
+		Work work = {
+			.job = job,
+			.out = &job->tiles[i],
+			.lattice = &job->lattices[worker],
+			.lower = knMulAdd(field->lower, field->tile, knV3(x, y, z)),
+			.step = field->tile / (LATTICE - 1),
+			.rough = knSdf_Rough(field, job->mesh),
+			.seed = -1,
+		};
+		makeTile(&work);
 	}
 }
 
 // --- putting tiles together ------------------------------------------------------------------------------
 
 typedef struct Whole {
-	KN_ARRAY(knSdfNode) nodes;
-	KN_ARRAY(int32_t) lists;
-	KN_ARRAY(knSdfTangent) tangents;
+	KN_ARRAY(uint32_t) entries;
+	KN_ARRAY(knSdfCell) cells;
 } Whole;
 
-// Places in a tile become places in the whole; children move up by one because the root moves out.
-static knSdfNode rebase(knSdfNode node, const Whole* whole) {
-	if (node.count == KN_SDF_INNER) {
-		node.first += whole->nodes.count - 1;
-	} else if (node.count == KN_SDF_TANGENT) {
-		node.first += whole->tangents.count;
-	} else if (node.count >= 0) {
-		node.first += whole->lists.count;
-	}
-	return node;
-}
-
 static bool append(const knAllocator* allocator, const TileOut* tile, int index, Whole* whole) {
-	int nodes = whole->nodes.count + tile->nodes.count - 1;
-	int lists = whole->lists.count + tile->lists.count;
-	int tangents = whole->tangents.count + tile->tangents.count;
-	if (!KN_ARRAY_RESERVE(allocator, &whole->nodes, nodes) ||
-		!KN_ARRAY_RESERVE(allocator, &whole->lists, lists) ||
-		!KN_ARRAY_RESERVE(allocator, &whole->tangents, tangents)) {
+	int entries = whole->entries.count, cells = whole->cells.count;
+	if (!KN_ARRAY_RESERVE(allocator, &whole->entries, entries + tile->blocks.count) ||
+		!KN_ARRAY_RESERVE(allocator, &whole->cells, cells + tile->cells.count)) {
 		return false;
 	}
-	for (int i = 0; i < tile->nodes.count; ++i) {
-		int place = i == 0 ? index : whole->nodes.count + i - 1;
-		whole->nodes.items[place] = rebase(tile->nodes.items[i], whole);
+	// places in a tile become places in the whole
+	uint32_t from = (uint32_t)cells << 2;
+	whole->entries.items[index] =
+		tile->root == KN_SDF_BLOCKS ? (uint32_t)entries << 2 | KN_SDF_BLOCKS : tile->root + from;
+	for (int i = 0; i < tile->blocks.count; ++i) {
+		whole->entries.items[entries + i] = tile->blocks.items[i] + from;
 	}
-	if (tile->lists.count > 0) {
-		memcpy(whole->lists.items + whole->lists.count, tile->lists.items,
-			   (size_t)tile->lists.count * sizeof(int32_t));
+	if (tile->cells.count > 0) {
+		memcpy(whole->cells.items + cells, tile->cells.items, (size_t)tile->cells.count * sizeof(knSdfCell));
 	}
-	if (tile->tangents.count > 0) {
-		memcpy(whole->tangents.items + whole->tangents.count, tile->tangents.items,
-			   (size_t)tile->tangents.count * sizeof(knSdfTangent));
-	}
-	whole->nodes.count = nodes;
-	whole->lists.count = lists;
-	whole->tangents.count = tangents;
+	whole->entries.count = entries + tile->blocks.count;
+	whole->cells.count = cells + tile->cells.count;
 	return true;
 }
 
@@ -362,31 +242,28 @@ static void* shrink(const knAllocator* allocator, void* items, int count, int ca
 static bool takeOver(knSdf* field, Whole* whole) {
 	bool failed = false;
 	const knAllocator* allocator = &field->allocator;
-	field->nodes = shrink(allocator, whole->nodes.items, whole->nodes.count, whole->nodes.capacity,
-						  sizeof(knSdfNode), &failed);
-	field->lists = shrink(allocator, whole->lists.items, whole->lists.count, whole->lists.capacity,
-						  sizeof(int32_t), &failed);
-	field->tangents = shrink(allocator, whole->tangents.items, whole->tangents.count,
-							 whole->tangents.capacity, sizeof(knSdfTangent), &failed);
-	field->nodeCount = whole->nodes.count;
-	field->listCount = whole->lists.count;
-	field->tangentCount = whole->tangents.count;
+	field->entries = shrink(allocator, whole->entries.items, whole->entries.count, whole->entries.capacity,
+							sizeof(uint32_t), &failed);
+	field->cells = shrink(allocator, whole->cells.items, whole->cells.count, whole->cells.capacity,
+						  sizeof(knSdfCell), &failed);
+	field->entryCount = whole->entries.count;
+	field->cellCount = whole->cells.count;
 	return !failed;
 }
 
-// The grid: its longest side has more tiles for more triangles, and it stands out around the mesh by a tile.
+// The grid: its smallest cells suit the tolerance, and it stands out around the mesh by a tile.
 static void layOut(knSdf* field, const knMesh* mesh) {
 	knVec3 extent = knSub(mesh->bounds.upper, mesh->bounds.lower);
 	double longest = knMax(extent.x, knMax(extent.y, extent.z));
-	double wanted = sqrt((double)mesh->faceCount) / 16.0;
-	int along = wanted < 4.0 ? 4 : (wanted > TILES_MOST ? TILES_MOST : (int)wanted);
-	field->tile = longest / along;
+	double wanted = CELLS_PER_TRIANGLE * sqrt((double)mesh->faceCount);
+	double most = knMax(CELLS_LEAST, knMin(CELLS_MOST, wanted));
+	double cell = knMax(FINEST * field->tolerance, longest / most);
+	field->tile = knMin(CELLS_PER_TILE * cell, longest);
 	field->lower = knSub(mesh->bounds.lower, knV3(field->tile, field->tile, field->tile));
-	field->tileCount = 1;
 	for (int k = 0; k < 3; ++k) {
 		field->counts[k] = (int)(knComponent(extent, k) / field->tile) + 3;
-		field->tileCount *= field->counts[k];
 	}
+	knSdf_Derive(field);
 }
 
 static knStatus buildBatch(BuildJob* job, const knTasks* tasks, int count, Whole* whole, knError* error) {
@@ -396,9 +273,8 @@ static knStatus buildBatch(BuildJob* job, const knTasks* tasks, int count, Whole
 	for (int i = 0; i < count; ++i) {
 		TileOut* tile = &job->tiles[i];
 		ok = ok && !tile->failed && append(&job->allocator, tile, job->firstTile + i, whole);
-		KN_ARRAY_FREE(&job->allocator, &tile->nodes);
-		KN_ARRAY_FREE(&job->allocator, &tile->lists);
-		KN_ARRAY_FREE(&job->allocator, &tile->tangents);
+		KN_ARRAY_FREE(&job->allocator, &tile->blocks);
+		KN_ARRAY_FREE(&job->allocator, &tile->cells);
 	}
 	return ok ? KN_OK : knError_Set(error, KN_NO_MEMORY, "mesh", "out of memory for the mesh's field");
 }
@@ -407,13 +283,15 @@ knStatus knSdf_Build(knSdf* field, const knMesh* mesh, const knMeshDef* def, knE
 	layOut(field, mesh);
 	Locked locked = { .source = field->allocator, .busy = ATOMIC_FLAG_INIT };
 	TileOut tiles[TILES_PER_BATCH];
-	BuildJob job = { mesh, field, { lockedAllocate, lockedRelease, &locked }, tiles, 0 };
+	size_t workers = (size_t)knTasks_WorkerCount(&def->tasks);
+	Lattice* lattices = knAllocArray(&field->allocator, workers, sizeof(Lattice));
+	BuildJob job = { mesh, field, { lockedAllocate, lockedRelease, &locked }, tiles, lattices, 0 };
 	Whole whole = { 0 };
 	knStatus status = KN_OK;
-	if (!KN_ARRAY_RESERVE(&field->allocator, &whole.nodes, field->tileCount)) {
+	if (lattices == NULL || !KN_ARRAY_RESERVE(&field->allocator, &whole.entries, field->tileCount)) {
 		status = knError_Set(error, KN_NO_MEMORY, "mesh", "out of memory for the mesh's field");
 	}
-	whole.nodes.count = status == KN_OK ? field->tileCount : 0;
+	whole.entries.count = status == KN_OK ? field->tileCount : 0;
 	for (; status == KN_OK && job.firstTile < field->tileCount; job.firstTile += TILES_PER_BATCH) {
 		int left = field->tileCount - job.firstTile;
 		if (def->progress != NULL &&
@@ -424,6 +302,7 @@ knStatus knSdf_Build(knSdf* field, const knMesh* mesh, const knMeshDef* def, knE
 		status =
 			buildBatch(&job, &def->tasks, left < TILES_PER_BATCH ? left : TILES_PER_BATCH, &whole, error);
 	}
+	knFree(&field->allocator, lattices, workers * sizeof(Lattice));
 	if (!takeOver(field, &whole) && status == KN_OK) {
 		status = knError_Set(error, KN_NO_MEMORY, "mesh", "out of memory for the mesh's field");
 	}

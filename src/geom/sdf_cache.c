@@ -1,7 +1,7 @@
 // Fields kept on disk, by content.
 //
 // A file is named after the hash of everything that the field depends on (welded vertices, triangles,
-// tolerance, version of the method). It is a header and three arrays, with a checksum over all of them. What
+// tolerance, version of the method). It is a header and two arrays, with a checksum over all of them. What
 // cannot be read, is damaged or points outside of itself is ignored, and written anew: to a name of its own
 // first, then renamed, so that no reader ever sees half a file.
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "geom/sdf.h"
 
 #define MAGIC UINT64_C(0x3146445347304e4b)
-#define METHOD 1 // another number for another way of building
+#define METHOD 2 // another number for another way of building
 
 uint64_t knSdf_Key(const knMesh* mesh, double tolerance) {
 	uint64_t key = knHash_Word(KN_HASH_SEED + METHOD);
@@ -41,16 +41,15 @@ void knSdf_Write(const knSdf* field, const knMesh* mesh, const char* folder) {
 typedef struct Header {
 	uint64_t magic, key, checksum;
 	double tolerance, lower[3], tile;
-	int32_t counts[3], nodeCount, listCount, tangentCount;
+	int32_t counts[3], entryCount, cellCount, unused;
 } Header;
 
 static uint64_t checksum(const Header* header, const knSdf* field) {
 	Header plain = *header;
 	plain.checksum = 0;
 	uint64_t sum = knHash_Bytes(KN_HASH_SEED, &plain, sizeof(plain));
-	sum = knHash_Bytes(sum, field->nodes, (size_t)field->nodeCount * sizeof(knSdfNode));
-	sum = knHash_Bytes(sum, field->lists, (size_t)field->listCount * sizeof(int32_t));
-	return knHash_Bytes(sum, field->tangents, (size_t)field->tangentCount * sizeof(knSdfTangent));
+	sum = knHash_Bytes(sum, field->entries, (size_t)field->entryCount * sizeof(uint32_t));
+	return knHash_Bytes(sum, field->cells, (size_t)field->cellCount * sizeof(knSdfCell));
 }
 
 static bool makePath(char* path, size_t capacity, const char* folder, uint64_t key, const char* ending) {
@@ -69,29 +68,17 @@ static bool isPlausible(const Header* header, uint64_t key, double tolerance) {
 		tiles *= header->counts[k];
 	}
 	return header->magic == MAGIC && header->key == key && header->tolerance == tolerance &&
-		   header->tile > 0.0 && header->listCount >= 0 && header->tangentCount >= 0 &&
-		   header->nodeCount >= tiles;
+		   header->tile > 0.0 && header->cellCount >= 0 && header->entryCount >= tiles;
 }
 
-// Every node points into the arrays, and children behind their parent, so that a descent ends.
-static bool isSound(const knSdf* field, const knMesh* mesh) {
-	for (int i = 0; i < field->nodeCount; ++i) {
-		const knSdfNode* node = &field->nodes[i];
-		bool ok = node->first >= 0;
-		if (node->count == KN_SDF_INNER) {
-			ok = ok && node->first > i && node->first >= field->tileCount &&
-				 node->first <= field->nodeCount - 8;
-		} else if (node->count == KN_SDF_TANGENT) {
-			ok = ok && node->first < field->tangentCount;
-		} else if (node->count != KN_SDF_TREE) {
-			ok = ok && node->count > 0 && node->first <= field->listCount - node->count;
-		}
+// Every entry points into the arrays, and only tiles to blocks.
+static bool isSound(const knSdf* field) {
+	for (int i = 0; i < field->entryCount; ++i) {
+		int first = (int)(field->entries[i] >> 2), kind = (int)(field->entries[i] & 3);
+		bool ok = kind == KN_SDF_BLOCKS
+					  ? i < field->tileCount && first >= field->tileCount && first <= field->entryCount - 64
+					  : first <= field->cellCount - (1 << (3 * kind));
 		if (!ok) {
-			return false;
-		}
-	}
-	for (int i = 0; i < field->listCount; ++i) {
-		if (field->lists[i] < 0 || field->lists[i] >= mesh->faceCount) {
 			return false;
 		}
 	}
@@ -103,32 +90,26 @@ static bool readArray(FILE* file, const knAllocator* allocator, int count, size_
 	return count == 0 || (*items != NULL && fread(*items, size, (size_t)count, file) == (size_t)count);
 }
 
-static bool readField(FILE* file, uint64_t key, const knMesh* mesh, knSdf* field) {
+static bool readField(FILE* file, uint64_t key, knSdf* field) {
 	Header header;
 	if (fread(&header, sizeof(header), 1, file) != 1 || !isPlausible(&header, key, field->tolerance)) {
 		return false;
 	}
 	field->lower = knV3(header.lower[0], header.lower[1], header.lower[2]);
 	field->tile = header.tile;
-	field->tileCount = 1;
-	for (int k = 0; k < 3; ++k) {
-		field->counts[k] = header.counts[k];
-		field->tileCount *= header.counts[k];
-	}
-	field->nodeCount = header.nodeCount;
-	field->listCount = header.listCount;
-	field->tangentCount = header.tangentCount;
+	memcpy(field->counts, header.counts, sizeof(field->counts));
+	knSdf_Derive(field);
+	field->entryCount = header.entryCount;
+	field->cellCount = header.cellCount;
 	const knAllocator* allocator = &field->allocator;
-	return readArray(file, allocator, field->nodeCount, sizeof(knSdfNode), (void**)&field->nodes) &&
-		   readArray(file, allocator, field->listCount, sizeof(int32_t), (void**)&field->lists) &&
-		   readArray(file, allocator, field->tangentCount, sizeof(knSdfTangent), (void**)&field->tangents) &&
-		   fgetc(file) == EOF && checksum(&header, field) == header.checksum && isSound(field, mesh);
+	return readArray(file, allocator, field->entryCount, sizeof(uint32_t), (void**)&field->entries) &&
+		   readArray(file, allocator, field->cellCount, sizeof(knSdfCell), (void**)&field->cells) &&
+		   fgetc(file) == EOF && checksum(&header, field) == header.checksum && isSound(field);
 }
 
 static void forget(knSdf* field) {
-	knFree(&field->allocator, field->nodes, (size_t)field->nodeCount * sizeof(knSdfNode));
-	knFree(&field->allocator, field->lists, (size_t)field->listCount * sizeof(int32_t));
-	knFree(&field->allocator, field->tangents, (size_t)field->tangentCount * sizeof(knSdfTangent));
+	knFree(&field->allocator, field->entries, (size_t)field->entryCount * sizeof(uint32_t));
+	knFree(&field->allocator, field->cells, (size_t)field->cellCount * sizeof(knSdfCell));
 	*field = (knSdf){ .allocator = field->allocator, .tolerance = field->tolerance };
 }
 
@@ -139,7 +120,7 @@ bool knSdf_Read(knSdf* field, const knMesh* mesh, const char* folder) {
 	if (file == NULL) {
 		return false;
 	}
-	bool ok = readField(file, key, mesh, field);
+	bool ok = readField(file, key, field);
 	fclose(file);
 	if (!ok) {
 		forget(field);
@@ -164,14 +145,12 @@ static bool writeField(FILE* file, const knSdf* field, uint64_t key) {
 	header.lower[2] = field->lower.z;
 	header.tile = field->tile;
 	memcpy(header.counts, field->counts, sizeof(header.counts));
-	header.nodeCount = field->nodeCount;
-	header.listCount = field->listCount;
-	header.tangentCount = field->tangentCount;
+	header.entryCount = field->entryCount;
+	header.cellCount = field->cellCount;
 	header.checksum = checksum(&header, field);
 	return fwrite(&header, sizeof(header), 1, file) == 1 &&
-		   writeArray(file, field->nodes, field->nodeCount, sizeof(knSdfNode)) &&
-		   writeArray(file, field->lists, field->listCount, sizeof(int32_t)) &&
-		   writeArray(file, field->tangents, field->tangentCount, sizeof(knSdfTangent));
+		   writeArray(file, field->entries, field->entryCount, sizeof(uint32_t)) &&
+		   writeArray(file, field->cells, field->cellCount, sizeof(knSdfCell));
 }
 
 void knSdf_Write(const knSdf* field, const knMesh* mesh, const char* folder) {

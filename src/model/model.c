@@ -6,6 +6,7 @@
 // are not dynamic keep their centre but have no mass.
 #include <string.h>
 
+#include "collide/pieces.h"
 #include "core/sort.h"
 #include "model/carve.h"
 #include "model/model_internal.h"
@@ -31,6 +32,7 @@ static void layOut(knModel* m, knCarver* carver) {
 	m->linearDamping = knCarver_Take(carver, bodies, sizeof(double));
 	m->angularDamping = knCarver_Take(carver, bodies, sizeof(double));
 	m->radius = knCarver_Take(carver, bodies, sizeof(double));
+	m->thinness = knCarver_Take(carver, bodies, sizeof(double));
 	m->bodyFast = knCarver_Take(carver, bodies, sizeof(bool));
 	m->initialPose = knCarver_Take(carver, bodies, sizeof(knFrame));
 	m->initialVelocity = knCarver_Take(carver, bodies, sizeof(knTwist));
@@ -271,6 +273,10 @@ static void compileShapes(knModel* model, const knScene* scene) {
 		shape->geom = slot->geom;
 		knGeom_Retain(shape->geom);
 		model->radius[shape->body] = knMax(model->radius[shape->body], geomRadius(shape->geom, shape->local));
+		double thin = knGeom_Thinness(shape->geom), *thinnest = &model->thinness[shape->body];
+		if (knIsFinite(thin)) {
+			*thinnest = *thinnest > 0.0 ? knMin(*thinnest, thin) : thin;
+		}
 	}
 }
 

@@ -32,7 +32,8 @@ struct knModel {
 	double* gravityScale;
 	double* linearDamping;
 	double* angularDamping;
-	double* radius; // of a sphere about the centre of mass that holds all (bounded) shapes
+	double* radius;   // of a sphere about the centre of mass that holds all (bounded) shapes
+	double* thinness; // half width of the thinnest shape; 0: no bounded shape
 	bool* bodyFast;
 	knFrame* initialPose; // of the centre of mass
 	knTwist* initialVelocity;

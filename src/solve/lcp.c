@@ -144,7 +144,7 @@ static void scaleProblem(knLcpWork* work) {
 }
 
 bool knLcpWork_Begin(knLcpWork* work, const knLcp* lcp, const knLcpOptions* options, const double* x) {
-	*work = (knLcpWork){ .lcp = lcp, .n = lcp->n, .bestResidual = INFINITY };
+	*work = (knLcpWork){ .lcp = lcp, .n = lcp->n, .bestResidual = INFINITY, .bestTheta = INFINITY };
 	work->options = options != NULL ? *options : knLcpOptions_Default();
 	knAllocator allocator =
 		work->options.allocator != NULL ? *work->options.allocator : knAllocator_Default();
@@ -228,19 +228,38 @@ double knLcpWork_Residual(const knLcpWork* work, const double* x, double* w, dou
 	return worst;
 }
 
+// x.Ax/2 + b.x, the same for the scaled problem and the one given; work->w is A x + b.
+static double objectiveAt(const knLcpWork* work, const double* x) {
+	double sum = 0.0;
+	for (int i = 0; i < work->n; ++i) {
+		sum += 0.5 * x[i] * (work->w[i] + work->b[i]);
+	}
+	return sum;
+}
+
+static void noteIteration(const knLcpOptions* options, int at, double theta, double objective) {
+	if (options->history != NULL) {
+		options->history[at] = theta;
+	}
+	if (options->objectives != NULL) {
+		options->objectives[at] = objective;
+	}
+}
+
 bool knLcpWork_Judge(knLcpWork* work, const double* x) {
 	knLcpResult* result = &work->result;
 	const knLcpOptions* options = &work->options;
 	double theta, residual = knLcpWork_Residual(work, x, work->w, &theta);
 	int done = result->iterations;
-	if (options->history != NULL && done > 0 && done <= options->historyCapacity) {
-		options->history[done - 1] = theta;
-	}
-	if (residual < work->bestResidual) {
+	if (theta < work->bestTheta || residual <= work->limit) {
 		work->bestResidual = residual;
+		work->bestTheta = theta;
 		for (int i = 0; i < work->n; ++i) {
 			work->best[i] = x[i];
 		}
+	}
+	if (done > 0 && done <= options->historyCapacity) {
+		noteIteration(options, done - 1, work->bestTheta, objectiveAt(work, x));
 	}
 	if (residual <= work->limit) {
 		result->status = KN_LCP_SOLVED;
@@ -334,6 +353,7 @@ void knLcpWork_Polish(knLcpWork* work) {
 			return;
 		}
 		work->bestResidual = residual;
+		work->bestTheta = theta;
 		for (int i = 0; i < work->n; ++i) {
 			work->best[i] = x[i];
 		}

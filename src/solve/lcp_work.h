@@ -27,7 +27,7 @@ typedef struct knLcpWork {
 	double* x;
 	double* w;
 	double* best;
-	double bestResidual;
+	double bestResidual, bestTheta;
 
 	// room for Newton's system, taken at its first step
 	double* J;
@@ -46,7 +46,7 @@ void knLcpWork_Bounds(const knLcpWork* work, int i, const double* x, double* lo,
 double knLcpWork_Clamp(const knLcpWork* work, int i, const double* x, double value);
 // w = A x + b, the largest |H_i| and theta.
 double knLcpWork_Residual(const knLcpWork* work, const double* x, double* w, double* theta);
-// Judges the iterate x (w is written): keeps it if it is the best, notes theta in the history. True: go on.
+// Judges the iterate x (w is written): keeps it if its theta is the best, notes what is asked for. True: go on.
 bool knLcpWork_Judge(knLcpWork* work, const double* x);
 
 // One forward sweep of projected Gauss-Seidel.

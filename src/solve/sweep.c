@@ -4,11 +4,13 @@
 
 #include <string.h>
 
+#include "core/assert.h"
 #include "core/tasks.h"
 #include "solve/pgs.h"
 
-#define PACK_GRAIN 64
-#define STALL_SPAN 5 // sweeps over which progress is judged
+#define PACK_GRAIN 16
+#define ALONE_GRAIN 4 // packs that make all their sweeps
+#define STALL_SPAN 5  // sweeps over which progress is judged
 
 typedef struct Run {
 	const knSweepSet* set;
@@ -18,6 +20,7 @@ typedef struct Run {
 	knTwist* to;
 	double* theta;
 	int first; // pack
+	int sweeps;
 } Run;
 
 // --- one pass over a stage -------------------------------------------------------------------------------
@@ -40,13 +43,45 @@ static void meritRange(int begin, int end, int worker, void* argument) {
 	run->kernel->merit(run->set, run->first + begin, run->first + end, run->options, run->from, run->theta);
 }
 
+// The colour of a stage's blocks that are alone; NULL: none.
+static const knSweepColour* aloneColour(const knSweepSet* set, int stage) {
+	const knSweepStage* s = &set->stages[stage];
+	return s->colourCount > 0 && set->colours[s->firstColour].alone ? &set->colours[s->firstColour] : NULL;
+}
+
+static void forColour(Run* run, const knSweepColour* colour, const knTasks* tasks, knTaskFn* fn) {
+	run->first = colour->first;
+	knTasks_For(colour->serial ? NULL : tasks, colour->count, PACK_GRAIN, fn, run);
+}
+
+// Colours of blocks that meet each other.
 static void forColours(Run* run, int stage, const knTasks* tasks, knTaskFn* fn) {
 	const knSweepStage* s = &run->set->stages[stage];
-	for (int c = s->firstColour; c < s->firstColour + s->colourCount; ++c) {
-		const knSweepColour* colour = &run->set->colours[c];
-		run->first = colour->first;
-		knTasks_For(colour->serial ? NULL : tasks, colour->count, PACK_GRAIN, fn, run);
+	int alone = aloneColour(run->set, stage) != NULL;
+	for (int c = s->firstColour + alone; c < s->firstColour + s->colourCount; ++c) {
+		forColour(run, &run->set->colours[c], tasks, fn);
 	}
+}
+
+static void forAlone(Run* run, int stage, int sweeps, const knTasks* tasks, knTaskFn* fn) {
+	const knSweepColour* colour = aloneColour(run->set, stage);
+	if (colour != NULL) {
+		run->first = colour->first;
+		run->sweeps = sweeps;
+		knTasks_For(tasks, colour->count, ALONE_GRAIN, fn, run);
+	}
+}
+
+static void aloneVelocityRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Run* run = argument;
+	run->kernel->aloneVelocities(run->set, run->first + begin, run->first + end, run->sweeps, run->to);
+}
+
+static void aloneCorrectRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Run* run = argument;
+	run->kernel->aloneCorrect(run->set, run->first + begin, run->first + end, run->sweeps, run->to);
 }
 
 static void solveDirect(const knSweepRows* joints, int stage, knTwist* u) {
@@ -79,8 +114,8 @@ static void applyRange(int begin, int end, int worker, void* argument) {
 
 void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u) {
 	Run run = { .set = set, .kernel = knSweepKernel_Best(), .to = u };
-	for (int s = 0; s < set->stageCount; ++s) {
-		forColours(&run, s, tasks, applyRange);
+	for (int c = 0; c < set->colourCount; ++c) {
+		forColour(&run, &set->colours[c], tasks, applyRange);
 	}
 }
 
@@ -88,6 +123,7 @@ void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u) {
 
 double knSweep_Merit(const knSweepSet* set, int stage, bool unscaled, const knTasks* tasks,
 					 const knTwist* u) {
+	KN_ASSERT(aloneColour(set, stage) == NULL);
 	knPackOptions options = { .friction = set->friction, .unscaled = unscaled };
 	Run run = {
 		.set = set, .kernel = knSweepKernel_Best(), .options = &options, .from = u, .theta = set->theta
@@ -141,6 +177,8 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 		from = options->copy;
 	}
 	Run run = { .set = set, .kernel = knSweepKernel_Best(), .options = &packs, .from = from, .to = u };
+	KN_ASSERT(aloneColour(set, stage) == NULL || (!packs.general && !wantsMerit(options)));
+	forAlone(&run, stage, options->sweeps, options->tasks, aloneVelocityRange);
 	double last[STALL_SPAN] = { 0.0 };
 	int done = 0, sweeps = isDirectAlone(set, &set->joints, stage) ? 1 : options->sweeps;
 	for (bool stop = false; done < sweeps && !stop; ++done) {
@@ -163,6 +201,7 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 void knSweep_Correct(knSweepSet* set, int stage, int sweeps, const knTasks* tasks, const knSweepRows* joints,
 					 knTwist* p) {
 	Run run = { .set = set, .kernel = knSweepKernel_Best(), .to = p };
+	forAlone(&run, stage, sweeps, tasks, aloneCorrectRange);
 	for (int sweep = 0; sweep < sweeps; ++sweep) {
 		visitRows(joints, stage, p);
 		forColours(&run, stage, tasks, correctRange);

@@ -7,7 +7,9 @@
 // follow from the order of the chunks alone, so results know neither threads nor vector widths.
 //
 // Stages divide a set: a stage is solved on its own, and a block may be free in one stage and frozen in
-// others, where it keeps its velocity. Shock propagation makes a stage of each layer.
+// others, where it keeps its velocity. Shock propagation makes a stage of each layer. There most blocks are alone:
+// all others of their chunks are frozen. Each is a lane with all of its points, and a pack of four makes its sweeps
+// in one go, without colours.
 #pragma once
 
 #include "core/arena.h"
@@ -19,14 +21,14 @@
 
 // Three rows of one contact point. The solver reads all, and writes lambda and rolling.
 typedef struct knSweepPoint {
-	knVec3 n, t1, t2;  // unit, right-handed; n from block a to block b, J_n u > 0 separating
-	knVec3 rA, rB;     // from the blocks' centres to the point
-	double bias;       // added to J_n u
-	double mu;         // friction
-	double arm;        // m, of rolling resistance: two more rows, moments about t1 and t2; 0: none
-	double lambda[3];  // N s, in: warm start, out: solution
-	double rolling[2]; // N m s
-	double depth;      // m, for corrections: separation, negative when overlapping
+	knVec3 n, t1, t2; // unit, right-handed; n from block a to block b, J_n u > 0 separating
+	knVec3 rA, rB;    // from the blocks' centres to the point
+	double bias;      // added to J_n u
+	double mu;        // friction
+	double arm;       // m, of rolling resistance: three more rows, moments across and along n; 0: none
+	double lambda[3]; // N s, in: warm start, out: solution
+	knVec3 rolling;   // N m s on b, the same
+	double depth;     // m, for corrections: separation, negative when overlapping
 } knSweepPoint;
 
 typedef struct knSweepChunk {
@@ -46,6 +48,7 @@ typedef struct knSweepBlocks {
 	const double* invMass;     // 0: immovable
 	const knMat33* invInertia; // world axes
 	const int32_t* freeStage;  // [count] the only stage in which a block is free; NULL: free in all
+	const uint8_t* tied; // [count] 1: has rows of other kinds, so it is not alone; NULL: none counts as alone
 } knSweepBlocks;
 
 // --- packs -----------------------------------------------------------------------------------------------
@@ -65,15 +68,22 @@ typedef struct knPackPoint {
 
 // Rolling rows of a pack's points, in an array of their own: few scenes have them.
 typedef struct knPackRolling {
-	double arm[KN_LANES], invD1[KN_LANES], invD2[KN_LANES];
-	double lambda[2][KN_LANES];
+	double arm[KN_LANES];
+	double invD[KN_LANES]; // 1 / a bound of the largest eigenvalue of the three rows' matrix
+	double lambda[3][KN_LANES];
 } knPackRolling;
+
+// Points of blocks that are alone: the other side.
+typedef struct knPackFrozen {
+	_Alignas(32) double drift[3][KN_LANES]; // what it adds to the three rows, with the bias; or to the depth
+	int32_t block[KN_LANES];
+} knPackFrozen;
 
 typedef struct knPack {
 	double imA[KN_LANES], imB[KN_LANES]; // zero for frozen blocks and empty lanes
 	double IA[6][KN_LANES], IB[6][KN_LANES];
 	int32_t a[KN_LANES], b[KN_LANES]; // empty lanes name block 0
-	int32_t chunk[KN_LANES];          // -1: empty
+	int32_t chunk[KN_LANES];          // the first of the lane, see `next` of the set; -1: empty
 	int32_t first, count;             // points
 	uint32_t freeA, freeB;            // bit i: the block of lane i moves
 } knPack;
@@ -81,6 +91,7 @@ typedef struct knPack {
 typedef struct knSweepColour {
 	int32_t first, count; // packs
 	bool serial;          // packs that share blocks: more colours were needed than there are
+	bool alone; // packs of blocks that are alone, b in each lane; at most one colour a stage, its first
 } knSweepColour;
 
 typedef struct knSweepStage {
@@ -105,6 +116,8 @@ typedef struct knSweepSet {
 	knPackPoint* points;
 	int pointCount;
 	knPackRolling* rolling; // [pointCount] or NULL
+	knPackFrozen* frozen;   // [pointCount], used by packs of a colour that is `alone`; or NULL
+	int32_t* next;          // [chunkCount] the chunk after this one in its lane, -1: none
 	knSweepColour* colours;
 	int colourCount;
 	knSweepStage* stages;
@@ -121,7 +134,7 @@ bool knSweepSet_Build(knSweepSet* set, const knSweepChunk* chunks, int chunkCoun
 // NULL) are solved at once in `directStage`, the others are swept. False: no memory.
 bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf, int stageCount,
 					   knDirectRows* direct, int directStage, knArena* arena);
-// Takes lambda of the points as the new start, without applying it.
+// Takes lambda and rolling of the points as the new start, without applying it.
 void knSweepSet_Load(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points);
 // Writes lambda and rolling back to the points.
 void knSweepSet_Store(const knSweepSet* set, const knTasks* tasks, knSweepPoint* points);
@@ -156,7 +169,7 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 // the joints' rows is their error.
 void knSweep_Correct(knSweepSet* set, int stage, int sweeps, const knTasks* tasks, const knSweepRows* joints,
 					 knTwist* p);
-// Merit theta = 1/2 sum H^2 of a stage at u.
+// Merit theta = 1/2 sum H^2 of a stage at u. Not for sets in which blocks are alone.
 double knSweep_Merit(const knSweepSet* set, int stage, bool unscaled, const knTasks* tasks, const knTwist* u);
 
 // --- kernels ---------------------------------------------------------------------------------------------
@@ -179,6 +192,9 @@ typedef struct knSweepKernel {
 	void (*velocities)(const knSweepSet* set, int begin, int end, const knPackOptions* options,
 					   const knTwist* from, knTwist* to);
 	void (*correct)(const knSweepSet* set, int begin, int end, knTwist* p);
+	// The same for blocks that are alone, all sweeps of a pack at once; plain Gauss-Seidel.
+	void (*aloneVelocities)(const knSweepSet* set, int begin, int end, int sweeps, knTwist* u);
+	void (*aloneCorrect)(const knSweepSet* set, int begin, int end, int sweeps, knTwist* p);
 	void (*merit)(const knSweepSet* set, int begin, int end, const knPackOptions* options, const knTwist* u,
 				  double* theta);
 } knSweepKernel;

@@ -3,7 +3,8 @@
 // Chunks are taken stage by stage in their given order; each gets the lowest colour that neither of its free
 // blocks has yet in this stage (a bit set a block). Within a colour, chunks are ordered by their number of
 // points, so that the four lanes of a pack have as much to do; all by counting, in linear time. A block with
-// more than COLOUR_LIMIT neighbours leaves some chunks over: they are visited one after the other.
+// more than COLOUR_LIMIT neighbours leaves some chunks over: they are visited one after the other. Blocks that are
+// alone need no colour; their lanes hold all their chunks, in the given order, with the free block as b.
 
 #include "core/assert.h"
 #include "core/tasks.h"
@@ -13,6 +14,8 @@
 #define KEYS_PER_COLOUR KN_CHUNK_POINTS
 #define KEY_COUNT ((COLOUR_LIMIT + 1) * KEYS_PER_COLOUR)
 #define PACK_GRAIN 32
+#define ALONE_KEY UINT16_MAX
+#define ALONE_COUNTS 64 // points of a lane, for sorting: more are all alike
 
 typedef struct Builder {
 	knSweepSet* set;
@@ -25,6 +28,12 @@ typedef struct Builder {
 	uint64_t* used;      // colours that a block has in the stage at hand
 	uint16_t* key;       // of each chunk: colour and, within it, most points first
 	int32_t* sorted;     // chunks of the stage at hand in order of keys
+	uint8_t* social;     // [blocks] 1: is not alone; NULL: nobody is
+	int32_t* head;       // [blocks] first and last chunk of a block that is alone, and its number of points
+	int32_t* tail;
+	int32_t* pointCount;
+	int32_t* alone;     // blocks of the stage at hand that are alone
+	uint8_t* alonePack; // [packs]
 } Builder;
 
 static bool isFree(const Builder* builder, int block, int stage) {
@@ -70,6 +79,53 @@ static int lowestFree(uint64_t used) {
 	return COLOUR_LIMIT;
 }
 
+// --- blocks that are alone -------------------------------------------------------------------------------
+
+// The free block of a chunk that has just one, and that is alone; -1: none.
+static int aloneBlock(const Builder* builder, const knSweepChunk* chunk) {
+	bool freeA = isFree(builder, chunk->a, chunk->stage), freeB = isFree(builder, chunk->b, chunk->stage);
+	int block = freeA ? chunk->a : chunk->b;
+	return builder->social != NULL && freeA != freeB && !builder->social[block] ? block : -1;
+}
+
+static void findSocial(Builder* builder) {
+	for (int b = 0; b < builder->blocks->count; ++b) {
+		builder->social[b] = builder->blocks->tied[b];
+		builder->head[b] = -1;
+		builder->pointCount[b] = 0;
+	}
+	for (int i = 0; i < builder->chunkCount; ++i) {
+		const knSweepChunk* chunk = &builder->chunks[i];
+		if (chunk->stage >= 0 && isFree(builder, chunk->a, chunk->stage) &&
+			isFree(builder, chunk->b, chunk->stage)) {
+			builder->social[chunk->a] = builder->social[chunk->b] = 1;
+		}
+	}
+}
+
+// Links the chunks of each block of the stage that is alone; returns how many blocks there are.
+static int linkAlone(Builder* builder, int stage) {
+	int count = 0;
+	for (int i = builder->stageFirst[stage]; i < builder->stageFirst[stage + 1]; ++i) {
+		int c = builder->byStage[i], block = aloneBlock(builder, &builder->chunks[c]);
+		if (block < 0) {
+			continue;
+		}
+		if (builder->head[block] < 0) {
+			builder->head[block] = c;
+			builder->alone[count++] = block;
+		} else {
+			builder->set->next[builder->tail[block]] = c;
+		}
+		builder->tail[block] = c;
+		builder->pointCount[block] += builder->chunks[c].count;
+		builder->key[c] = ALONE_KEY;
+	}
+	return count;
+}
+
+// --- colours ---------------------------------------------------------------------------------------------
+
 // Colours the chunks of a stage; a block is free in one stage only or in all, so its bits are reset.
 static void colourStage(Builder* builder, int stage) {
 	int begin = builder->stageFirst[stage], end = builder->stageFirst[stage + 1];
@@ -78,6 +134,9 @@ static void colourStage(Builder* builder, int stage) {
 		builder->used[chunk->a] = builder->used[chunk->b] = 0;
 	}
 	for (int i = begin; i < end; ++i) {
+		if (builder->key[builder->byStage[i]] == ALONE_KEY) {
+			continue;
+		}
 		const knSweepChunk* chunk = &builder->chunks[builder->byStage[i]];
 		bool freeA = isFree(builder, chunk->a, stage), freeB = isFree(builder, chunk->b, stage);
 		uint64_t used = (freeA ? builder->used[chunk->a] : 0) | (freeB ? builder->used[chunk->b] : 0);
@@ -98,39 +157,78 @@ static void sortByKey(Builder* builder, int stage, int32_t keyFirst[KEY_COUNT + 
 		keyFirst[k] = 0;
 	}
 	for (int i = begin; i < end; ++i) {
-		keyFirst[builder->key[builder->byStage[i]] + 1] += 1;
+		if (builder->key[builder->byStage[i]] != ALONE_KEY) {
+			keyFirst[builder->key[builder->byStage[i]] + 1] += 1;
+		}
 	}
 	for (int k = 0; k < KEY_COUNT; ++k) {
-		next[k] = keyFirst[k];
 		keyFirst[k + 1] += keyFirst[k];
 	}
 	for (int k = 0; k < KEY_COUNT; ++k) {
 		next[k] = keyFirst[k];
 	}
 	for (int i = begin; i < end; ++i) {
-		builder->sorted[next[builder->key[builder->byStage[i]]]++] = builder->byStage[i];
+		uint16_t key = builder->key[builder->byStage[i]];
+		if (key != ALONE_KEY) {
+			builder->sorted[next[key]++] = builder->byStage[i];
+		}
 	}
 }
 
-static void addPack(Builder* builder, const int32_t* lanes, int laneCount) {
+// Lanes are chunks, or blocks that are alone.
+static void addPack(Builder* builder, const int32_t* lanes, int laneCount, bool alone) {
 	knSweepSet* set = builder->set;
-	knPack* pack = &set->packs[set->packCount++];
+	knPack* pack = &set->packs[set->packCount];
+	builder->alonePack[set->packCount++] = alone;
 	pack->first = set->pointCount;
 	pack->count = 0;
 	for (int i = 0; i < KN_LANES; ++i) {
-		pack->chunk[i] = i < laneCount ? lanes[i] : -1;
-		int count = i < laneCount ? builder->chunks[lanes[i]].count : 0;
-		pack->count = count > pack->count ? count : pack->count;
+		pack->chunk[i] = -1;
+		if (i < laneCount) {
+			pack->chunk[i] = alone ? builder->head[lanes[i]] : lanes[i];
+			int count = alone ? builder->pointCount[lanes[i]] : builder->chunks[lanes[i]].count;
+			pack->count = count > pack->count ? count : pack->count;
+		}
 	}
 	set->pointCount += pack->count;
+}
+
+// Sorts by the number of points, most first, and packs.
+static void packAlone(Builder* builder, int count) {
+	knSweepSet* set = builder->set;
+	int32_t first[ALONE_COUNTS + 1] = { 0 };
+	for (int i = 0; i < count; ++i) {
+		int points = builder->pointCount[builder->alone[i]];
+		first[ALONE_COUNTS - (points < ALONE_COUNTS ? points : ALONE_COUNTS - 1)] += 1;
+	}
+	for (int k = 1; k <= ALONE_COUNTS; ++k) {
+		first[k] += first[k - 1];
+	}
+	// from the back, so that first[k] ends at the begin of its range and the order is kept
+	for (int i = count - 1; i >= 0; --i) {
+		int points = builder->pointCount[builder->alone[i]];
+		int key = ALONE_COUNTS - (points < ALONE_COUNTS ? points : ALONE_COUNTS - 1);
+		builder->sorted[--first[key]] = builder->alone[i];
+	}
+	knSweepColour* colour = &set->colours[set->colourCount++];
+	*colour = (knSweepColour){ .first = set->packCount, .alone = true };
+	for (int i = 0; i < count; i += KN_LANES) {
+		addPack(builder, &builder->sorted[i], count - i < KN_LANES ? count - i : KN_LANES, true);
+	}
+	colour->count = set->packCount - colour->first;
 }
 
 static void packStage(Builder* builder, int stage) {
 	knSweepSet* set = builder->set;
 	int32_t keyFirst[KEY_COUNT + 1];
+	set->stages[stage] = (knSweepStage){ .firstColour = set->colourCount };
+	int alone = builder->social != NULL ? linkAlone(builder, stage) : 0;
+	if (alone > 0) {
+		packAlone(builder, alone);
+		set->stages[stage].colourCount = 1;
+	}
 	colourStage(builder, stage);
 	sortByKey(builder, stage, keyFirst);
-	set->stages[stage] = (knSweepStage){ .firstColour = set->colourCount };
 	for (int c = 0; c <= COLOUR_LIMIT; ++c) {
 		int begin = keyFirst[c * KEYS_PER_COLOUR], end = keyFirst[(c + 1) * KEYS_PER_COLOUR];
 		if (begin == end) {
@@ -140,7 +238,7 @@ static void packStage(Builder* builder, int stage) {
 		*colour = (knSweepColour){ .first = set->packCount, .serial = c == COLOUR_LIMIT };
 		int width = colour->serial ? 1 : KN_LANES;
 		for (int i = begin; i < end; i += width) {
-			addPack(builder, &builder->sorted[i], end - i < width ? end - i : width);
+			addPack(builder, &builder->sorted[i], end - i < width ? end - i : width, false);
 		}
 		colour->count = set->packCount - colour->first;
 		set->stages[stage].colourCount += 1;
@@ -182,6 +280,42 @@ static void setPoint(knPackPoint* out, int lane, const knSweepPoint* point) {
 
 static const knSweepPoint noPoint;
 
+// The point as seen by the free block: seen from the other side all directions turn round.
+static knSweepPoint seenBy(int block, const knSweepChunk* chunk, const knSweepPoint* point) {
+	knSweepPoint seen = *point;
+	if (chunk->a == block) {
+		seen.n = knNeg(point->n);
+		seen.t1 = knNeg(point->t1);
+		seen.t2 = knNeg(point->t2);
+		seen.rA = point->rB;
+		seen.rB = point->rA;
+	}
+	return seen;
+}
+
+static void fillAlone(const Builder* builder, knPack* pack, int lane) {
+	const knSweepSet* set = builder->set;
+	int index = pack->chunk[lane], at = pack->first;
+	int block = index >= 0 ? aloneBlock(builder, &builder->chunks[index]) : 0;
+	pack->a[lane] = 0;
+	pack->b[lane] = block;
+	pack->freeB |= (uint32_t)(index >= 0) << lane;
+	setMass(builder, 0, false, lane, pack->imA, pack->IA);
+	setMass(builder, block, index >= 0, lane, pack->imB, pack->IB);
+	for (; index >= 0; index = set->next[index]) {
+		const knSweepChunk* chunk = &builder->chunks[index];
+		for (int k = chunk->first; k < chunk->first + chunk->count; ++k, ++at) {
+			knSweepPoint seen = seenBy(block, chunk, &builder->points[k]);
+			setPoint(&set->points[at], lane, &seen);
+			set->frozen[at].block[lane] = chunk->a == block ? chunk->b : chunk->a;
+		}
+	}
+	for (; at < pack->first + pack->count; ++at) {
+		setPoint(&set->points[at], lane, &noPoint);
+		set->frozen[at].block[lane] = 0;
+	}
+}
+
 static void fillLane(const Builder* builder, knPack* pack, int lane) {
 	const knSweepSet* set = builder->set;
 	int index = pack->chunk[lane];
@@ -201,8 +335,7 @@ static void fillLane(const Builder* builder, knPack* pack, int lane) {
 		if (set->rolling != NULL) {
 			knPackRolling* rolling = &set->rolling[pack->first + k];
 			rolling->arm[lane] = point->arm;
-			rolling->lambda[0][lane] = point->rolling[0];
-			rolling->lambda[1][lane] = point->rolling[1];
+			setVector(rolling->lambda, lane, point->rolling);
 		}
 	}
 }
@@ -214,7 +347,11 @@ static void fillRange(int begin, int end, int worker, void* argument) {
 		knPack* pack = &builder->set->packs[p];
 		pack->freeA = pack->freeB = 0;
 		for (int lane = 0; lane < KN_LANES; ++lane) {
-			fillLane(builder, pack, lane);
+			if (builder->alonePack[p]) {
+				fillAlone(builder, pack, lane);
+			} else {
+				fillLane(builder, pack, lane);
+			}
 		}
 	}
 	knSweepKernel_Best()->prepare(builder->set, begin, end);
@@ -228,16 +365,26 @@ static bool reserve(Builder* builder, bool rolling, knArena* arena) {
 	builder->used = KN_SCRATCH(arena, uint64_t, builder->blocks->count);
 	builder->key = KN_SCRATCH(arena, uint16_t, n);
 	builder->sorted = KN_SCRATCH(arena, int32_t, n);
+	builder->alonePack = KN_SCRATCH(arena, uint8_t, n);
+	set->next = KN_SCRATCH(arena, int32_t, n);
 	for (int i = 0; i < n; ++i) {
 		pointBound += builder->chunks[i].count;
 	}
-	int colourBound = builder->stageCount * (COLOUR_LIMIT + 1);
+	int colourBound = builder->stageCount * (COLOUR_LIMIT + 2);
 	set->packs = KN_SCRATCH(arena, knPack, n);
 	set->points = KN_SCRATCH(arena, knPackPoint, pointBound);
 	set->rolling = rolling ? KN_SCRATCH(arena, knPackRolling, pointBound) : NULL;
 	set->colours = KN_SCRATCH(arena, knSweepColour, colourBound < n ? colourBound : n);
 	set->stages = KN_SCRATCH_ZERO(arena, knSweepStage, builder->stageCount);
 	set->theta = KN_SCRATCH(arena, double, n);
+	if (builder->blocks->tied != NULL && set->friction == KN_SWEEP_CONE && !rolling) {
+		builder->social = KN_SCRATCH(arena, uint8_t, builder->blocks->count);
+		builder->head = KN_SCRATCH(arena, int32_t, builder->blocks->count);
+		builder->tail = KN_SCRATCH(arena, int32_t, builder->blocks->count);
+		builder->pointCount = KN_SCRATCH(arena, int32_t, builder->blocks->count);
+		builder->alone = KN_SCRATCH(arena, int32_t, n);
+		set->frozen = KN_SCRATCH(arena, knPackFrozen, pointBound);
+	}
 	return !arena->failed;
 }
 
@@ -262,6 +409,13 @@ bool knSweepSet_Build(knSweepSet* set, const knSweepChunk* chunks, int chunkCoun
 						.blocks = blocks };
 	if (!reserve(&builder, anyRolls(&builder), arena)) {
 		return false;
+	}
+	for (int i = 0; i < chunkCount; ++i) {
+		set->next[i] = -1;
+		builder.key[i] = 0;
+	}
+	if (builder.social != NULL) {
+		findSocial(&builder);
 	}
 	sortByStage(&builder);
 	for (int s = 0; s < stageCount; ++s) {
@@ -308,78 +462,82 @@ bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf
 
 // --- exchange with the points ----------------------------------------------------------------------------
 
+typedef enum ExchangeKind {
+	EXCHANGE_STORE, // impulses to the points
+	EXCHANGE_LOAD,  // impulses from them
+	EXCHANGE_DEPTHS,
+} ExchangeKind;
+
 typedef struct Exchange {
 	const knSweepSet* set;
 	const knSweepPoint* from;
 	knSweepPoint* to;
+	ExchangeKind kind;
 } Exchange;
 
-static void storeRange(int begin, int end, int worker, void* argument) {
+static void storePoint(const knSweepSet* set, int at, int lane, knSweepPoint* out) {
+	const knPackPoint* in = &set->points[at];
+	for (int i = 0; i < 3; ++i) {
+		out->lambda[i] = in->lambda[i][lane];
+	}
+	if (set->rolling != NULL) {
+		const knPackRolling* rolling = &set->rolling[at];
+		out->rolling = knV3(rolling->lambda[0][lane], rolling->lambda[1][lane], rolling->lambda[2][lane]);
+	}
+}
+
+static void loadPoint(const knSweepSet* set, int at, int lane, const knSweepPoint* in) {
+	for (int i = 0; i < 3; ++i) {
+		set->points[at].lambda[i][lane] = in->lambda[i];
+	}
+	if (set->rolling != NULL) {
+		setVector(set->rolling[at].lambda, lane, in->rolling);
+	}
+}
+
+static void exchangeChunk(const Exchange* task, const knSweepChunk* chunk, int at, int lane) {
+	for (int k = chunk->first; k < chunk->first + chunk->count; ++k, ++at) {
+		switch (task->kind) {
+		case EXCHANGE_STORE:
+			storePoint(task->set, at, lane, &task->to[k]);
+			break;
+		case EXCHANGE_LOAD:
+			loadPoint(task->set, at, lane, &task->from[k]);
+			break;
+		case EXCHANGE_DEPTHS:
+			task->set->points[at].depth[lane] = task->from[k].depth;
+			break;
+		}
+	}
+}
+
+static void exchangeRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const Exchange* task = argument;
 	const knSweepSet* set = task->set;
 	for (int p = begin; p < end; ++p) {
 		const knPack* pack = &set->packs[p];
-		for (int lane = 0; lane < KN_LANES && pack->chunk[lane] >= 0; ++lane) {
-			const knSweepChunk* chunk = &set->chunks[pack->chunk[lane]];
-			for (int k = 0; k < chunk->count; ++k) {
-				const knPackPoint* in = &set->points[pack->first + k];
-				knSweepPoint* out = &task->to[chunk->first + k];
-				for (int i = 0; i < 3; ++i) {
-					out->lambda[i] = in->lambda[i][lane];
-				}
-				if (set->rolling != NULL) {
-					out->rolling[0] = set->rolling[pack->first + k].lambda[0][lane];
-					out->rolling[1] = set->rolling[pack->first + k].lambda[1][lane];
-				}
+		for (int lane = 0; lane < KN_LANES; ++lane) {
+			int at = pack->first;
+			for (int c = pack->chunk[lane]; c >= 0; c = set->next[c]) {
+				exchangeChunk(task, &set->chunks[c], at, lane);
+				at += set->chunks[c].count;
 			}
 		}
 	}
 }
 
 void knSweepSet_Store(const knSweepSet* set, const knTasks* tasks, knSweepPoint* points) {
-	Exchange task = { .set = set, .to = points };
-	knTasks_For(tasks, set->packCount, PACK_GRAIN, storeRange, &task);
-}
-
-static void depthRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const Exchange* task = argument;
-	const knSweepSet* set = task->set;
-	for (int p = begin; p < end; ++p) {
-		const knPack* pack = &set->packs[p];
-		for (int lane = 0; lane < KN_LANES && pack->chunk[lane] >= 0; ++lane) {
-			const knSweepChunk* chunk = &set->chunks[pack->chunk[lane]];
-			for (int k = 0; k < chunk->count; ++k) {
-				set->points[pack->first + k].depth[lane] = task->from[chunk->first + k].depth;
-			}
-		}
-	}
-}
-
-void knSweepSet_LoadDepths(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points) {
-	Exchange task = { .set = set, .from = points };
-	knTasks_For(tasks, set->packCount, PACK_GRAIN, depthRange, &task);
-}
-
-static void loadRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const Exchange* task = argument;
-	const knSweepSet* set = task->set;
-	for (int p = begin; p < end; ++p) {
-		const knPack* pack = &set->packs[p];
-		for (int lane = 0; lane < KN_LANES && pack->chunk[lane] >= 0; ++lane) {
-			const knSweepChunk* chunk = &set->chunks[pack->chunk[lane]];
-			for (int k = 0; k < chunk->count; ++k) {
-				for (int i = 0; i < 3; ++i) {
-					set->points[pack->first + k].lambda[i][lane] = task->from[chunk->first + k].lambda[i];
-				}
-			}
-		}
-	}
+	Exchange task = { .set = set, .to = points, .kind = EXCHANGE_STORE };
+	knTasks_For(tasks, set->packCount, PACK_GRAIN, exchangeRange, &task);
 }
 
 void knSweepSet_Load(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points) {
-	Exchange task = { .set = set, .from = points };
-	knTasks_For(tasks, set->packCount, PACK_GRAIN, loadRange, &task);
+	Exchange task = { .set = set, .from = points, .kind = EXCHANGE_LOAD };
+	knTasks_For(tasks, set->packCount, PACK_GRAIN, exchangeRange, &task);
+}
+
+void knSweepSet_LoadDepths(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points) {
+	Exchange task = { .set = set, .from = points, .kind = EXCHANGE_DEPTHS };
+	knTasks_For(tasks, set->packCount, PACK_GRAIN, exchangeRange, &task);
 }

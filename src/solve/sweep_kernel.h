@@ -52,6 +52,16 @@ KN_WIDE void clampLength(knWide limit, knWide* x, knWide* y) {
 	}
 }
 
+KN_WIDE void clampLength3(knWide limit, knWide3* v) {
+	knWide length2 = knWide3_Dot(*v, *v);
+	knWide outside = knWide_Greater(length2, knWide_Mul(limit, limit));
+	if (knWide_Any(outside)) {
+		knWide one = knWide_Splat(1.0);
+		knWide length = knWide_Sqrt(knWide_Select(outside, length2, one));
+		*v = knWide3_Scale(knWide_Select(outside, knWide_Div(limit, length), one), *v);
+	}
+}
+
 KN_WIDE knWide clampSides(knWide x, knWide limit) {
 	return knWide_Min(knWide_Max(x, knWide_Sub(knWide_Splat(0.0), limit)), limit);
 }
@@ -124,19 +134,24 @@ KN_WIDE knWide3 generalPoint(const Lanes* lanes, knPackPoint* point, const knPac
 	return knWide3_MulAdd(P, knWide_Sub(l2, old2), t2);
 }
 
-// Moments about the tangents, at most arm lambda_n each.
+// Moments against relative turning: about an axis across n and about n, at most arm lambda_n each.
 KN_WIDE knWide3 rollingPoint(const Lanes* lanes, const knPackPoint* point, knPackRolling* rolling,
 							 const knPackOptions* options) {
-	knWide3 t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
-	knWide3 spin = knWide3_Sub(lanes->B.ang, lanes->A.ang);
+	knWide3 n = knWide3_Load(point->n), spin = knWide3_Sub(lanes->B.ang, lanes->A.ang);
 	knWide limit = knWide_Mul(knWide_Load(rolling->arm), knWide_Load(point->lambda[0]));
-	knWide old1 = knWide_Load(rolling->lambda[0]), old2 = knWide_Load(rolling->lambda[1]);
-	knWide l1 = relaxed(options, old1, knWide3_Dot(t1, spin), knWide_Load(rolling->invD1));
-	knWide l2 = relaxed(options, old2, knWide3_Dot(t2, spin), knWide_Load(rolling->invD2));
-	clampLength(limit, &l1, &l2);
-	knWide_Store(rolling->lambda[0], l1);
-	knWide_Store(rolling->lambda[1], l2);
-	return knWide3_MulAdd(knWide3_Scale(knWide_Sub(l1, old1), t1), knWide_Sub(l2, old2), t2);
+	knWide3 old = knWide3_Load(rolling->lambda), moment;
+	knWide invD = knWide_Load(rolling->invD);
+	moment.x = relaxed(options, old.x, spin.x, invD);
+	moment.y = relaxed(options, old.y, spin.y, invD);
+	moment.z = relaxed(options, old.z, spin.z, invD);
+	knWide along = knWide3_Dot(n, moment);
+	moment = knWide3_MulSub(moment, along, n);
+	clampLength3(limit, &moment);
+	moment = knWide3_MulAdd(moment, clampSides(along, limit), n);
+	knWide_Store(rolling->lambda[0], moment.x);
+	knWide_Store(rolling->lambda[1], moment.y);
+	knWide_Store(rolling->lambda[2], moment.z);
+	return knWide3_Sub(moment, old);
 }
 
 // Gauss-Seidel changes the lanes that it reads, Jacobi's method others: `lanes` stays as it was.
@@ -174,6 +189,96 @@ static void sweepVelocities(const knSweepSet* set, int begin, int end, const knP
 	}
 }
 
+// --- blocks that are alone -------------------------------------------------------------------------------
+
+// What the other side, which does not move in this stage, adds to the rows of a point.
+KN_WIDE void carryFrozen(const knSweepSet* set, int k, const knTwist* u) {
+	const knPackPoint* point = &set->points[k];
+	knPackFrozen* frozen = &set->frozen[k];
+	knWideTwist A = knWideTwist_Gather(u, frozen->block);
+	knWide3 v = knWide3_Add(A.lin, knWide3_Cross(A.ang, knWide3_Load(point->rA)));
+	knWide zero = knWide_Splat(0.0);
+	knWide_Store(frozen->drift[0],
+				 knWide_Sub(knWide_Load(point->bias), knWide3_Dot(knWide3_Load(point->n), v)));
+	knWide_Store(frozen->drift[1], knWide_Sub(zero, knWide3_Dot(knWide3_Load(point->t1), v)));
+	knWide_Store(frozen->drift[2], knWide_Sub(zero, knWide3_Dot(knWide3_Load(point->t2), v)));
+}
+
+KN_WIDE void applyAlone(knWideTwist* B, const knPack* pack, knWide3 rB, knWide3 P) {
+	B->lin = knWide3_MulAdd(B->lin, knWide_Load(pack->imB), P);
+	B->ang = knWide3_Add(B->ang, knWide3_Symmetric(pack->IB, knWide3_Cross(rB, P)));
+}
+
+KN_WIDE void visitAlone(knWideTwist* B, const knPack* pack, knPackPoint* point, const knPackFrozen* frozen) {
+	knWide3 n = knWide3_Load(point->n), t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
+	knWide3 rB = knWide3_Load(point->rB), v = knWide3_Add(B->lin, knWide3_Cross(B->ang, rB));
+
+	// normal
+	knWide old = knWide_Load(point->lambda[0]);
+	knWide w = knWide_Add(knWide3_Dot(n, v), knWide_Load(frozen->drift[0]));
+	knWide normal = knWide_Max(knWide_MulSub(old, w, knWide_Load(point->invD)), knWide_Splat(0.0));
+	knWide change = knWide_Sub(normal, old);
+	knWide_Store(point->lambda[0], normal);
+
+	// friction
+	knWide old1 = knWide_Load(point->lambda[1]), old2 = knWide_Load(point->lambda[2]);
+	knWide w1 = knWide_Add(knWide3_Dot(t1, v), knWide_Load(frozen->drift[1]));
+	knWide w2 = knWide_Add(knWide3_Dot(t2, v), knWide_Load(frozen->drift[2]));
+	knWide invD = knWide_Load(point->invD1);
+	knWide l1 = knWide_MulSub(old1, knWide_MulAdd(w1, knWide_Load(point->A1), change), invD);
+	knWide l2 = knWide_MulSub(old2, knWide_MulAdd(w2, knWide_Load(point->A2), change), invD);
+	clampLength(knWide_Mul(knWide_Load(point->mu), normal), &l1, &l2);
+	knWide_Store(point->lambda[1], l1);
+	knWide_Store(point->lambda[2], l2);
+
+	knWide3 P = knWide3_Scale(change, n);
+	P = knWide3_MulAdd(P, knWide_Sub(l1, old1), t1);
+	applyAlone(B, pack, rB, knWide3_MulAdd(P, knWide_Sub(l2, old2), t2));
+}
+
+static void sweepAlone(const knSweepSet* set, int begin, int end, int sweeps, knTwist* u) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			carryFrozen(set, k, u);
+		}
+		knWideTwist B = knWideTwist_Gather(u, pack->b);
+		for (int sweep = 0; sweep < sweeps; ++sweep) {
+			for (int k = pack->first; k < pack->first + pack->count; ++k) {
+				visitAlone(&B, pack, &set->points[k], &set->frozen[k]);
+			}
+		}
+		knWideTwist_Scatter(u, pack->b, pack->freeB, B);
+	}
+}
+
+static void correctAlone(const knSweepSet* set, int begin, int end, int sweeps, knTwist* p) {
+	for (int i = begin; i < end; ++i) {
+		const knPack* pack = &set->packs[i];
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			const knPackPoint* point = &set->points[k];
+			knWideTwist A = knWideTwist_Gather(p, set->frozen[k].block);
+			knWide3 moved = knWide3_Add(A.lin, knWide3_Cross(A.ang, knWide3_Load(point->rA)));
+			knWide away = knWide3_Dot(knWide3_Load(point->n), moved);
+			knWide_Store(set->frozen[k].drift[0], knWide_Sub(knWide_Load(point->depth), away));
+		}
+		knWideTwist B = knWideTwist_Gather(p, pack->b);
+		for (int sweep = 0; sweep < sweeps; ++sweep) {
+			for (int k = pack->first; k < pack->first + pack->count; ++k) {
+				knPackPoint* point = &set->points[k];
+				knWide3 n = knWide3_Load(point->n), rB = knWide3_Load(point->rB);
+				knWide w = knWide3_Dot(n, knWide3_Add(B.lin, knWide3_Cross(B.ang, rB)));
+				w = knWide_Add(w, knWide_Load(set->frozen[k].drift[0]));
+				knWide old = knWide_Load(point->push);
+				knWide push = knWide_Max(knWide_MulSub(old, w, knWide_Load(point->invD)), knWide_Splat(0.0));
+				knWide_Store(point->push, push);
+				applyAlone(&B, pack, rB, knWide3_Scale(knWide_Sub(push, old), n));
+			}
+		}
+		knWideTwist_Scatter(p, pack->b, pack->freeB, B);
+	}
+}
+
 // --- warm start ------------------------------------------------------------------------------------------
 
 static void applyImpulses(const knSweepSet* set, int begin, int end, knTwist* u) {
@@ -188,8 +293,7 @@ static void applyImpulses(const knSweepSet* set, int begin, int end, knTwist* u)
 			applyImpulse(&lanes, point, knWide3_MulAdd(P, knWide_Load(point->lambda[2]), t2));
 			if (set->rolling != NULL) {
 				const knPackRolling* rolling = &set->rolling[k];
-				knWide3 moment = knWide3_Scale(knWide_Load(rolling->lambda[0]), t1);
-				applyMoment(&lanes, knWide3_MulAdd(moment, knWide_Load(rolling->lambda[1]), t2));
+				applyMoment(&lanes, knWide3_Load(rolling->lambda));
 			}
 		}
 		knWideTwist_Scatter(u, pack->a, pack->freeA, lanes.A);
@@ -299,16 +403,18 @@ KN_WIDE knWide reciprocal(knWide D) {
 	return knWide_Select(used, knWide_Div(one, knWide_Select(used, D, one)), zero);
 }
 
+// The largest row of absolute values bounds the eigenvalues; it is one where the inertia is a sphere's.
 static void prepareRolling(const knSweepSet* set, const knPack* pack, int k) {
-	knPackRolling* rolling = &set->rolling[k];
-	knWide3 t1 = knWide3_Load(set->points[k].t1), t2 = knWide3_Load(set->points[k].t2);
-	knWide3 m1 = knWide3_Add(knWide3_Symmetric(pack->IA, t1), knWide3_Symmetric(pack->IB, t1));
-	knWide3 m2 = knWide3_Add(knWide3_Symmetric(pack->IA, t2), knWide3_Symmetric(pack->IB, t2));
-	knWide D1 = knWide3_Dot(t1, m1), D2 = knWide3_Dot(t2, m2), off = knWide3_Dot(t1, m2);
-	off = knWide_Max(off, knWide_Sub(knWide_Splat(0.0), off));
-	knWide inverse = reciprocal(knWide_Add(knWide_Max(D1, D2), off));
-	knWide_Store(rolling->invD1, inverse);
-	knWide_Store(rolling->invD2, inverse);
+	knWide row[3], entries[6];
+	for (int i = 0; i < 6; ++i) {
+		knWide sum = knWide_Add(knWide_Load(pack->IA[i]), knWide_Load(pack->IB[i]));
+		entries[i] = knWide_Max(sum, knWide_Sub(knWide_Splat(0.0), sum));
+	}
+	row[0] = knWide_Add(entries[0], knWide_Add(entries[3], entries[4]));
+	row[1] = knWide_Add(entries[1], knWide_Add(entries[3], entries[5]));
+	row[2] = knWide_Add(entries[2], knWide_Add(entries[4], entries[5]));
+	knWide bound = knWide_Max(row[0], knWide_Max(row[1], row[2]));
+	knWide_Store(set->rolling[k].invD, reciprocal(bound));
 }
 
 static void preparePacks(const knSweepSet* set, int begin, int end) {

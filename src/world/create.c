@@ -115,6 +115,7 @@ void knWorld_Destroy(knWorld* world) {
 	KN_ARRAY_FREE(&allocator, &world->jointEvents);
 	KN_ARRAY_FREE(&allocator, &world->bodyContacts);
 	KN_ARRAY_FREE(&allocator, &world->aliases);
+	knWorld_FreeQueries(world);
 	knState_Destroy(&world->state, &allocator);
 	knState_Destroy(&world->backup, &allocator);
 	knCollider_Destroy(world->collider);

@@ -95,6 +95,7 @@ knStatus knWorld_SetBodyFrame(knWorld* world, knBodyId body, knFrame frame) {
 	frame.q = knNormalizeQ(frame.q);
 	world->state.pose[b] = knMulF(frame, knMakeFrame(world->model->centerLocal[b], knIdentityQ()));
 	world->state.poseStale[b] = 0;
+	world->queries.ready = false;
 	updateJointsOf(world, b);
 	return KN_OK;
 }

@@ -20,6 +20,7 @@ void knWorld_ClearReadout(knWorld* world) {
 	world->endEvents.count = 0;
 	world->jointEvents.count = 0;
 	world->bodyContacts.count = 0;
+	world->queries.ready = false;
 }
 
 knContact knWorld_MakeContact(const knWorld* world, const knStepContact* contact) {

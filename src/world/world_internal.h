@@ -3,6 +3,7 @@
 
 #include "core/arena.h"
 #include "core/array.h"
+#include "geom/bvh.h"
 #include "knuckle/world.h"
 #include "model/state.h"
 #include "steppers/stepper_ops.h"
@@ -11,6 +12,13 @@
 typedef struct knJointAlias {
 	knJointId attached, authored;
 } knJointAlias;
+
+// A tree over the shapes' boxes for questions (query_world.c); not ready: the world has changed since.
+typedef struct knQueryTree {
+	bool ready;
+	knBvh tree;
+	int* shapes; // [tree.itemCount] shape of each item
+} knQueryTree;
 
 struct knWorld {
 	// fixed at creation
@@ -44,6 +52,7 @@ struct knWorld {
 	KN_ARRAY(knTouchEvent) endEvents;
 	KN_ARRAY(knJointEvent) jointEvents;
 	KN_ARRAY(knContact) bodyContacts; // knWorld_CollideBody
+	knQueryTree queries;              // knWorld_PrepareQueries
 };
 
 // --- create.c ---
@@ -78,3 +87,7 @@ knStatus knWorld_GrowJoints(knWorld* world, knError* error);
 knStatus knWorld_Publish(knWorld* world, const knStepContext* context);
 void knWorld_ClearReadout(knWorld* world);
 knContact knWorld_MakeContact(const knWorld* world, const knStepContact* contact);
+
+// --- query_world.c ---
+
+void knWorld_FreeQueries(knWorld* world);

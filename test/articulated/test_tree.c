@@ -1,112 +1,5 @@
-// Dynamics of random trees: independent methods agree, and the laws of mechanics hold.
-#include "knuckle/articulated.h"
-
-#include "support/kn_test.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define MAX_LINKS 20
-#define MAX_V (6 * MAX_LINKS)
-
-static const knVec3 gravity = { 0.3, -0.2, -9.81 };
-
-static uint64_t seed = 11;
-
-static double uniform(double lower, double upper) {
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return lower + (upper - lower) * ((double)(seed >> 11) * 0x1p-53);
-}
-
-static knVec3 randomVector(void) {
-	double x = uniform(-1.0, 1.0), y = uniform(-1.0, 1.0);
-	return knV3(x, y, uniform(-1.0, 1.0));
-}
-
-static knFrame randomFrame(void) {
-	knVec3 p = knScale(0.5, randomVector());
-	return knMakeFrame(p, knQuat_Exp(knScale(2.0, randomVector())));
-}
-
-// Mass properties of a random box.
-static knMassProps randomMass(void) {
-	double m = uniform(0.2, 3.0), a = uniform(0.05, 0.4), b = uniform(0.05, 0.4), c = uniform(0.05, 0.4);
-	knMassProps props = { .mass = m, .center = knScale(0.3, randomVector()) };
-	props.inertia =
-		knDiagonal33(m / 3.0 * (b * b + c * c), m / 3.0 * (a * a + c * c), m / 3.0 * (a * a + b * b));
-	props.inertia = knRotateTensor(randomFrame().q, &props.inertia);
-	return props;
-}
-
-typedef struct Tree {
-	int count, nq, nv;
-	knTreeLink links[MAX_LINKS];
-	knTree* tree;
-	knTreeWork* work;
-	double q[7 * MAX_LINKS], v[MAX_V], tau[MAX_V];
-	knTwist forces[MAX_LINKS];
-} Tree;
-
-static const knJointKind kinds[] = { KN_JOINT_HINGE,     KN_JOINT_SLIDER,   KN_JOINT_BALL,
-									 KN_JOINT_UNIVERSAL, KN_JOINT_CYLINDER, KN_JOINT_PLANAR,
-									 KN_JOINT_SLIDER2,   KN_JOINT_SLIDER3,  KN_JOINT_FIXED };
-
-static void randomState(Tree* t) {
-	knTree_NeutralCoordinates(t->tree, t->q);
-	for (int i = 0; i < t->nv; ++i) {
-		t->v[i] = uniform(-1.5, 1.5);
-	}
-	knTree_Integrate(t->tree, t->q, t->v, 1.0);
-	for (int i = 0; i < t->nv; ++i) {
-		t->v[i] = uniform(-1.0, 1.0);
-		t->tau[i] = uniform(-1.0, 1.0);
-	}
-	for (int i = 0; i < t->count; ++i) {
-		t->forces[i] = (knTwist){ randomVector(), randomVector() };
-	}
-}
-
-static void makeTree(Tree* t, int count, bool floating, bool hinges) {
-	t->count = count;
-	for (int i = 0; i < count; ++i) {
-		knJointKind kind = hinges ? KN_JOINT_HINGE : kinds[(int)uniform(0.0, 9.0)];
-		t->links[i] = (knTreeLink){ .parent = i == 0 ? -1 : (int)uniform(0.0, (double)i),
-									.kind = i == 0 && floating ? KN_JOINT_FREE : kind,
-									.frameParent = randomFrame(),
-									.frameChild = randomFrame(),
-									.mass = randomMass() };
-	}
-	knError error = { 0 };
-	t->tree = knTree_Create(t->links, count, NULL, &error);
-	assert_non_null(t->tree);
-	t->work = knTreeWork_Create(t->tree, NULL, &error);
-	assert_non_null(t->work);
-	t->nq = knTree_CoordinateCount(t->tree);
-	t->nv = knTree_VelocityCount(t->tree);
-	randomState(t);
-}
-
-static void freeTree(Tree* t) {
-	knTreeWork_Destroy(t->work);
-	knTree_Destroy(t->tree);
-}
-
-static double largest(const double* v, int n) {
-	double result = 1e-30;
-	for (int i = 0; i < n; ++i) {
-		result = fmax(result, fabs(v[i]));
-	}
-	return result;
-}
-
-static double difference(const double* a, const double* b, int n) {
-	double result = 0.0;
-	for (int i = 0; i < n; ++i) {
-		result = fmax(result, fabs(a[i] - b[i]));
-	}
-	return result;
-}
+// The laws of mechanics hold for random trees, and bad links are refused.
+#include "tree_test.h"
 
 #define FOR_TREES(t, trials)                                                                                 \
 	Tree t;                                                                                                  \
@@ -114,40 +7,6 @@ static double difference(const double* a, const double* b, int n) {
 		if (makeTree(&t, 1 + trial % MAX_LINKS, trial % 3 == 0, trial % 4 == 0), true)
 
 // --- agreement -------------------------------------------------------------------------------------------
-
-static void forward_and_inverse_dynamics_undo_each_other(void** state) {
-	(void)state;
-	FOR_TREES(t, 2000) {
-		double qdd[MAX_V], tau[MAX_V];
-		knTree_ForwardDynamics(t.tree, t.work, t.q, t.v, t.tau, t.forces, gravity, qdd);
-		knTree_InverseDynamics(t.tree, t.work, t.q, t.v, qdd, t.forces, gravity, tau);
-		assert_true(difference(tau, t.tau, t.nv) <= 1e-9 * fmax(largest(tau, t.nv), largest(qdd, t.nv)));
-	}
-}
-
-static void articulated_bodies_agree_with_the_mass_matrix(void** state) {
-	(void)state;
-	static double H[MAX_V * MAX_V];
-	double worst = 0.0;
-	FOR_TREES(t, 2000) {
-		double qdd[MAX_V], x[MAX_V], bias[MAX_V];
-		knTree_ForwardDynamics(t.tree, t.work, t.q, t.v, t.tau, NULL, gravity, qdd);
-		knTree_InverseDynamics(t.tree, t.work, t.q, t.v, NULL, NULL, gravity, bias);
-		knTree_MassMatrix(t.tree, t.work, t.q, H);
-		for (int i = 0; i < t.nv; ++i) {
-			x[i] = t.tau[i] - bias[i];
-			for (int j = 0; j < i; ++j) {
-				assert_true(H[i * t.nv + j] == H[j * t.nv + i]);
-			}
-		}
-		assert_true(knTree_FactorMassMatrix(t.tree, H));
-		knTree_SolveMassMatrix(t.tree, H, x);
-		double apart = difference(x, qdd, t.nv) / largest(qdd, t.nv);
-		worst = fmax(worst, apart);
-		assert_true(apart < 1e-8);
-	}
-	print_message("largest relative difference: %.2g\n", worst);
-}
 
 // H columns are inverse dynamics of unit accelerations without velocity and gravity.
 static void mass_matrix_is_inverse_dynamics_of_unit_accelerations(void** state) {
@@ -194,45 +53,6 @@ static void impulses_change_velocities_by_the_mass_matrix(void** state) {
 		knTree_Respond(t.tree, t.work, &hit, 1, NULL, dv);
 		assert_true(difference(dv, expected, t.nv) < 1e-9 * (1.0 + largest(expected, t.nv)));
 	}
-}
-
-// K against J H^-1 J^T, also between two links of one tree, where the cross terms matter.
-static void collision_matrices_are_j_hinv_jt(void** state) {
-	(void)state;
-	static double JA[6 * MAX_V], JB[6 * MAX_V], H[MAX_V * MAX_V];
-	double worst = 0.0;
-	FOR_TREES(t, 600) {
-		int a = (int)uniform(0.0, (double)t.count), b = -1 + (int)uniform(0.0, (double)t.count + 1.0);
-		knVec3 point = randomVector();
-		knTree_Kinematics(t.tree, t.work, t.q, t.v);
-		knTree_Jacobian(t.tree, t.work, a, point, JA);
-		memset(JB, 0, sizeof(JB));
-		if (b >= 0) {
-			knTree_Jacobian(t.tree, t.work, b, point, JB);
-		}
-		knTree_MassMatrix(t.tree, t.work, t.q, H);
-		assert_true(knTree_FactorMassMatrix(t.tree, H));
-		knTree_PrepareImpulses(t.tree, t.work, t.q);
-		knMat33 K = knTree_CollisionMatrix(t.tree, t.work, a, b, point);
-		double size = knAbs(K.cx.x) + knAbs(K.cy.y) + knAbs(K.cz.z) + 1e-12;
-		for (int c = 0; c < 3; ++c) {
-			double x[MAX_V];
-			for (int i = 0; i < t.nv; ++i) {
-				x[i] = JA[(3 + c) * t.nv + i] - JB[(3 + c) * t.nv + i];
-			}
-			knTree_SolveMassMatrix(t.tree, H, x);
-			knVec3 column = c == 0 ? K.cx : c == 1 ? K.cy : K.cz;
-			for (int r = 0; r < 3; ++r) {
-				double sum = 0.0;
-				for (int i = 0; i < t.nv; ++i) {
-					sum += (JA[(3 + r) * t.nv + i] - JB[(3 + r) * t.nv + i]) * x[i];
-				}
-				worst = fmax(worst, fabs(sum - knComponent(column, r)) / size);
-			}
-		}
-	}
-	print_message("largest relative difference: %.2g\n", worst);
-	assert_true(worst < 1e-10);
 }
 
 // --- laws ------------------------------------------------------------------------------------------------
@@ -298,46 +118,6 @@ static void velocities_are_rates_of_poses(void** state) {
 	}
 }
 
-// Another numbering of the same tree gives the same accelerations.
-static void numbering_does_not_matter(void** state) {
-	(void)state;
-	for (int trial = 0; trial < 100; ++trial) {
-		Tree t, other;
-		makeTree(&t, 8, false, true);
-		// a legal renumbering: sort by depth, within a depth from the last to the first
-		int depth[MAX_LINKS], order[MAX_LINKS], place[MAX_LINKS], count = 0;
-		for (int i = 0; i < t.count; ++i) {
-			depth[i] = t.links[i].parent < 0 ? 0 : depth[t.links[i].parent] + 1;
-		}
-		for (int d = 0; d < t.count; ++d) {
-			for (int i = t.count - 1; i >= 0; --i) {
-				if (depth[i] == d) {
-					place[i] = count;
-					order[count++] = i;
-				}
-			}
-		}
-		other = t;
-		for (int i = 0; i < t.count; ++i) {
-			other.links[i] = t.links[order[i]];
-			other.links[i].parent = other.links[i].parent < 0 ? -1 : place[other.links[i].parent];
-			other.q[i] = t.q[order[i]];
-			other.v[i] = t.v[order[i]];
-			other.tau[i] = t.tau[order[i]];
-		}
-		other.tree = knTree_Create(other.links, other.count, NULL, NULL);
-		other.work = knTreeWork_Create(other.tree, NULL, NULL);
-		double first[MAX_V], second[MAX_V];
-		knTree_ForwardDynamics(t.tree, t.work, t.q, t.v, t.tau, NULL, gravity, first);
-		knTree_ForwardDynamics(other.tree, other.work, other.q, other.v, other.tau, NULL, gravity, second);
-		for (int i = 0; i < t.count; ++i) {
-			assert_true(fabs(first[order[i]] - second[i]) < 1e-10 * largest(first, t.nv));
-		}
-		freeTree(&t);
-		freeTree(&other);
-	}
-}
-
 // --- trouble ---------------------------------------------------------------------------------------------
 
 static void checkRefused(knTreeLink link, const char* says) {
@@ -384,14 +164,10 @@ static void bad_links_are_named_and_refused(void** state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forward_and_inverse_dynamics_undo_each_other),
-		cmocka_unit_test(articulated_bodies_agree_with_the_mass_matrix),
 		cmocka_unit_test(mass_matrix_is_inverse_dynamics_of_unit_accelerations),
 		cmocka_unit_test(impulses_change_velocities_by_the_mass_matrix),
-		cmocka_unit_test(collision_matrices_are_j_hinv_jt),
 		cmocka_unit_test(power_and_momentum),
 		cmocka_unit_test(velocities_are_rates_of_poses),
-		cmocka_unit_test(numbering_does_not_matter),
 		cmocka_unit_test(bad_links_are_named_and_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,33 @@ static void test_arithmetic(void** state) {
 	}
 }
 
+static void test_distances_from_boxes(void** state) {
+	(void)state;
+	knTestRandom random = { 9 };
+	for (int n = 0; n < 200; ++n) {
+		float lower[3][4], upper[3][4], p[3], squared[4];
+		for (int axis = 0; axis < 3; ++axis) {
+			p[axis] = (float)testUniform(&random, -3.0, 3.0);
+			for (int k = 0; k < 4; ++k) {
+				lower[axis][k] = (float)testUniform(&random, -2.0, 1.0);
+				upper[axis][k] = lower[axis][k] + (float)testUniform(&random, 0.0, 2.0);
+			}
+		}
+		knBoxes_Squared(lower, upper, p, squared);
+		for (int k = 0; k < 4; ++k) {
+			volatile float sum = 0.0f;
+			for (int axis = 0; axis < 3; ++axis) {
+				float out = p[axis] < lower[axis][k]   ? lower[axis][k] - p[axis]
+							: p[axis] > upper[axis][k] ? p[axis] - upper[axis][k]
+													   : 0.0f;
+				volatile float square = out * out;
+				sum += square;
+			}
+			assert_true(squared[k] == sum);
+		}
+	}
+}
+
 static void test_gather_and_scatter(void** state) {
 	(void)state;
 	knTestRandom random = { 4 };
@@ -74,6 +101,7 @@ static void test_gather_and_scatter(void** state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_arithmetic),
+										cmocka_unit_test(test_distances_from_boxes),
 										cmocka_unit_test(test_gather_and_scatter) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

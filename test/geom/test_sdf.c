@@ -23,12 +23,9 @@ static knGeom* makeWith(const knTestMesh* shape, int threads, const char* cache)
 }
 
 static bool sameField(const knSdf* a, const knSdf* b) {
-	return a->nodeCount == b->nodeCount && a->listCount == b->listCount &&
-		   a->tangentCount == b->tangentCount &&
-		   memcmp(a->nodes, b->nodes, (size_t)a->nodeCount * sizeof(*a->nodes)) == 0 &&
-		   memcmp(a->lists, b->lists, (size_t)a->listCount * sizeof(*a->lists)) == 0 &&
-		   (a->tangentCount == 0 ||
-			memcmp(a->tangents, b->tangents, (size_t)a->tangentCount * sizeof(*a->tangents)) == 0);
+	return a->entryCount == b->entryCount && a->cellCount == b->cellCount &&
+		   memcmp(a->entries, b->entries, (size_t)a->entryCount * sizeof(*a->entries)) == 0 &&
+		   memcmp(a->cells, b->cells, (size_t)a->cellCount * sizeof(*a->cells)) == 0;
 }
 
 // A random point of the surface, moved along the normal by `offset`.
@@ -64,11 +61,37 @@ static void checkField(const knGeom* geom, uint64_t seed, int count) {
 	}
 }
 
+// A gear about z as a CAD program writes it: its sides in one piece, its faces as fans of long triangles.
+static knTestMesh makeGear(int teeth, double thickness) {
+	int n = 4 * teeth;
+	knTestMesh gear = testMeshNew(2 * n + 2, 4 * n);
+	for (int i = 0; i < n; ++i) {
+		double angle = 2.0 * KN_PI * i / n, r = i % 4 < 2 ? 1.0 : 0.85;
+		int j = (i + 1) % n;
+		for (int side = 0; side < 2; ++side) {
+			gear.vertices[i + side * n] =
+				knV3(r * knCos(angle), r * knSin(angle), side ? thickness : -thickness);
+		}
+		gear.triangles[4 * i] = (knTriangle){ i, j, n + j };
+		gear.triangles[4 * i + 1] = (knTriangle){ i, n + j, n + i };
+		gear.triangles[4 * i + 2] = (knTriangle){ j, i, 2 * n };
+		gear.triangles[4 * i + 3] = (knTriangle){ n + i, n + j, 2 * n + 1 };
+	}
+	gear.vertices[2 * n] = knV3(0.0, 0.0, -thickness);
+	gear.vertices[2 * n + 1] = knV3(0.0, 0.0, thickness);
+	return gear;
+}
+
 static void test_field_agrees_with_exact_search(void** state) {
 	(void)state;
-	knTestMesh shapes[] = { testMeshBumpySphere(10, 0.15, 4.0), testMeshTorus(1.0, 0.2, 40, 12),
-							testMeshBox(knV3(1.0, 0.2, 0.01)), testMeshTorus(1.0, 0.2, 5, 200) };
-	for (int k = 0; k < 4; ++k) {
+	knTestMesh shapes[] = { testMeshBumpySphere(10, 0.15, 4.0),
+							testMeshTorus(1.0, 0.2, 40, 12),
+							testMeshBox(knV3(1.0, 0.2, 0.01)),
+							testMeshTorus(1.0, 0.2, 5, 200),
+							testMeshBox(knV3(1.0, 0.5, 1e-4)),
+							makeGear(40, 0.05),
+							makeGear(300, 0.002) };
+	for (int k = 0; k < 7; ++k) {
 		knGeom* geom = makeWith(&shapes[k], 2, NULL);
 		checkField(geom, 11 + (uint64_t)k, 2000);
 		knGeom_Release(geom);
@@ -164,23 +187,21 @@ static void test_cache_is_used_and_mended(void** state) {
 		damage(path, places[i]);
 		knSdf probe = { .allocator = knAllocator_Default(), .tolerance = read->tolerance };
 		assert_false(knSdf_Read(&probe, fresh->mesh, "."));
-		assert_null(probe.nodes);
+		assert_null(probe.entries);
 		knGeom* again = makeWith(&shape, 1, ".");
 		assert_true(sameField(again->mesh->field, fresh->mesh->field));
 		knGeom_Release(again);
 		assert_true(knSdf_Read(&probe, fresh->mesh, "."));
 		assert_true(sameField(&probe, fresh->mesh->field));
-		knFree(&probe.allocator, probe.nodes, 0);
-		knFree(&probe.allocator, probe.lists, 0);
-		knFree(&probe.allocator, probe.tangents, 0);
+		knFree(&probe.allocator, probe.entries, 0);
+		knFree(&probe.allocator, probe.cells, 0);
 	}
 	// another tolerance is another field; a folder that is not there is no error
 	assert_true(knSdf_Key(fresh->mesh, 0.5) != key);
 	knGeom* nowhere = makeWith(&shape, 1, CACHE "/not/there");
 	knGeom_Release(nowhere);
-	knFree(&read->allocator, read->nodes, 0);
-	knFree(&read->allocator, read->lists, 0);
-	knFree(&read->allocator, read->tangents, 0);
+	knFree(&read->allocator, read->entries, 0);
+	knFree(&read->allocator, read->cells, 0);
 	free(read);
 	remove(path);
 	knGeom_Release(fresh);
@@ -202,7 +223,7 @@ static void test_fans_do_not_explode(void** state) {
 	cone.vertices[n] = knV3(0.0, 0.0, 0.5);
 	cone.vertices[n + 1] = knV3(0.0, 0.0, -0.5);
 	knGeom* geom = makeWith(&cone, 2, NULL);
-	assert_true(geom->mesh->field->nodeCount < 1000000);
+	assert_true(geom->mesh->field->cellCount < 1000000);
 	checkField(geom, 3, 2000);
 	knGeom_Release(geom);
 	testMeshFree(&cone);

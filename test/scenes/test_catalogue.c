@@ -484,6 +484,18 @@ static void test_pull_starts_at_friction_times_weight(void** state) {
 	destroy(&one);
 }
 
+// The bottom cube of five is held from above and below: by 4 and 5 weights.
+static void test_bottom_cube_is_held_on_both_faces(void** state) {
+	(void)state;
+	Built one = BUILD("box-stack", "boxes", "5", "pull", "-60000", "pull_time", "3");
+	knSceneChecks checks = { 0 };
+	stepBuilt(&one, 300, &checks);
+	double limit = -0.6 * 9.0 * 1000.0 * 9.81;
+	assert_near(checkOf(&checks, "pull_start"), limit, -0.05 * limit);
+	knSceneChecks_Free(&checks);
+	destroy(&one);
+}
+
 static void test_slope_holds_and_slides(void** state) {
 	(void)state;
 	Built holds = build("slope", NULL);
@@ -603,6 +615,7 @@ int main(void) {
 		cmocka_unit_test(test_twin5_ground_accelerates),
 		cmocka_unit_test(test_layer_forces),
 		cmocka_unit_test(test_pull_starts_at_friction_times_weight),
+		cmocka_unit_test(test_bottom_cube_is_held_on_both_faces),
 		cmocka_unit_test(test_slope_holds_and_slides),
 		cmocka_unit_test(test_dominoes_fall),
 		cmocka_unit_test(test_bad_parameters),

@@ -146,7 +146,7 @@ static void checkAgreement(bool boxed, int trials) {
 
 static void random_semidefinite_problems_agree(void** state) {
 	(void)state;
-	checkAgreement(false, 5000);
+	checkAgreement(false, 10000);
 }
 
 static void random_boxed_problems_agree(void** state) {
@@ -260,41 +260,40 @@ static void small_boxed_problems_match_enumeration(void** state) {
 
 // --- Gauss-Seidel ----------------------------------------------------------------------------------------
 
-static double objective(const knLcp* lcp, const double* x) {
-	double sum = 0.0;
-	for (int i = 0; i < lcp->n; ++i) {
-		double row = 0.0;
-		for (int j = 0; j < lcp->n; ++j) {
-			row += lcp->A[i * lcp->n + j] * x[j];
-		}
-		sum += x[i] * (0.5 * row + lcp->b[i]);
-	}
-	return sum;
-}
-
+// On ten thousand problems: every sweep lowers the objective, the best so far only gets better, and it arrives.
 static void gauss_seidel_descends_and_arrives(void** state) {
 	(void)state;
-	for (int trial = 0; trial < 300; ++trial) {
+	enum { SWEEPS = 10000 };
+	static double history[SWEEPS], objectives[SWEEPS];
+	int most = 0;
+	for (int trial = 0; trial < 10000; ++trial) {
 		Problem problem;
 		int n = 1 + (int)uniform(0.0, 24.0);
-		makeProblem(&problem, n, uniform(0.0, 1.0) < 0.5 ? n : 1 + n / 2, trial % 2 == 0);
-		double x[MAX_N] = { 0 };
+		int rank = uniform(0.0, 1.0) < 0.5 ? n : 1 + (int)uniform(0.0, (double)n);
+		makeProblem(&problem, n, rank, trial % 2 == 0);
+		double x[MAX_N] = { 0 }, theta;
 		knLcpOptions options = knLcpOptions_Default();
-		options.warm = true;
-		options.maxIterations = 1;
-		options.tolerance = 1e-14;
-		double before = objective(&problem.lcp, x), start = before;
-		for (int sweep = 0; sweep < 50; ++sweep) {
-			knLcp_GaussSeidel(&problem.lcp, &options, x, NULL);
-			double after = objective(&problem.lcp, x);
-			assert_true(after <= before + 1e-12 * (fabs(start) + 1.0));
-			before = after;
-		}
-		options.maxIterations = 10000;
-		options.tolerance = 1e-9;
+		options.maxIterations = SWEEPS;
+		options.tolerance = 1e-8;
+		options.history = history;
+		options.objectives = objectives;
+		options.historyCapacity = SWEEPS;
 		knLcpResult result = knLcp_GaussSeidel(&problem.lcp, &options, x, NULL);
-		assert_true(result.theta <= 1e-5);
+		double before = 0.0; // of the objective at x = 0
+		for (int k = 0; k < result.iterations; ++k) {
+			assert_true(objectives[k] <= before + 1e-13 * (1.0 + fabs(before)));
+			assert_true(k == 0 || history[k] <= history[k - 1]);
+			before = objectives[k];
+		}
+		knLcp_Residual(&problem.lcp, x, NULL, &theta);
+		assert_true(result.iterations == 0 ||
+					fabs(theta - history[result.iterations - 1]) <= 1e-9 * (theta + 1e-9));
+		assert_true(theta <= 1e-5);
+		for (int k = 0; k < result.iterations && history[k] > 1e-5; ++k) {
+			most = k + 2 > most ? k + 2 : most;
+		}
 	}
+	print_message("theta is below 1e-5 after %d sweeps at most\n", most);
 }
 
 static void relaxed_sweeps_and_jacobi_arrive_too(void** state) {
@@ -391,6 +390,54 @@ static void degenerate_problems_end(void** state) {
 	assert_true(fabs(x[0] - 1.0 / 3.0) < 1e-9 && fabs(x[1] - 1.0 / 3.0) < 1e-9);
 }
 
+// Families on which pivoting rules need exponentially many steps (Murty 1978, Fathi 1979), and a cyclic P-matrix on which
+// plain Newton steps go round for ever (Ben Gharbia and Gilbert 2012).
+static void hard_families_are_solved(void** state) {
+	(void)state;
+	for (int n = 2; n <= 16; ++n) {
+		double L[MAX_N * MAX_N] = { 0 }, F[MAX_N * MAX_N], b[MAX_N];
+		double x[MAX_N], w[MAX_N], first[MAX_N] = { 0 };
+		double weight = 0.0;
+		for (int i = 0; i < n; ++i) {
+			weight += ldexp(1.0, n - i);
+			b[i] = -weight;
+			L[i * n + i] = 1.0;
+			for (int j = 0; j < i; ++j) {
+				L[i * n + j] = 2.0;
+			}
+		}
+		for (int i = 0; i < n; ++i) {
+			for (int j = 0; j < n; ++j) {
+				F[i * n + j] = 0.0;
+				for (int k = 0; k < n; ++k) {
+					F[i * n + j] += L[i * n + k] * L[j * n + k];
+				}
+			}
+		}
+		// Murty's is solved by x = (2^n, 0, ..., 0); Lemke's method may end at its limit there
+		knLcp murty = { .n = n, .A = L, .b = b }, fathi = { .n = n, .A = F, .b = b };
+		knLcpStatus lemke = knLcp_Lemke(&murty, NULL, x, w).status;
+		assert_true(lemke == KN_LCP_SOLVED || (lemke == KN_LCP_LIMIT && n > 8));
+		assert_int_equal(knLcp_Newton(&murty, NULL, x, w).status, KN_LCP_SOLVED);
+		assert_true(fabs(x[0] - ldexp(1.0, n)) < 1e-9 * x[0] && fabs(x[n - 1]) < 1e-9);
+		for (int k = 0; k < 4; ++k) {
+			memset(x, 0, sizeof(x));
+			assert_int_equal(exactSolvers[k].solve(&fathi, NULL, x, w).status, KN_LCP_SOLVED);
+			memcpy(k == 0 ? first : w, w, sizeof(w));
+			assert_true(difference(w, first, n) < 1e-7 * largest(b, n));
+		}
+	}
+	double cyclic[9] = { 1, 0, 2, 2, 1, 0, 0, 2, 1 }, ones[3] = { 1, 1, 1 };
+	knLcp round = { .n = 3, .A = cyclic, .b = ones };
+	for (int start = 0; start < 8; ++start) {
+		double x[3] = { start & 1 ? -1.0 : 5.0, start & 2 ? -1.0 : 5.0, start & 4 ? -1.0 : 5.0 };
+		knLcpOptions options = knLcpOptions_Default();
+		options.warm = true;
+		assert_int_equal(knLcp_Newton(&round, &options, x, NULL).status, KN_LCP_SOLVED);
+		assert_true(fabs(x[0]) + fabs(x[1]) + fabs(x[2]) < 1e-9);
+	}
+}
+
 static void bad_problems_are_named(void** state) {
 	(void)state;
 	double x[2] = { 0 }, A[4] = { 1, 0, 0, 1 }, b[2] = { 0, NAN }, lo[2] = { 0, 2 }, hi[2] = { 1, 1 };
@@ -441,6 +488,7 @@ int main(void) {
 		cmocka_unit_test(friction_sticks_and_slips),
 		cmocka_unit_test(infeasible_problems_are_called_so),
 		cmocka_unit_test(degenerate_problems_end),
+		cmocka_unit_test(hard_families_are_solved),
 		cmocka_unit_test(bad_problems_are_named),
 		cmocka_unit_test(a_stopped_solve_returns_the_best_so_far),
 	};

@@ -65,7 +65,10 @@ static void freeProblem(Problem* problem) {
 
 static knSweepSet buildSet(Problem* problem, int stages, const int32_t* freeStage, knSweepFriction friction) {
 	knSweepSet set;
-	knSweepBlocks blocks = { BLOCKS, problem->invMass, problem->invInertia, freeStage };
+	knSweepBlocks blocks = { .count = BLOCKS,
+							 .invMass = problem->invMass,
+							 .invInertia = problem->invInertia,
+							 .freeStage = freeStage };
 	assert_true(knSweepSet_Build(&set, problem->chunks, problem->chunkCount, stages, problem->points, &blocks,
 								 friction, NULL, &problem->arena));
 	return set;
@@ -307,6 +310,95 @@ static void test_frozen_blocks_keep_their_velocity(void** state) {
 	freeProblem(&problem);
 }
 
+// --- blocks that are alone -------------------------------------------------------------------------------
+
+// Two stages; in stage 1 only every third block is free, so that many are alone.
+static knSweepSet buildLayer(Problem* problem, const uint8_t* tied) {
+	static int32_t freeStage[BLOCKS];
+	for (int b = 0; b < BLOCKS; ++b) {
+		freeStage[b] = b % 3 == 0;
+	}
+	for (int i = 0; i < CHUNKS; ++i) {
+		problem->chunks[i].stage = freeStage[problem->chunks[i].a] || freeStage[problem->chunks[i].b];
+	}
+	knSweepBlocks blocks = { .count = BLOCKS,
+							 .invMass = problem->invMass,
+							 .invInertia = problem->invInertia,
+							 .freeStage = freeStage,
+							 .tied = tied };
+	knSweepSet set;
+	assert_true(knSweepSet_Build(&set, problem->chunks, CHUNKS, 2, problem->points, &blocks, KN_SWEEP_CONE,
+								 NULL, &problem->arena));
+	return set;
+}
+
+// Packed by themselves or like all others, impulses, velocities and displacements are the same.
+static void test_blocks_that_are_alone(void** state) {
+	(void)state;
+	static const uint8_t tied[BLOCKS] = { [6] = 1 };
+	for (uint64_t seed = 50; seed < 54; ++seed) {
+		Problem one, two;
+		makeProblem(&one, seed, false);
+		makeProblem(&two, seed, false);
+		knSweepSet plain = buildLayer(&one, NULL), set = buildLayer(&two, tied);
+		const knSweepColour* colour = &set.colours[set.stages[1].firstColour];
+		assert_true(colour->alone && colour->count > 0);
+		assert_true(set.stages[1].colourCount > 1);
+		for (int p = colour->first; p < colour->first + colour->count; ++p) {
+			for (int lane = 0; lane < KN_LANES && set.packs[p].chunk[lane] >= 0; ++lane) {
+				assert_true(set.packs[p].b[lane] != 6);
+			}
+		}
+		knSweepOptions options = { .sweeps = 7, .omega = 1.0 };
+		knTwist p1[BLOCKS] = { 0 }, p2[BLOCKS] = { 0 };
+		knSweepRows none = { 0 };
+		for (int stage = 0; stage < 2; ++stage) {
+			knSweep_Velocities(&plain, stage, &options, one.u);
+			knSweep_Velocities(&set, stage, &options, two.u);
+			knSweep_Correct(&plain, stage, 4, NULL, &none, p1);
+			knSweep_Correct(&set, stage, 4, NULL, &none, p2);
+		}
+		knSweepSet_Store(&plain, NULL, one.points);
+		knSweepSet_Store(&set, NULL, two.points);
+		for (int k = 0; k < one.pointCount; ++k) {
+			for (int i = 0; i < 3; ++i) {
+				assert_near(two.points[k].lambda[i], one.points[k].lambda[i], 1e-12);
+			}
+		}
+		for (int b = 0; b < BLOCKS; ++b) {
+			assert_near3(two.u[b].ang, one.u[b].ang, 1e-11);
+			assert_near3(two.u[b].lin, one.u[b].lin, 1e-11);
+			assert_near3(p2[b].ang, p1[b].ang, 1e-12);
+			assert_near3(p2[b].lin, p1[b].lin, 1e-12);
+		}
+		freeProblem(&one);
+		freeProblem(&two);
+	}
+}
+
+static void test_alone_kernels_equal_their_scalar_twin(void** state) {
+	(void)state;
+	static const uint8_t tied[BLOCKS];
+	const knSweepKernel* kernels[3] = { &knSweepKernelScalar, &knSweepKernelWide, knSweepKernel_Best() };
+	Problem problems[3];
+	knTwist p[3][BLOCKS];
+	memset(p, 0, sizeof(p));
+	for (int n = 0; n < 3; ++n) {
+		makeProblem(&problems[n], 61, false);
+		knSweepSet set = buildLayer(&problems[n], tied);
+		const knSweepColour* colour = &set.colours[set.stages[1].firstColour];
+		int begin = colour->first, end = colour->first + colour->count;
+		kernels[n]->apply(&set, begin, end, problems[n].u);
+		kernels[n]->aloneVelocities(&set, begin, end, 5, problems[n].u);
+		kernels[n]->aloneCorrect(&set, begin, end, 5, p[n]);
+		assert_memory_equal(problems[n].u, problems[0].u, sizeof(problems[0].u));
+		assert_memory_equal(p[n], p[0], sizeof(p[0]));
+	}
+	for (int n = 0; n < 3; ++n) {
+		freeProblem(&problems[n]);
+	}
+}
+
 // --- relaxation and stop rules ---------------------------------------------------------------------------
 
 // Damping that falls to zero, over-relaxation and Jacobi's method (under-relaxed) have the same solution.
@@ -412,6 +504,8 @@ int main(void) {
 		cmocka_unit_test(test_cone_obeys_coulomb),
 		cmocka_unit_test(test_kernels_equal_their_scalar_twin),
 		cmocka_unit_test(test_frozen_blocks_keep_their_velocity),
+		cmocka_unit_test(test_blocks_that_are_alone),
+		cmocka_unit_test(test_alone_kernels_equal_their_scalar_twin),
 		cmocka_unit_test(test_other_relaxations_agree),
 		cmocka_unit_test(test_stop_rules),
 		cmocka_unit_test(test_correction_of_two_balls),

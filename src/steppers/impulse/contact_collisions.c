@@ -47,15 +47,59 @@ static knVec3 bouncePoint(const knImpulseStep* step, const knImpulsePair* pair, 
 	return knImpact_Solve(&impact, &kind);
 }
 
+// A point's collision matrix in its axes, as far as a visit needs it.
+typedef struct Response {
+	double nn, n1, n2;   // what a normal impulse does along n, t1, t2
+	double invNn, invTt; // inverse; of a bound of the tangential block's eigenvalues
+	double d11, d22;
+} Response;
+
+static Response responseOf(const knImpulseStep* step, const knImpulsePoint* p) {
+	const knBlocks* blocks = &step->blocks;
+	knMat33 shareA = knImpact_Share(blocks->invMass[p->a], &blocks->invInertia[p->a], p->rA);
+	knMat33 shareB = knImpact_Share(blocks->invMass[p->b], &blocks->invInertia[p->b], p->rB);
+	knMat33 K = knAddMM(&shareA, &shareB);
+	knVec3 Kn = knMulMV(&K, p->n), K1 = knMulMV(&K, p->t1), K2 = knMulMV(&K, p->t2);
+	Response r = { .nn = knDot(p->n, Kn),
+				   .n1 = knDot(p->t1, Kn),
+				   .n2 = knDot(p->t2, Kn),
+				   .d11 = knDot(p->t1, K1),
+				   .d22 = knDot(p->t2, K2) };
+	// one number for both tangents: with the inverse of the block, sliding friction would settle against K^-1 u
+	// instead of against u
+	double largest = knMax(r.d11, r.d22) + knAbs(knDot(p->t1, K2));
+	r.invNn = r.nn > 0.0 ? 1.0 / r.nn : 0.0;
+	r.invTt = largest > 0.0 ? 1.0 / largest : 0.0;
+	return r;
+}
+
+// One visit; returns the change of speed that it made (m/s).
+static double visit(const knImpulseStep* step, knImpulsePoint* p, const Response* r) {
+	knVec3 u = knImpulsePoint_Velocity(p, step->blocks.u);
+	double wanted = p->jn + (p->target - knDot(p->n, u)) * r->invNn;
+	double dn = (wanted > 0.0 ? wanted : 0.0) - p->jn;
+	p->jn += dn;
+	// friction, after what the normal impulse does to the sliding
+	double j1 = p->j1 - r->invTt * (knDot(p->t1, u) + r->n1 * dn);
+	double j2 = p->j2 - r->invTt * (knDot(p->t2, u) + r->n2 * dn);
+	knClampDisc(&j1, &j2, p->mu * p->jn);
+	double d1 = j1 - p->j1, d2 = j2 - p->j2;
+	p->j1 = j1;
+	p->j2 = j2;
+	knImpulsePoint_Apply(step, p, knMulAdd(knMulAdd(knScale(dn, p->n), d1, p->t1), d2, p->t2));
+	return knAbs(dn) * r->nn + knAbs(d1) * r->d11 + knAbs(d2) * r->d22;
+}
+
 // Impulses of all points of the pair from zero, with friction scaled by `grip`; returns the change of kinetic energy.
 static double bounceTogether(knImpulseStep* step, const knImpulsePair* pair, double speed, double grip) {
 	double gain = 0.0;
 	int end = pair->first + pair->count;
+	Response response[KN_IMPULSE_PAIR_POINTS];
 	knTwist before[2] = { step->blocks.u[pair->a], step->blocks.u[pair->b] };
 	for (int k = pair->first; k < end; ++k) {
 		knImpulsePoint* p = &step->points[k];
 		double approach = approachOf(step, p);
-		knImpulsePoint_SetMasses(p, 1.0, 1.0);
+		response[k - pair->first] = responseOf(step, p);
 		p->target = approach < 0.0 ? -pair->e * approach : 0.0;
 		p->mu *= grip;
 		p->jn = p->j1 = p->j2 = 0.0;
@@ -64,7 +108,7 @@ static double bounceTogether(knImpulseStep* step, const knImpulsePair* pair, dou
 	for (int sweep = 0; sweep < PAIR_SWEEPS && change > SETTLED * speed; ++sweep) {
 		change = 0.0;
 		for (int k = pair->first; k < end; ++k) {
-			change = knMax(change, knImpulsePoint_Solve(step, &step->points[k]));
+			change = knMax(change, visit(step, &step->points[k], &response[k - pair->first]));
 		}
 	}
 	knTwist twoA = knAddT(before[0], step->blocks.u[pair->a]),

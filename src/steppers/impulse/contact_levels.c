@@ -3,8 +3,9 @@
 // A body rests on another if, moved alone with its new velocity while the other goes on with its old one, it runs
 // into it (Guendelman et al. 2003, 8.1). Going on with the old velocity, instead of staying, keeps the order of a
 // stack that moves as a whole. The default scheme asks this of the contact points, to first order; an overlap that
-// is already there says nothing about who supports whom and is left out of it. The published scheme asks the
-// collider, one body moved at a time.
+// is already there says nothing about who supports whom and is left out of it, and so is a speed at which two bodies
+// meet, which would make each rest on the other: the forces must push a body onto its support. The published scheme
+// asks the collider, one body moved at a time.
 
 #include "steppers/impulse/impulse_step.h"
 
@@ -30,8 +31,11 @@ static double closing(const knImpulseStep* step, const knImpulsePoint* p, knTwis
 	return knMax(p->gap, 0.0) + step->h * knDot(p->n, knSub(vB, vA));
 }
 
-static double leastPush(const knImpulseStep* step, int body) {
-	return LEAST_LEAN * step->h * knLength(step->force[body].lin);
+// The forces of this step push `body` along `direction`, by more than a trace.
+static bool leans(const knImpulseStep* step, int body, knVec3 r, knVec3 direction) {
+	const knTwist* force = &step->force[body];
+	double along = knDot(direction, knAdd(force->lin, knCross(force->ang, r)));
+	return along > LEAST_LEAN * knLength(force->lin);
 }
 
 static void addPointEdges(const knImpulseStep* step, const knImpulsePair* pair, Edges* edges) {
@@ -39,8 +43,10 @@ static void addPointEdges(const knImpulseStep* step, const knImpulsePair* pair, 
 	for (int k = pair->first; k < pair->first + pair->count; ++k) {
 		const knImpulsePoint* p = &step->points[k];
 		knTwist uA = step->blocks.u[p->a], uB = step->blocks.u[p->b];
-		bOnA = bOnA || closing(step, p, oldVelocity(step, p->a), uB) < -leastPush(step, p->b);
-		aOnB = aOnB || closing(step, p, uA, oldVelocity(step, p->b)) < -leastPush(step, p->a);
+		bOnA = bOnA ||
+			   (leans(step, p->b, p->rB, knNeg(p->n)) && closing(step, p, oldVelocity(step, p->a), uB) < 0.0);
+		aOnB =
+			aOnB || (leans(step, p->a, p->rA, p->n) && closing(step, p, uA, oldVelocity(step, p->b)) < 0.0);
 	}
 	if (bOnA) {
 		addEdge(edges, pair->a, pair->b);

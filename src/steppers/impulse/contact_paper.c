@@ -56,20 +56,42 @@ static double pairSize(const knImpulseStep* step, const knImpulsePair* pair) {
 				: radius[step->model->invMass[pair->a] > 0.0 ? pair->a : pair->b];
 }
 
+// The point of the same feature at the start poses; NULL: there is none.
+static const knImpulsePoint* atStart(const knImpulseStep* step, const knImpulsePair* pair, uint64_t feature) {
+	for (int k = pair->first; k < pair->first + pair->count; ++k) {
+		if (step->list.contacts[step->points[k].contact].point.feature == feature) {
+			return &step->points[k];
+		}
+	}
+	return NULL;
+}
+
+// Where bodies roll, the place of a feature at the start poses is not the place of the matter that touches at the end:
+// a normal impulse at the latter would brake a ball by an arm of h v. So a feature that is known at the start poses is
+// taken from there, and only others are carried back with their bodies.
 static Touch carryBack(const Phase* phase, const knImpulsePair* pair, const knContactPoint* point,
 					   knFrame poseA, knFrame poseB) {
 	const knImpulseStep* step = phase->step;
+	const knImpulsePoint* known = atStart(step, pair, point->feature);
 	knFrame startA = step->state->pose[pair->a], startB = step->state->pose[pair->b];
-	knVec3 onA = knPoint(startA, knInvPoint(poseA, point->pointA));
-	knVec3 onB = knPoint(startB, knInvPoint(poseB, point->pointB));
-	knVec3 place = knLerp(onA, onB, 0.5);
-	Touch touch = { .rA = knSub(place, startA.p), .rB = knSub(place, startB.p), .n = point->normal };
-	if (!phase->collision) {
-		touch.n = knRotate(startB.q, knInvRotate(poseB.q, point->normal));
+	Touch touch = { .n = point->normal, .depth = point->separation };
+	if (known != NULL) {
+		touch.rA = known->rA;
+		touch.rB = known->rB;
+	} else {
+		knVec3 onA = knPoint(startA, knInvPoint(poseA, point->pointA));
+		knVec3 onB = knPoint(startB, knInvPoint(poseB, point->pointB));
+		knVec3 place = knLerp(onA, onB, 0.5);
+		touch.rA = knSub(place, startA.p);
+		touch.rB = knSub(place, startB.p);
+		touch.depth = phase->collision ? point->separation : knDot(knSub(onB, onA), point->normal);
+	}
+	if (known != NULL && !phase->collision) {
+		touch.n = known->n;
+		touch.depth = known->gap;
 	}
 	const knTwist *uA = &step->blocks.u[pair->a], *uB = &step->blocks.u[pair->b];
 	touch.u = knSub(knAdd(uB->lin, knCross(uB->ang, touch.rB)), knAdd(uA->lin, knCross(uA->ang, touch.rA)));
-	touch.depth = phase->collision ? point->separation : knDot(knSub(onB, onA), touch.n);
 	touch.approach = -knDot(touch.u, touch.n);
 	return touch;
 }

@@ -3,9 +3,8 @@
 //   gap + h (u_n + p_n) >= -slop     p: velocities that move poses in this step and are then forgotten
 //
 // Only a share of the overlap is taken out per step, and only at a modest speed, so that deep overlaps dissolve
-// instead of exploding. Impulses are equal and opposite: the common centre of mass stays where it is, and angular momentum
-// is kept (returnSpin). The published
-// method has nothing like it, and keeps whatever overlap it once got.
+// instead of exploding. Impulses are equal and opposite: the common centre of mass stays where it is, and angular
+// momentum is kept (returnSpin). The published method has nothing like it, and keeps whatever overlap it once got.
 
 #include "dynamics/collision_input.h"
 #include "steppers/impulse/impulse_step.h"
@@ -17,27 +16,28 @@
 
 // m/s, how fast the point has to be pushed apart; 0: not at all.
 static double wantedSpeed(const knImpulseStep* step, const knImpulsePoint* p) {
+	const uint8_t* isFast = step->fast.isFast;
+	if (isFast != NULL && (isFast[p->a] == 1 || isFast[p->b] == 1)) {
+		return 0.0; // where these end is found along their way
+	}
 	double envelope = knMin(knCollisionEnvelope(step->model, p->a), knCollisionEnvelope(step->model, p->b));
 	double after = p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
 	double overlap = -after - SLOP * envelope;
 	return overlap > 0.0 ? knMin(GAIN * overlap / step->h, SPEED) : 0.0;
 }
 
-static void pushPoint(const knImpulseStep* step, knImpulsePoint* p) {
-	const knBlocks* blocks = &step->blocks;
-	double speed = knDot(p->n, knImpulsePoint_Velocity(p, step->push));
-	double wanted = p->push + (p->target - speed) * p->invNn;
-	double change = (wanted > 0.0 ? wanted : 0.0) - p->push;
-	if (change == 0.0) {
-		return;
+// Multipliers of the set into the points; kg m become N s.
+static void storePushes(const knImpulseStep* step) {
+	const knSweepSet* set = &step->set;
+	for (int p = 0; p < set->packCount; ++p) {
+		const knPack* pack = &set->packs[p];
+		for (int lane = 0; lane < KN_LANES && pack->chunk[lane] >= 0; ++lane) {
+			const knSweepChunk* chunk = &set->chunks[pack->chunk[lane]];
+			for (int k = 0; k < chunk->count; ++k) {
+				step->points[chunk->first + k].push = set->points[pack->first + k].push[lane] / step->h;
+			}
+		}
 	}
-	p->push += change;
-	knVec3 j = knScale(change, p->n);
-	knTwist *uA = &step->push[p->a], *uB = &step->push[p->b];
-	uA->lin = knMulAdd(uA->lin, -blocks->invMass[p->a], j);
-	uA->ang = knSub(uA->ang, knMulMV(&blocks->invInertia[p->a], knCross(p->rA, j)));
-	uB->lin = knMulAdd(uB->lin, blocks->invMass[p->b], j);
-	uB->ang = knAdd(uB->ang, knMulMV(&blocks->invInertia[p->b], knCross(p->rB, j)));
 }
 
 // Two bodies shifted by +-h j/m without the velocities to it would gain h j x (v_B - v_A) of angular momentum: they give
@@ -53,23 +53,29 @@ static void returnSpin(const knImpulseStep* step, const knImpulsePoint* p) {
 }
 
 void knContactPush_Run(knImpulseStep* step) {
+	const knTasks* tasks = &step->context->tasks;
 	bool any = false;
 	for (int i = 0; i < step->pointCount; ++i) {
-		knImpulsePoint* p = &step->points[i];
+		const knImpulsePoint* p = &step->points[i];
 		double wanted = wantedSpeed(step, p);
 		any = any || wanted > 0.0;
 		// a point without overlap may close what room it has
-		double room = knMax(p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u)), 0.0);
-		p->target = wanted > 0.0 ? wanted : -room / step->h;
+		double room = p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
+		step->list.points[i].depth = wanted > 0.0 ? -wanted * step->h : knMax(room, 0.0);
 	}
-	for (int sweep = 0; any && sweep < SWEEPS; ++sweep) {
-		for (int i = 0; i < step->pairCount; ++i) {
-			const knImpulsePair* pair = &step->pairs[step->order[i]];
-			for (int k = pair->first; !pair->withJoints && k < pair->first + pair->count; ++k) {
-				pushPoint(step, &step->points[k]);
-			}
+	if (!any) {
+		return;
+	}
+	knSweepSet_LoadDepths(&step->set, tasks, step->list.points);
+	for (int sweep = 0; sweep < SWEEPS; ++sweep) {
+		for (int level = 0; level < step->set.stageCount; ++level) {
+			knSweep_Correct(&step->set, level, 1, tasks, &step->set.joints, step->push);
 		}
 	}
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		step->push[b] = knScaleT(1.0 / step->h, step->push[b]);
+	}
+	storePushes(step);
 }
 
 void knContactPush_ReturnSpin(knImpulseStep* step) {

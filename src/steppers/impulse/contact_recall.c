@@ -130,8 +130,11 @@ void knContactRecall_Run(knImpulseStep* step) {
 			int remembered = step->list.anchors[k].remembered;
 			if (remembered >= 0) {
 				double scale = step->input.impulseScale;
-				recallPoint(&step->points[k], scale * memory[remembered].normal,
-							knScale(scale, memory[remembered].friction));
+				const knContactMemory* old = &memory[remembered];
+				knImpulsePoint* p = &step->points[k];
+				recallPoint(p, scale * old->normal, knScale(scale, old->friction));
+				p->shock = knScale(scale, knV3(old->changeNormal, knDot(old->changeFriction, p->t1),
+											   knDot(old->changeFriction, p->t2)));
 				++found;
 			}
 		}

@@ -9,32 +9,26 @@
 
 #include "dynamics/contact_graph.h"
 #include "dynamics/contact_rows.h"
+#include "dynamics/fast_bodies.h"
 #include "dynamics/islands.h"
 #include "steppers/impulse/articulation.h"
 #include "steppers/stepper_ops.h"
-
-// Symmetric 3x3 in the axes (n, t1, t2) of a contact point.
-typedef struct knContactMatrix {
-	double nn, n1, n2, d11, d12, d22;
-} knContactMatrix;
 
 // A contact point of two bodies, impulses on B. Written by knImpulseContacts_Find.
 typedef struct knImpulsePoint {
 	int a, b;
 	int contact; // index into list.contacts
 	knVec3 n, t1, t2;
-	knVec3 rA, rB;          // from the centres of mass to the common point, at the start of the step
-	double gap;             // m, at the start of the step
-	double target;          // m/s, least speed of separation; contact phase
-	double mu;              // friction
-	knContactMatrix KA, KB; // each body's share of the collision matrix
-	knContactMatrix K;      // with the masses of the present pass: knImpulsePoint_SetMasses
-	double invNn;           // of K; 0: nothing can move
-	double invTt;           // of the larger eigenvalue of K's tangential block
-	double jn, j1, j2;      // N s, carried in the contact phase
-	knVec3 bounce;          // N s, of the collision phase
-	double push;            // N s, of the push-out
-	int turn;               // index into `turns`, -1: no rolling friction
+	knVec3 rA, rB;     // from the centres of mass to the common point, at the start of the step
+	double gap;        // m, at the start of the step
+	double target;     // m/s, least speed of separation; contact phase
+	double mu;         // friction
+	double jn, j1, j2; // N s, carried in the contact phase
+	knVec3 shock;      // N s, what shock propagation added to (jn, j1, j2): recalled, then that of this step
+	knVec3 bounce;     // N s, of the collision phase
+	double push;       // N s, of the push-out
+	int turn;          // index into `turns`, -1: no rolling friction
+	bool withJoints;   // the contact phase solves it together with joints: joint_contact.c
 } knImpulsePoint;
 
 // Rolling and spinning friction at a point.
@@ -51,7 +45,6 @@ typedef struct knImpulsePair {
 	int first, count; // points
 	int level;        // of the higher body; knContactLevels_*
 	double e;         // restitution
-	bool withJoints;  // the contact phase solves it together with joints: joint_contact.c
 } knImpulsePair;
 
 typedef struct knImpulseStep {
@@ -68,6 +61,7 @@ typedef struct knImpulseStep {
 
 	knRowInput input;
 	knContactRows list;
+	knFastBodies fast; // knImpulseContacts_Find and the end of the step
 	knImpulsePoint* points;
 	int pointCount;
 	knImpulseTurn* turns;
@@ -79,6 +73,8 @@ typedef struct knImpulseStep {
 	int* order;      // [pairCount] pairs by level
 	int* levelFirst; // [levelCount + 1] into order
 
+	knSweepSet set; // default scheme: the points of all levels, a stage a level; knContactSweep_Begin
+
 	int64_t pairTests; // knCollide_Pair calls
 
 	knArticulationSolve* joints; // NULL: none is active
@@ -88,6 +84,13 @@ typedef struct knImpulseStep {
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step);
 // Where a body is at the end of the step with velocity u.
 knFrame knImpulseStep_Predict(const knImpulseStep* step, int body, knTwist u);
+// u . M . v of one body.
+double knImpulseStep_Product(const knImpulseStep* step, int body, knTwist u, knTwist v);
+// The group of bodies in contact to which a point belongs.
+static inline int knImpulseStep_GroupOf(const knImpulseStep* step, const knImpulsePoint* p) {
+	int group = step->islands.group[p->a];
+	return group >= 0 ? group : step->islands.group[p->b];
+}
 // Sweeps over contacts and joints in this step.
 int knImpulseStep_Sweeps(const knImpulseStep* step);
 // The contacts of a pair of shapes with their bodies at given poses; at most KN_IMPULSE_PAIR_POINTS. Counted.
@@ -123,11 +126,7 @@ bool knContactCollisions_Run(knImpulseStep* step);
 
 // contact_sweep.c: impulses accumulated over sweeps.
 
-// The collision matrix of a point with weights 0 or 1 for the two bodies' shares.
-void knImpulsePoint_SetMasses(knImpulsePoint* point, double weightA, double weightB);
 void knImpulsePoint_Apply(const knImpulseStep* step, const knImpulsePoint* point, knVec3 impulse);
-// One visit; returns the change of speed that it made (m/s).
-double knImpulsePoint_Solve(const knImpulseStep* step, knImpulsePoint* point);
 // What the point carries, N s on B.
 knVec3 knImpulsePoint_Carried(const knImpulsePoint* point);
 // Shortens (x, y) to at most `length`.
@@ -140,16 +139,36 @@ static inline void knClampDisc(double* x, double* y, double length) {
 	}
 }
 
-// True masses for all points.
-void knContactSweep_SetMasses(knImpulseStep* step);
-// Applies what the points carried in the last step.
-void knContactSweep_WarmStart(knImpulseStep* step);
-// One pass over the pairs of a level; returns the largest change of a speed (m/s).
-double knContactSweep_Level(knImpulseStep* step, int level);
+// Applies what the points carried in the last step, as far as it is of use; false when out of memory.
+bool knContactSweep_WarmStart(knImpulseStep* step);
+// Takes the points, with what they carry, into the set; false when out of memory.
+bool knContactSweep_Begin(knImpulseStep* step);
+// One sweep over all levels, up and down.
+void knContactSweep_Run(knImpulseStep* step);
+// Impulses of the set back into the points.
+void knContactSweep_Store(knImpulseStep* step);
+
+// contact_descent.c: takes as much of a change of impulses as lowers their energy most, group by group.
+typedef struct knContactDescent knContactDescent;
+// Before the change; NULL when out of memory.
+knContactDescent* knContactDescent_Begin(knImpulseStep* step);
+void knContactDescent_Take(knImpulseStep* step, const knContactDescent* descent);
+
+// contact_momentum.c: sweeps that go on in the direction of those before.
+typedef struct knContactMomentum knContactMomentum;
+// NULL when out of memory.
+knContactMomentum* knContactMomentum_Begin(knImpulseStep* step);
+void knContactMomentum_Before(knContactMomentum* momentum, const knImpulseStep* step);
+// m/s, the largest change of a body's speed since then.
+double knContactMomentum_Change(const knContactMomentum* momentum, const knImpulseStep* step);
+void knContactMomentum_After(knContactMomentum* momentum, knImpulseStep* step);
 
 // shock_load.c: carries the weight of piles down to the ground, before the sweeps.
 // False when out of memory.
 bool knShockLoad_Run(knImpulseStep* step);
+
+// contact_shock.c: levels from the ground up, what is below frozen, after the sweeps. False when out of memory.
+bool knContactShock_Run(knImpulseStep* step);
 
 // contact_push.c: takes out overlap without touching velocities.
 void knContactPush_Run(knImpulseStep* step);

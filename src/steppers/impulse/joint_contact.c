@@ -181,7 +181,7 @@ static bool reserveRows(knJointContacts* contacts, knArena* arena) {
 	return !arena->failed;
 }
 
-// Joints and pairs of the islands that are solved here are left alone elsewhere.
+// Joints and points of the islands that are solved here are left alone elsewhere.
 static void mark(knJointContacts* contacts, knArticulationSolve* solve) {
 	const knArticulationSolve* whole = &contacts->whole;
 	knImpulseStep* step = contacts->step;
@@ -194,9 +194,9 @@ static void mark(knJointContacts* contacts, knArticulationSolve* solve) {
 			}
 		}
 	}
-	for (int i = 0; i < step->pairCount; ++i) {
-		knImpulsePair* pair = &step->pairs[i];
-		pair->withJoints = contacts->direct.stepOf[pair->a] >= 0 || contacts->direct.stepOf[pair->b] >= 0;
+	for (int i = 0; i < step->pointCount; ++i) {
+		knImpulsePoint* p = &step->points[i];
+		p->withJoints = contacts->direct.stepOf[p->a] >= 0 || contacts->direct.stepOf[p->b] >= 0;
 	}
 }
 
@@ -247,6 +247,12 @@ static Row* addRow(const Island* island, Entry* entry, knTwist wrench, double so
 	return row;
 }
 
+// How fast a unit impulse along an axis makes the two bodies of an entry part.
+static double ownRate(const Island* island, const Entry* entry, knTwist wrench) {
+	knJointPair pair = knSettle_PairOn(&island->contacts->whole, entry->index, island->u);
+	return knDotT(wrench, knJointPair_Response(&pair, wrench));
+}
+
 // A push keeps joints as they are.
 static void listPushedJoint(const Island* island, Entry* entry) {
 	const knArticulationSolve* whole = &island->contacts->whole;
@@ -274,8 +280,7 @@ static double listJoint(const Island* island, Entry* entry) {
 	for (int k = 0; k < whole->joints[i].boundCount; ++k) {
 		knBoundRow bound;
 		if (knJointBounds_Row(whole, i, k, &bound)) {
-			knJointPair pair = knSettle_PairOn(whole, i, whole->u);
-			double own = knDotT(bound.wrench, knJointPair_Response(&pair, bound.wrench));
+			double own = ownRate(island, entry, bound.wrench);
 			Row* row = addRow(island, entry, bound.wrench, bound.gamma > 0.0 ? bound.gamma : FIRM * own,
 							  bound.residual);
 			row->law = LAW_RANGE;
@@ -292,20 +297,24 @@ static double listPoint(const Island* island, Entry* entry) {
 	const knJointContacts* contacts = island->contacts;
 	const knImpulsePoint* p = &contacts->step->points[contacts->points[entry->index - contacts->jointCount]];
 	knVec3 u = knImpulsePoint_Velocity(p, island->u);
-	double wrong = knDot(p->n, u) - p->target;
-	const double softness = island->pushing ? PUSH_SOFTNESS : SOFTNESS;
-	Row* normal = addRow(island, entry, knMakeTwist(knZero3(), p->n), softness * p->K.nn, wrong);
+	const double depth =
+		contacts->step->list.points[contacts->points[entry->index - contacts->jointCount]].depth;
+	const double target = island->pushing ? -depth / contacts->whole.input.h : p->target;
+	const double softness = island->pushing ? PUSH_SOFTNESS : SOFTNESS, wrong = knDot(p->n, u) - target;
+	const knTwist along = knMakeTwist(knZero3(), p->n);
+	Row* normal = addRow(island, entry, along, softness * ownRate(island, entry, along), wrong);
 	normal->law = LAW_RANGE;
 	normal->hi = (double)INFINITY;
 	if (island->pushing) {
-		return p->target;
+		return target;
 	}
 	normal->lambda = p->jn;
 	entry->radius = p->mu * p->jn;
 	if (p->mu > 0.0) {
-		double soft = SOFTNESS / p->invTt;
-		Row* t1 = addRow(island, entry, knMakeTwist(knZero3(), p->t1), soft, knDot(p->t1, u));
-		Row* t2 = addRow(island, entry, knMakeTwist(knZero3(), p->t2), soft, knDot(p->t2, u));
+		const knTwist across1 = knMakeTwist(knZero3(), p->t1), across2 = knMakeTwist(knZero3(), p->t2);
+		double soft = SOFTNESS * knMax(ownRate(island, entry, across1), ownRate(island, entry, across2));
+		Row* t1 = addRow(island, entry, across1, soft, knDot(p->t1, u));
+		Row* t2 = addRow(island, entry, across2, soft, knDot(p->t2, u));
 		t1->law = t2->law = LAW_DISC;
 		t1->lambda = p->j1;
 		t2->lambda = p->j2;

@@ -21,13 +21,6 @@
 #define CARRIED 0.01  // of g h: a group with no faster approach carries its load already
 #define TOUCHING 0.02 // of the envelope: a smaller gap is none
 
-// Velocities and impulses before the passes, and sums by group.
-typedef struct Start {
-	knTwist* u;                    // [bodyCount]
-	knVec3* j;                     // [pointCount]
-	double *slope, *curve, *share; // [bodyCount]
-} Start;
-
 // The bodies that others bear, by level, and the pairs by which they are borne.
 typedef struct Piles {
 	int* bodies; // sorted by level
@@ -39,7 +32,7 @@ typedef struct Piles {
 
 // 1: A lies below and bears, 2: B does, 0: neither (same level, or nothing below it stands on the ground).
 static int bearer(const knImpulseStep* step, const knImpulsePair* pair) {
-	if (pair->withJoints) {
+	if (step->points[pair->first].withJoints) {
 		return 0; // its load is found together with the joints'
 	}
 	int levelA = step->graph.level[pair->a], levelB = step->graph.level[pair->b];
@@ -167,106 +160,18 @@ static void descend(knImpulseStep* step, const Piles* piles, knSupports* support
 	}
 }
 
-// --- how much of it ----------------------------------------------------------------------------------------
-
-// The body that stands for the group of a point's bodies.
-static int groupOf(const knImpulseStep* step, const knImpulsePoint* p) {
-	const int32_t* group = step->islands.group;
-	return group[p->a] >= 0 ? group[p->a] : group[p->b];
-}
-
-// m/s, the least speed of the bodies that move, along the normal.
-static double ownTarget(const knImpulseStep* step, const knImpulsePoint* p) {
-	double target = p->target;
-	if (step->blocks.invMass[p->a] == 0.0) {
-		const knTwist* u = &step->blocks.u[p->a];
-		target += knDot(p->n, knAdd(u->lin, knCross(u->ang, p->rA)));
-	}
-	if (step->blocks.invMass[p->b] == 0.0) {
-		const knTwist* u = &step->blocks.u[p->b];
-		target -= knDot(p->n, knAdd(u->lin, knCross(u->ang, p->rB)));
-	}
-	return target;
-}
-
-// u . M . v of one body.
-static double kinetic(const knImpulseStep* step, int body, knTwist u, knTwist v) {
-	knQuat q = step->state->pose[body].q;
-	knVec3 L = knMulMV(&step->model->inertiaLocal[body], knInvRotate(q, v.ang));
-	return step->model->mass[body] * knDot(u.lin, v.lin) + knDot(knInvRotate(q, u.ang), L);
-}
-
-// The contact impulses minimise E(j) = u.M.u/2 - sum j_n target. Between those of before (s = 0) and those of this
-// pass (s = 1) E is a parabola in s; every group of bodies in contact gets the s of its lowest point.
-static void takeBest(knImpulseStep* step, const Start* start) {
-	const int32_t* group = step->islands.group;
-	double *slope = start->slope, *curve = start->curve;
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		if (group[b] >= 0) {
-			knTwist change = knSubT(step->blocks.u[b], start->u[b]);
-			slope[group[b]] += kinetic(step, b, start->u[b], change);
-			curve[group[b]] += kinetic(step, b, change, change);
-		}
-	}
-	for (int i = 0; i < step->pointCount; ++i) {
-		const knImpulsePoint* p = &step->points[i];
-		double change = p->jn - start->j[i].x;
-		if (change != 0.0) {
-			slope[groupOf(step, p)] -= change * ownTarget(step, p);
-		}
-	}
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		start->share[b] = curve[b] > 0.0 ? knClamp(-slope[b] / curve[b], 0.0, 1.0) : 1.0;
-	}
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		if (group[b] >= 0 && start->share[group[b]] < 1.0) {
-			knTwist change = knSubT(step->blocks.u[b], start->u[b]);
-			step->blocks.u[b] = knMulAddT(start->u[b], start->share[group[b]], change);
-		}
-	}
-	for (int i = 0; i < step->pointCount; ++i) {
-		knImpulsePoint* p = &step->points[i];
-		double share = start->share[groupOf(step, p)];
-		if (share < 1.0) {
-			knVec3 j = knLerp(start->j[i], knV3(p->jn, p->j1, p->j2), share);
-			p->jn = j.x;
-			p->j1 = j.y;
-			p->j2 = j.z;
-		}
-	}
-}
-
-static bool remember(knImpulseStep* step, Start* start) {
-	knArena* arena = step->context->arena;
-	int bodyCount = step->model->bodyCount;
-	*start = (Start){ .u = KN_SCRATCH(arena, knTwist, bodyCount),
-					  .j = KN_SCRATCH(arena, knVec3, step->pointCount),
-					  .slope = KN_SCRATCH_ZERO(arena, double, bodyCount),
-					  .curve = KN_SCRATCH_ZERO(arena, double, bodyCount),
-					  .share = KN_SCRATCH(arena, double, bodyCount) };
-	if (arena->failed) {
-		return false;
-	}
-	for (int b = 0; b < bodyCount; ++b) {
-		start->u[b] = step->blocks.u[b];
-	}
-	for (int i = 0; i < step->pointCount; ++i) {
-		start->j[i] = knV3(step->points[i].jn, step->points[i].j1, step->points[i].j2);
-	}
-	return true;
-}
-
 // Groups that carry their load since the last step need no pass.
-static void dropCarried(const knImpulseStep* step, const Start* start, Piles* piles) {
+static bool dropCarried(const knImpulseStep* step, Piles* piles) {
 	double carried = CARRIED * step->h * knLength(step->state->header->gravity);
-	double* fastest = start->share;
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		fastest[b] = 0.0;
+	double* fastest = KN_SCRATCH_ZERO(step->context->arena, double, step->model->bodyCount);
+	if (fastest == NULL) {
+		return false;
 	}
 	for (int i = 0; i < step->pointCount; ++i) {
 		const knImpulsePoint* p = &step->points[i];
 		double approach = p->target - knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
-		fastest[groupOf(step, p)] = knMax(fastest[groupOf(step, p)], approach);
+		int group = knImpulseStep_GroupOf(step, p);
+		fastest[group] = knMax(fastest[group], approach);
 	}
 	int kept = 0;
 	for (int i = 0; i < piles->count; ++i) {
@@ -275,18 +180,18 @@ static void dropCarried(const knImpulseStep* step, const Start* start, Piles* pi
 		}
 	}
 	piles->count = kept;
+	return true;
 }
 
 bool knShockLoad_Run(knImpulseStep* step) {
-	Start start;
 	Piles piles;
 	knSupports* supports = KN_SCRATCH(step->context->arena, knSupports, 1);
-	if (supports == NULL || !remember(step, &start) || !listPiles(step, &piles)) {
+	knContactDescent* descent = knContactDescent_Begin(step);
+	if (supports == NULL || descent == NULL || !listPiles(step, &piles) || !dropCarried(step, &piles)) {
 		return false;
 	}
-	dropCarried(step, &start, &piles);
 	forecast(step, &piles, supports);
 	descend(step, &piles, supports);
-	takeBest(step, &start);
+	knContactDescent_Take(step, descent);
 	return true;
 }

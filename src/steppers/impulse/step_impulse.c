@@ -13,7 +13,7 @@
 #include "steppers/impulse/joint_contact.h"
 
 #define DEFAULT_SWEEPS 30
-#define SETTLED 1e-6      // of g h: sweeps that change speeds by less are done
+#define SETTLED 1e-7      // of g h: sweeps that change speeds by less are done
 #define GOOD 1e-3         // of g h: rates of joints and contacts that are solved together
 #define LEAST_ROUNDS 2    // of those: friction follows the normal impulses of the round before
 #define CLOSED 1e-10      // m: joints with smaller errors are closed
@@ -26,6 +26,12 @@ knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step) {
 
 knFrame knImpulseStep_Predict(const knImpulseStep* step, int body, knTwist u) {
 	return knMovePose(step->state->pose[body], u, step->h);
+}
+
+double knImpulseStep_Product(const knImpulseStep* step, int body, knTwist u, knTwist v) {
+	knQuat q = step->state->pose[body].q;
+	knVec3 L = knMulMV(&step->model->inertiaLocal[body], knInvRotate(q, v.ang));
+	return step->model->mass[body] * knDot(u.lin, v.lin) + knDot(knInvRotate(q, u.ang), L);
 }
 
 int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFrame poseA, knFrame poseB,
@@ -141,12 +147,11 @@ static bool findIslands(knImpulseStep* step) {
 											 step->list.chunks, step->list.chunkCount, edges, count, arena);
 }
 
-static double sweepContacts(knImpulseStep* step) {
-	double change = 0.0;
-	for (int level = 0; level < step->graph.levelCount; ++level) {
-		change = knMax(change, knContactSweep_Level(step, level));
-	}
-	return change;
+// m/s, how much it changed.
+static double sweep(knImpulseStep* step, knContactMomentum* momentum) {
+	knContactMomentum_Before(momentum, step);
+	knContactSweep_Run(step);
+	return knContactMomentum_Change(momentum, step);
 }
 
 // Contact and joints of the default scheme: impulses accumulated over sweeps. A light link that carries a heavy load
@@ -155,11 +160,9 @@ static double sweepContacts(knImpulseStep* step) {
 static knStatus contact(knImpulseStep* step) {
 	int sweeps = knImpulseStep_Sweeps(step);
 	double gravity = knLength(step->state->header->gravity), settled = SETTLED * step->h * gravity;
-	if (!findIslands(step)) {
+	if (!findIslands(step) || !knContactSweep_WarmStart(step)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	knContactSweep_SetMasses(step);
-	knContactSweep_WarmStart(step);
 	knJointContacts* pressed = NULL;
 	if (step->joints != NULL && !knJointContacts_Begin(step, &pressed)) {
 		return knImpulseStep_OutOfMemory(step);
@@ -168,14 +171,17 @@ static knStatus contact(knImpulseStep* step) {
 	if (step->context->settings->shock != 0 && !knShockLoad_Run(step)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	knContactSweep_SetMasses(step);
+	knContactMomentum* momentum = knContactSweep_Begin(step) ? knContactMomentum_Begin(step) : NULL;
+	if (momentum == NULL) {
+		return knImpulseStep_OutOfMemory(step);
+	}
 	bool done = false;
 	double together = (double)INFINITY; // the worst rate of what is solved with joints
 	for (int k = 0; k < sweeps && !done; ++k) {
-		double change = sweepContacts(step), error = 0.0;
+		double error = 0.0, change = sweep(step, momentum);
 		for (int i = 0; step->joints != NULL && i < EXCHANGES && change > settled; ++i) {
 			knPostStabilize_Sweep(step->joints, 1.0);
-			change = sweepContacts(step);
+			change = sweep(step, momentum);
 		}
 		if (pressed != NULL && (k < LEAST_ROUNDS || together > GOOD * step->h * gravity)) {
 			together = knJointContacts_Round(pressed);
@@ -186,6 +192,13 @@ static knStatus contact(knImpulseStep* step) {
 		step->context->report->iterations += 1;
 		done = change <= settled && error <= CLOSED &&
 			   (pressed == NULL || (k + 1 >= LEAST_ROUNDS && together <= GOOD * step->h * gravity));
+		if (!done && k + 1 < sweeps) {
+			knContactMomentum_After(momentum, step);
+		}
+	}
+	knContactSweep_Store(step);
+	if (step->context->settings->shock != 0 && !knContactShock_Run(step)) {
+		return knImpulseStep_OutOfMemory(step);
 	}
 	knContactPush_Run(step);
 	if (pressed != NULL) {
@@ -208,8 +221,20 @@ static void report(knImpulseStep* step) {
 }
 
 // The default scheme closes at the end poses what gaps are left in joints.
-static void arrive(knImpulseStep* step) {
-	knBlocks_End(&step->blocks, step->model, &step->context->tasks, step->state);
+static knStatus arrive(knImpulseStep* step) {
+	knStepContext* context = step->context;
+	knFastMoveInput in = { .model = step->model,
+						   .state = step->state,
+						   .blocks = &step->blocks,
+						   .collider = context->collider,
+						   .contacts = &step->list,
+						   .tasks = context->tasks,
+						   .arena = context->arena };
+	if (!knFastBodies_Find(&step->fast, in.model, in.state, in.blocks, in.arena) ||
+		!knFastBodies_Move(&step->fast, &in) ||
+		!knFastBodies_Publish(&step->fast, &context->contacts, &context->contactCount, in.arena)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
 	if (step->joints != NULL) {
 		if (!step->paper) {
 			knArticulationSolve_Enter(step->joints, KN_ARTICULATION_CORRECTION);
@@ -217,9 +242,10 @@ static void arrive(knImpulseStep* step) {
 		}
 		knArticulationSolve_Enter(step->joints, KN_ARTICULATION_ARRIVAL);
 		postStabilize(step);
-		step->context->report->work += knArticulationSolve_Finish(step->joints);
+		context->report->work += knArticulationSolve_Finish(step->joints);
 	}
 	knState_UpdateCoordinates(step->state, step->model);
+	return KN_OK;
 }
 
 static knStatus stepImpulse(knStepContext* context, double h) {
@@ -253,7 +279,7 @@ static knStatus stepImpulse(knStepContext* context, double h) {
 	// 6 to 8 bodies move, then the joints' velocities again
 	if (status == KN_OK) {
 		report(&step);
-		arrive(&step);
+		status = arrive(&step);
 	}
 	context->report->solveTime += knStepContext_Now(context) - start;
 	return status;

@@ -3,7 +3,7 @@
 
 #include "steppers/impulse/impulse_step.h"
 
-#define KN_SUPPORT_POINTS 64 // of one body at most
+#define KN_SUPPORT_POINTS 128 // of one body at most
 
 typedef struct knSupports {
 	int body;

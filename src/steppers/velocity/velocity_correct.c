@@ -10,17 +10,31 @@
 // Where nothing fixed is near, moving bodies apart changes the moments of their momenta; the group gets that back
 // as one rigid rotation, so angular momentum is conserved to round-off.
 
+#include "core/tasks.h"
 #include "solve/pgs.h"
 #include "steppers/velocity/velocity_step.h"
 
-#define TURN_LIMIT 0.2        // rad a correction
+#define TURN_LIMIT 0.2 // rad a correction
+#define BODY_GRAIN 64
+#define LAYERED_OVERLAP                                                                                      \
+	1e-3 // of the envelope: less than that anywhere is left to the correction of the whole world
 #define NEWTON_ROUNDS 8       // of the global correction, while joints are apart
 #define NEWTON_TOLERANCE 1e-6 // m or rad
 
 knStatus knVelocity_Move(knVelocityStep* step) {
 	knStepContext* context = step->context;
-	knBlocks_End(&step->blocks, context->model, &context->tasks, context->state);
-	return KN_OK;
+	step->depthsKnown = false;
+	knFastMoveInput in = { .model = context->model,
+						   .state = context->state,
+						   .blocks = &step->blocks,
+						   .collider = context->collider,
+						   .contacts = &step->contacts,
+						   .tasks = context->tasks,
+						   .arena = context->arena };
+	bool moved = knFastBodies_Find(&step->fast, in.model, in.state, in.blocks, in.arena) &&
+				 knFastBodies_Move(&step->fast, &in) &&
+				 knFastBodies_Publish(&step->fast, &context->contacts, &context->contactCount, in.arena);
+	return moved ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
 // --- angular momentum of free groups ---------------------------------------------------------------------
@@ -115,12 +129,19 @@ static void restoreMoments(const knVelocityStep* step, GroupSum* sums) {
 
 // --- corrections -----------------------------------------------------------------------------------------
 
-// Errors at the present poses, for the contacts of `set` and for the joints.
+// At the present poses, unless they are known.
+static void measureDepths(knVelocityStep* step) {
+	if (!step->depthsKnown) {
+		knContactRows_Depths(&step->contacts, step->start, step->context->state->pose, step->blocks.count,
+							 step->turns, &step->context->tasks);
+		step->depthsKnown = true;
+	}
+}
+
+// Errors at the present poses, for the contacts of `set` (their depths are known) and for the joints.
 static bool beginCorrection(knVelocityStep* step, knSweepSet* set, const int32_t* stageOf,
 							knSweepRows* joints) {
 	knStepContext* context = step->context;
-	knContactRows_Depths(&step->contacts, step->start, context->state->pose, step->blocks.count, step->turns,
-						 &context->tasks);
 	knSweepSet_LoadDepths(set, &context->tasks, step->contacts.points);
 	knJointRows_FillErrors(&step->errorList, &step->input, &step->errorRows);
 	for (int b = 0; b < step->blocks.count; ++b) {
@@ -138,11 +159,13 @@ static bool beginCorrection(knVelocityStep* step, knSweepSet* set, const int32_t
 							 context->arena);
 }
 
-static void displaceBodies(knVelocityStep* step) {
+static void displaceRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const knVelocityStep* step = argument;
 	knFrame* pose = step->context->state->pose;
-	for (int b = 0; b < step->blocks.count; ++b) {
-		if (step->blocks.invMass[b] > 0.0) {
-			knTwist p = step->p[b];
+	for (int b = begin; b < end; ++b) {
+		knTwist p = step->p[b];
+		if (step->blocks.invMass[b] > 0.0 && knDotT(p, p) > 0.0) {
 			double angle = knLength(p.ang);
 			p.ang = angle > TURN_LIMIT ? knScale(TURN_LIMIT / angle, p.ang) : p.ang;
 			pose[b] = knMovePose(pose[b], p, 1.0);
@@ -151,14 +174,39 @@ static void displaceBodies(knVelocityStep* step) {
 }
 
 static bool finishCorrection(knVelocityStep* step) {
+	const knTasks* tasks = &step->context->tasks;
+	bool floating = false;
+	step->depthsKnown = false;
+	for (int b = 0; b < step->blocks.count && !floating; ++b) {
+		floating = floats(step, b);
+	}
+	if (!floating) {
+		knTasks_For(tasks, step->blocks.count, BODY_GRAIN, displaceRange, step);
+		return true;
+	}
 	GroupSum* sums = KN_SCRATCH_ZERO(step->context->arena, GroupSum, step->blocks.count);
 	if (sums == NULL) {
 		return false;
 	}
 	sumBefore(step, sums);
-	displaceBodies(step);
+	knTasks_For(tasks, step->blocks.count, BODY_GRAIN, displaceRange, step);
 	restoreMoments(step, sums);
 	return true;
+}
+
+// Layers are for overlaps that a few sweeps over the whole world would only pass on.
+static bool overlapsDeeply(const knVelocityStep* step) {
+	const knModel* model = step->context->model;
+	for (int i = 0; i < step->contacts.chunkCount; ++i) {
+		const knSweepChunk* chunk = &step->contacts.chunks[i];
+		double limit = -LAYERED_OVERLAP * knContactRows_Envelope(model, chunk->a, chunk->b);
+		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
+			if (step->contacts.points[k].depth < limit) {
+				return true;
+			}
+		}
+	}
+	return false;
 }
 
 static void correctLayer(knVelocityStep* step, int layer) {
@@ -172,6 +220,11 @@ static void correctLayer(knVelocityStep* step, int layer) {
 }
 
 knStatus knVelocity_CorrectLayers(knVelocityStep* step) {
+	bool paper = step->context->settings->scheme == KN_SCHEME_PAPER;
+	measureDepths(step);
+	if (!paper && step->rows.count == 0 && !overlapsDeeply(step)) {
+		return KN_OK;
+	}
 	if (!beginCorrection(step, &step->layered, step->layers.stage, &step->errors)) {
 		return knVelocity_OutOfMemory(step);
 	}
@@ -193,6 +246,7 @@ static double worstJoint(const knVelocityStep* step) {
 knStatus knVelocity_CorrectGlobal(knVelocityStep* step) {
 	for (int round = 0; round < NEWTON_ROUNDS; ++round) {
 		step->direct.count = 0;
+		measureDepths(step);
 		if (!beginCorrection(step, &step->global, step->solveSet, &step->errors)) {
 			return knVelocity_OutOfMemory(step);
 		}

@@ -5,7 +5,7 @@
 #include "steppers/velocity/velocity_step.h"
 
 #define TINY_GROUP 32   // contact points
-#define SMALL_GROUP 128 // contact points
+#define SMALL_GROUP 512 // contact points
 
 knStatus knVelocity_OutOfMemory(const knVelocityStep* step) {
 	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
@@ -52,9 +52,11 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 	double* margins = knCollisionInput_Margins(context->model, &step->blocks, predict, context->arena);
 	knCollideInput input;
 	if (margins == NULL ||
+		!knFastBodies_Find(&step->fast, context->model, state, &step->blocks, context->arena) ||
 		!knCollisionInput_Make(&input, context->model, state, margins, &context->tasks, context->arena)) {
 		return knVelocity_OutOfMemory(step);
 	}
+	knFastBodies_Margins(&step->fast, context->model, margins);
 	knContactSet set;
 	knStatus status = knCollide(context->collider, &input, &set, context->error);
 	context->report->queries += 1;
@@ -69,7 +71,8 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 	for (int b = 0; b < context->model->bodyCount; ++b) {
 		step->start[b] = state->pose[b];
 	}
-	bool listed = knContactRows_List(&step->contacts, &step->input, &set, knVelocityMemory_Contacts(state),
+	bool listed = knFastBodies_Filter(&step->fast, context->model, &set, context->arena) &&
+				  knContactRows_List(&step->contacts, &step->input, &set, knVelocityMemory_Contacts(state),
 									 knVelocityMemory_Get(state)->contactCount, context->arena);
 	return listed ? KN_OK : knVelocity_OutOfMemory(step);
 }
@@ -147,6 +150,7 @@ static void forgetFloatingLoads(knVelocityStep* step) {
 		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
 			knSweepPoint* point = &step->contacts.points[k];
 			point->lambda[0] = point->lambda[1] = point->lambda[2] = 0.0;
+			point->rolling = knZero3();
 		}
 	}
 }
@@ -237,6 +241,7 @@ knStatus knVelocity_FindAgain(knVelocityStep* step) {
 		return status;
 	}
 	knContactRows_Fill(&step->contacts, &step->input, NULL);
+	step->depthsKnown = false;
 	return findGroups(step) && buildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
 }
 

@@ -39,7 +39,8 @@ knStatus knVelocity_BuildLayers(knVelocityStep* step) {
 	bool built = paper ? knLayers_BuildBreadthFirst(&step->layers, &input, arena)
 					   : knLayers_BuildSupports(&step->layers, &input, arena);
 	step->globalLambda = (double(*)[3])KN_SCRATCH(arena, double, 3 * step->contacts.pointCount);
-	return built && step->globalLambda != NULL ? KN_OK : knVelocity_OutOfMemory(step);
+	step->globalRolling = KN_SCRATCH(arena, knVec3, step->contacts.pointCount);
+	return built && !arena->failed ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
 static bool buildLayeredSet(knVelocityStep* step) {
@@ -52,11 +53,19 @@ static bool buildLayeredSet(knVelocityStep* step) {
 		bool sleeps = chunks[i].stage < 0;
 		chunks[i].stage = sleeps ? -1 : knLayers_Between(&step->layers, chunks[i].a, chunks[i].b);
 	}
+	const knSweepOptions* solver = &step->options.solver;
+	uint8_t* tied = KN_SCRATCH_ZERO(context->arena, uint8_t, step->blocks.count);
+	for (int b = 0; tied != NULL && b < step->blocks.count; ++b) {
+		int32_t group = step->islands.group[b];
+		tied[b] = group >= 0 && step->islands.jointed[group];
+	}
+	bool plain = solver->gamma == 0.0 && solver->omega == 1.0 && !solver->jacobi;
 	knSweepBlocks blocks = { .count = step->blocks.count,
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia,
-							 .freeStage = step->layers.stage };
-	return chunks != NULL &&
+							 .freeStage = step->layers.stage,
+							 .tied = plain ? tied : NULL };
+	return chunks != NULL && tied != NULL &&
 		   knSweepSet_Build(&step->layered, chunks, count, step->layers.count, step->contacts.points, &blocks,
 							step->options.friction, &context->tasks, context->arena) &&
 		   knSweepRows_Build(&step->layered.joints, &step->rows, step->layers.stage, step->layers.count, NULL,
@@ -95,6 +104,8 @@ static bool beginLayers(knVelocityStep* step) {
 			step->globalLambda[k][i] = contacts->points[k].lambda[i];
 			contacts->points[k].lambda[i] = start[k][i] - step->globalLambda[k][i];
 		}
+		step->globalRolling[k] = contacts->points[k].rolling;
+		contacts->points[k].rolling = knZero3();
 	}
 	if (!buildLayeredSet(step)) {
 		return false;
@@ -104,6 +115,7 @@ static bool beginLayers(knVelocityStep* step) {
 		for (int i = 0; i < 3; ++i) {
 			contacts->points[k].lambda[i] = start[k][i];
 		}
+		contacts->points[k].rolling = step->globalRolling[k];
 	}
 	knSweepSet_Load(&step->layered, tasks, contacts->points);
 	return true;
@@ -127,6 +139,7 @@ static void endLayers(knVelocityStep* step) {
 			for (int i = 0; i < 3; ++i) {
 				point->lambda[i] = global[i];
 			}
+			point->rolling = step->globalRolling[k];
 		}
 	}
 }
@@ -149,19 +162,24 @@ static void addSupport(const knVelocityStep* step, Assembly* assemblies, int upp
 	assembly->supports += 1;
 }
 
+static void addSupports(const knVelocityStep* step, int layer, const knSweepChunk* chunk,
+						Assembly* assemblies) {
+	bool freeA = step->layers.stage[chunk->a] == layer, freeB = step->layers.stage[chunk->b] == layer;
+	for (int k = chunk->first; k < chunk->first + chunk->count && freeA != freeB; ++k) {
+		const knSweepPoint* point = &step->contacts.points[k];
+		int upper = freeA ? chunk->a : chunk->b, lower = freeA ? chunk->b : chunk->a;
+		addSupport(step, assemblies, upper, lower, freeA ? point->rB : point->rA);
+	}
+}
+
 static void sumSupports(const knVelocityStep* step, int layer, Assembly* assemblies) {
 	const knSweepSet* set = &step->layered;
 	const knSweepStage* stage = &set->stages[layer];
 	for (int c = stage->firstColour; c < stage->firstColour + stage->colourCount; ++c) {
 		for (int p = set->colours[c].first; p < set->colours[c].first + set->colours[c].count; ++p) {
-			for (int lane = 0; lane < KN_LANES && set->packs[p].chunk[lane] >= 0; ++lane) {
-				const knSweepChunk* chunk = &set->chunks[set->packs[p].chunk[lane]];
-				bool freeA = (set->packs[p].freeA >> lane & 1u) != 0;
-				bool freeB = (set->packs[p].freeB >> lane & 1u) != 0;
-				for (int k = chunk->first; k < chunk->first + chunk->count && freeA != freeB; ++k) {
-					const knSweepPoint* point = &step->contacts.points[k];
-					int upper = freeA ? chunk->a : chunk->b, lower = freeA ? chunk->b : chunk->a;
-					addSupport(step, assemblies, upper, lower, freeA ? point->rB : point->rA);
+			for (int lane = 0; lane < KN_LANES; ++lane) {
+				for (int i = set->packs[p].chunk[lane]; i >= 0; i = set->next[i]) {
+					addSupports(step, layer, &set->chunks[i], assemblies);
 				}
 			}
 		}
@@ -240,6 +258,7 @@ knStatus knVelocity_SolveLayers(knVelocityStep* step) {
 		for (int i = 0; i < 3; ++i) {
 			contacts->points[k].lambda[i] = 0.0;
 		}
+		contacts->points[k].rolling = knZero3();
 	}
 	if (!buildLayeredSet(step)) {
 		return knVelocity_OutOfMemory(step);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dynamics/contact_rows.h"
+#include "dynamics/fast_bodies.h"
 #include "dynamics/islands.h"
 #include "dynamics/joint_rows.h"
 #include "dynamics/layers.h"
@@ -50,6 +51,7 @@ typedef struct knVelocityStep {
 
 	// knVelocity_FindContacts
 	knContactRows contacts;
+	knFastBodies fast; // and knVelocity_Move
 
 	// knVelocity_BuildRows
 	knJointRows joints;
@@ -67,9 +69,11 @@ typedef struct knVelocityStep {
 	knLayers layers;
 	knSweepSet layered;
 	double (*globalLambda)[3]; // [pointCount] impulses of the global solve
+	knVec3* globalRolling;     // the same
 	void* assemblies;          // [bodyCount] of the guard. knVelocity_ContinueLayers
 	uint8_t* held;             // [bodyCount] 1: keeps the result of its layer; NULL: all do. The same
 	knSweepRows errors;        // joint rows of the correction at hand
+	bool depthsKnown;          // of the points, at the present poses. velocity_correct.c
 } knVelocityStep;
 
 // An algorithm that shock propagation applies layer by layer, the layers below being frozen.

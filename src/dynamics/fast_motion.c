@@ -1,0 +1,604 @@
+// The flight of fast bodies: from event to event, each an impact of two bodies where and when they meet.
+//
+// A *flier* is a body whose way is followed piece by piece. Pairs of its shapes with what lies along the way know when
+// they meet (collide/meeting.h); the earliest is next. At the impact both bodies stand where they are at that time, so
+// the arms are true and both momenta are conserved to round-off. Forces act evenly over the step: at time t the share
+// t/h of what they add has come. A flier that is hit too often in one step goes along with its last partner, and so
+// does one whose partner cannot give way before the step ends.
+
+#include "dynamics/fast_bodies.h"
+
+#include "collide/meeting.h"
+#include "collide/nearby.h"
+#include "core/tasks.h"
+#include "dynamics/collision_input.h"
+#include "dynamics/impact.h"
+
+#define PAIR_GRAIN 4
+#define FREE_HITS 16     // of a flier in a step; then it goes along with what it hits
+#define MOST_HITS 32     // then nothing is looked for any more
+#define NUDGE_SHARE 0.1  // of the thinner shape's thickness
+#define IDLE 1e-9        // of the speeds: a slower approach is none
+#define BOUNCE_STEPS 2.0 // an approach that gravity makes in so many steps does not bounce
+#define HIT_FEATURE (UINT64_C(1) << 63)
+#define NONE (-1)
+
+typedef struct Flier {
+	int body;
+	bool keepsPath; // held by contacts or joints: ends the step where the solve put it
+	int hits;
+	int firstPair;   // of its pairs, NONE at the end
+	double time;     // of the pose
+	knFrame pose;    // of the centre of mass
+	knTwist path;    // along which it moves from then on
+	knVec3 velocity; // at the end of the step
+	knVec3 momentum; // angular
+	knVec3 force;    // m/s, what forces add in the step
+	knAabb swept;    // its way to the end of the step
+} Flier;
+
+typedef struct Pair {
+	int shape[2], body[2]; // shape[0] < shape[1]
+	int next[2];           // of the flier's pairs
+	double thin;
+	knMeeting meeting;
+} Pair;
+
+typedef struct Flight {
+	const knFastMoveInput* in;
+	knFastBodies* fast;
+	knCollideInput input;
+	double h, now;
+	double slowReach; // m, the farthest way of a body that is not followed
+	int* slot;        // [bodyCount] its flier, NONE
+	uint8_t* held;    // [bodyCount] by contacts or joints
+	Flier* fliers;    // [bodyCount]
+	int flierCount;
+	Pair* pairs;
+	double* times; // [pairCapacity] of the meetings; INFINITY: none
+	int pairCount, pairCapacity;
+	int hitCapacity;
+	int* nearby; // [shapeCount] scratch of listPairs
+	int nearbyCount;
+} Flight;
+
+// --- ways ----------------------------------------------------------------------------------------------------
+
+static knTwist plannedPath(const Flight* f, int body) {
+	const knBlocks* blocks = f->in->blocks;
+	bool pushed = blocks->push != NULL && blocks->invMass[body] > 0.0;
+	return pushed ? knAddT(blocks->u[body], blocks->push[body]) : blocks->u[body];
+}
+
+// The pose at time 0 of a body that has always moved as it does now, and that motion.
+static knFrame virtualStart(const Flight* f, int body, knTwist* path) {
+	int slot = f->slot[body];
+	if (slot == NONE || f->fliers[slot].keepsPath) {
+		*path = plannedPath(f, body);
+		return f->in->state->pose[body];
+	}
+	const Flier* flier = &f->fliers[slot];
+	*path = flier->path;
+	return flier->time > 0.0 ? knMovePose(flier->pose, flier->path, -flier->time) : flier->pose;
+}
+
+static knMoving movingShape(const Flight* f, int shape) {
+	const knModelShape* s = &f->in->model->shapes[shape];
+	knTwist path;
+	knFrame start = virtualStart(f, s->body, &path);
+	return (knMoving){ s->geom, knMulF(start, s->local), start.p, path };
+}
+
+static void meet(Flight* f, int index) {
+	Pair* pair = &f->pairs[index];
+	const knModel* model = f->in->model;
+	knMeetingInput in = { .a = movingShape(f, pair->shape[0]),
+						  .b = movingShape(f, pair->shape[1]),
+						  .from = f->now,
+						  .to = f->h,
+						  .skin = knFastBodies_Skin(model, pair->body[0], pair->body[1]),
+						  .nudge = NUDGE_SHARE * pair->thin };
+	in.idle = IDLE * (knLength(in.a.motion.lin) + knLength(in.b.motion.lin) +
+					  knLength(in.a.motion.ang) * model->radius[pair->body[0]] +
+					  knLength(in.b.motion.ang) * model->radius[pair->body[1]]);
+	f->times[index] = knMeeting_Find(&in, &pair->meeting) ? pair->meeting.time : (double)INFINITY;
+}
+
+static void meetRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	for (int i = begin; i < end; ++i) {
+		meet(argument, i);
+	}
+}
+
+// --- pairs ---------------------------------------------------------------------------------------------------
+
+static bool growPairs(Flight* f) {
+	if (f->pairCount < f->pairCapacity) {
+		return true;
+	}
+	int capacity = 2 * f->pairCapacity + 4 * f->fast->count + 64;
+	Pair* pairs = KN_SCRATCH(f->in->arena, Pair, capacity);
+	double* times = KN_SCRATCH(f->in->arena, double, capacity);
+	if (f->in->arena->failed) {
+		return false;
+	}
+	for (int i = 0; i < f->pairCount; ++i) {
+		pairs[i] = f->pairs[i];
+		times[i] = f->times[i];
+	}
+	f->pairs = pairs;
+	f->times = times;
+	f->pairCapacity = capacity;
+	return true;
+}
+
+// A sheet has no thickness; the other's counts.
+static double thinner(const knGeom* a, const knGeom* b) {
+	double thinA = knGeom_Thinness(a), thinB = knGeom_Thinness(b);
+	return thinA > 0.0 && thinB > 0.0 ? knMin(thinA, thinB) : knMax(thinA, thinB);
+}
+
+static void linkPair(Flight* f, int index, int side) {
+	int slot = f->slot[f->pairs[index].body[side]];
+	if (slot != NONE) {
+		f->pairs[index].next[side] = f->fliers[slot].firstPair;
+		f->fliers[slot].firstPair = index;
+	}
+}
+
+static bool hasPair(const Flight* f, const Flier* flier, int low, int high) {
+	for (int i = flier->firstPair; i != NONE; i = f->pairs[i].next[f->pairs[i].body[1] == flier->body]) {
+		if (f->pairs[i].shape[0] == low && f->pairs[i].shape[1] == high) {
+			return true;
+		}
+	}
+	return false;
+}
+
+// A pair of a flier's shape with another, unless it is there already or may not be. False: no memory.
+static bool addPair(Flight* f, int flierIndex, int shape, int other) {
+	const knModelShape *shapes = f->in->model->shapes, *own = &shapes[shape], *its = &shapes[other];
+	int low = shape < other ? shape : other, high = shape < other ? other : shape;
+	if (own->sensor || its->sensor || !knCollider_MayTouch(f->in->collider, &f->input, shape, other) ||
+		hasPair(f, &f->fliers[flierIndex], low, high)) {
+		return true;
+	}
+	if (!growPairs(f)) {
+		return false;
+	}
+	int index = f->pairCount++;
+	f->pairs[index] = (Pair){ .shape = { low, high },
+							  .body = { shapes[low].body, shapes[high].body },
+							  .next = { NONE, NONE },
+							  .thin = thinner(own->geom, its->geom) };
+	f->times[index] = INFINITY;
+	linkPair(f, index, 0);
+	linkPair(f, index, 1);
+	return true;
+}
+
+// The box of a body's way from now to the end.
+static knAabb sweptBox(const Flight* f, const Flier* flier) {
+	double radius = f->in->model->radius[flier->body] + f->slowReach;
+	knVec3 here = knMulAdd(flier->pose.p, f->now - flier->time, flier->path.lin);
+	knVec3 there = knMulAdd(flier->pose.p, f->h - flier->time, flier->path.lin);
+	knAabb box = { knMin3(here, there), knMax3(here, there) };
+	return knAabb_Grow(box, radius);
+}
+
+static bool listShape(int shape, void* context) {
+	Flight* f = context;
+	f->nearby[f->nearbyCount++] = shape;
+	return true;
+}
+
+// Heap sort: the trees' order means nothing.
+static void sortShapes(int* items, int count) {
+	for (int end = count, start = count / 2; end > 1;) {
+		if (start > 0) {
+			--start;
+		} else {
+			int last = items[--end];
+			items[end] = items[0];
+			items[0] = last;
+		}
+		for (int root = start, child; (child = 2 * root + 1) < end; root = child) {
+			child += child + 1 < end && items[child] < items[child + 1];
+			if (items[root] >= items[child]) {
+				break;
+			}
+			int item = items[root];
+			items[root] = items[child];
+			items[child] = item;
+		}
+	}
+}
+
+static bool addPairsWith(Flight* f, int flierIndex, int other) {
+	const knCollider* c = f->in->collider;
+	int body = f->fliers[flierIndex].body;
+	for (int k = c->firstShape[body]; k < c->firstShape[body + 1]; ++k) {
+		if (!addPair(f, flierIndex, c->shapesOfFrame[k], other)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+// Pairs of a flier with what lies along its way from now on. False: no memory.
+static bool listPairs(Flight* f, int flierIndex) {
+	Flier* flier = &f->fliers[flierIndex];
+	flier->swept = sweptBox(f, flier);
+	f->nearbyCount = 0;
+	knCollider_Nearby(f->in->collider, &flier->swept, listShape, f);
+	sortShapes(f->nearby, f->nearbyCount);
+	for (int i = 0; i < f->nearbyCount; ++i) {
+		int body = f->in->model->shapes[f->nearby[i]].body;
+		if (f->slot[body] == NONE && !addPairsWith(f, flierIndex, f->nearby[i])) {
+			return false;
+		}
+	}
+	// other fliers are where the trees do not know them
+	const knCollider* c = f->in->collider;
+	for (int i = 0; i < f->flierCount; ++i) {
+		int body = f->fliers[i].body;
+		if (i == flierIndex || !knAabb_Overlap(f->fliers[i].swept, flier->swept)) {
+			continue;
+		}
+		for (int k = c->firstShape[body]; k < c->firstShape[body + 1]; ++k) {
+			if (!addPairsWith(f, flierIndex, c->shapesOfFrame[k])) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+// --- fliers --------------------------------------------------------------------------------------------------
+
+static int addFlier(Flight* f, int body, bool keepsPath) {
+	const knFastMoveInput* in = f->in;
+	const knBlocks* blocks = in->blocks;
+	knFrame pose = in->state->pose[body];
+	knMat33 inertia = knRotateTensor(pose.q, &in->model->inertiaLocal[body]);
+	knVec3 change = knSub(blocks->u[body].ang, blocks->free[body].ang);
+	knVec3 gravity = knScale(in->model->gravityScale[body], in->state->header->gravity);
+	Flier flier = { .body = body,
+					.keepsPath = keepsPath,
+					.firstPair = NONE,
+					.pose = pose,
+					.path = plannedPath(f, body),
+					.velocity = blocks->u[body].lin,
+					.momentum = knAdd(blocks->momentum[body], knMulMV(&inertia, change)) };
+	flier.force = knScale(f->h, knMulAdd(gravity, blocks->invMass[body], in->state->force[body].lin));
+	f->slot[body] = f->flierCount;
+	f->fliers[f->flierCount] = flier;
+	f->fliers[f->flierCount].swept = sweptBox(f, &flier);
+	return f->flierCount++;
+}
+
+// The flier of a body that is hit; NONE for one that nothing moves.
+static int flierOf(Flight* f, int body) {
+	if (f->slot[body] != NONE || f->in->blocks->invMass[body] == 0.0) {
+		return f->slot[body];
+	}
+	int index = addFlier(f, body, f->held[body]);
+	for (int i = 0; i < f->pairCount; ++i) {
+		for (int side = 0; side < 2; ++side) {
+			if (f->pairs[i].body[side] == body) {
+				linkPair(f, i, side);
+			}
+		}
+	}
+	return index;
+}
+
+static void advance(Flight* f, Flier* flier) {
+	flier->pose = knMovePose(flier->pose, flier->path, f->now - flier->time);
+	flier->time = f->now;
+}
+
+// --- impacts -------------------------------------------------------------------------------------------------
+
+// A body as an impact sees it.
+typedef struct Party {
+	Flier* flier; // NULL: nothing moves it
+	double invMass;
+	knMat33 invInertia;
+	knVec3 arm; // from the centre to the point
+	knTwist u;
+} Party;
+
+static Party makeParty(Flight* f, int body, int slot, knVec3 point) {
+	const knFastMoveInput* in = f->in;
+	Party party = { .invMass = in->blocks->invMass[body] };
+	if (slot == NONE) {
+		party.u = in->blocks->u[body];
+		knFrame pose = knMovePose(in->state->pose[body], party.u, f->now);
+		party.arm = knSub(point, pose.p);
+		return party;
+	}
+	Flier* flier = &f->fliers[slot];
+	party.flier = flier;
+	advance(f, flier);
+	party.arm = knSub(point, flier->pose.p);
+	party.invInertia = knRotateTensor(flier->pose.q, &in->model->invInertiaLocal[body]);
+	// what forces are still to add has not come yet
+	party.u.lin = knMulAdd(flier->velocity, f->now / f->h - 1.0, flier->force);
+	party.u.ang = knMulMV(&party.invInertia, flier->momentum);
+	return party;
+}
+
+static knVec3 velocityAt(knTwist u, knVec3 arm) {
+	return knAdd(u.lin, knCross(u.ang, arm));
+}
+
+static void push(Party* party, knVec3 j) {
+	if (party->flier != NULL) {
+		knVec3 moment = knCross(party->arm, j);
+		party->u.lin = knMulAdd(party->u.lin, party->invMass, j);
+		party->u.ang = knAdd(party->u.ang, knMulMV(&party->invInertia, moment));
+		party->flier->momentum = knAdd(party->flier->momentum, moment);
+	}
+}
+
+static knVec3 strike(Party* a, Party* b, knVec3 n, double e, double mu) {
+	knMat33 shareA = knImpact_Share(a->invMass, &a->invInertia, a->arm);
+	knMat33 shareB = knImpact_Share(b->invMass, &b->invInertia, b->arm);
+	knImpact impact = { .K = knAddMM(&shareA, &shareB),
+						.u = knSub(velocityAt(b->u, b->arm), velocityAt(a->u, a->arm)),
+						.n = n,
+						.e = e,
+						.mu = mu };
+	knImpactKind kind;
+	knVec3 j = knImpact_Solve(&impact, &kind);
+	if (kind == KN_IMPACT_NONE) {
+		return knZero3();
+	}
+	push(a, knNeg(j));
+	push(b, j);
+	return j;
+}
+
+static void addRestOfForces(const Flight* f, Party* party) {
+	if (party->flier != NULL) {
+		party->u.lin = knMulAdd(party->u.lin, 1.0 - f->now / f->h, party->flier->force);
+	}
+}
+
+// The velocity along which a party's points move until the end of the step.
+static knTwist pathOf(const Flight* f, const Party* party, int body) {
+	bool planned = party->flier == NULL || party->flier->keepsPath;
+	return planned ? plannedPath(f, body) : party->flier->path;
+}
+
+static bool canTurnAside(const Party* party) {
+	return party->flier != NULL && !party->flier->keepsPath;
+}
+
+// What still approaches along the ways goes along with the other.
+static void goAlong(const Flight* f, const Pair* pair, Party parties[2], knVec3 n, bool always) {
+	knTwist paths[2] = { pathOf(f, &parties[0], pair->body[0]), pathOf(f, &parties[1], pair->body[1]) };
+	knVec3 apart = knSub(velocityAt(paths[1], parties[1].arm), velocityAt(paths[0], parties[0].arm));
+	double scale = knLength(paths[0].lin) + knLength(paths[1].lin);
+	if (!always && knDot(apart, n) >= -0.5 * IDLE * scale) {
+		return;
+	}
+	if (canTurnAside(&parties[0]) && canTurnAside(&parties[1])) {
+		// both wait: any way that is not along a body's velocity would change its angular momentum
+		parties[0].flier->path = parties[1].flier->path = knZeroTwist();
+		return;
+	}
+	for (int side = 0; side < 2; ++side) {
+		if (canTurnAside(&parties[side])) {
+			// the other's motion, at this one's centre
+			const Party* other = &parties[1 - side];
+			knVec3 arm = knSub(other->arm, parties[side].arm);
+			parties[side].flier->path = knMakeTwist(paths[1 - side].ang, velocityAt(paths[1 - side], arm));
+		}
+	}
+}
+
+static bool recordHit(Flight* f, const Pair* pair, knVec3 impulse) {
+	knFastBodies* fast = f->fast;
+	if (fast->hitCount == f->hitCapacity) {
+		int capacity = 2 * f->hitCapacity + 4 * fast->count + 64;
+		knStepContact* hits = KN_SCRATCH(f->in->arena, knStepContact, capacity);
+		if (hits == NULL) {
+			return false;
+		}
+		for (int i = 0; i < fast->hitCount; ++i) {
+			hits[i] = fast->hits[i];
+		}
+		fast->hits = hits;
+		f->hitCapacity = capacity;
+	}
+	const knNearest* touch = &pair->meeting.touch;
+	knStepContact hit = { .shapeA = pair->shape[0], .shapeB = pair->shape[1], .impulse = impulse };
+	hit.point = (knContactPoint){ .pointA = touch->pointA,
+								  .pointB = touch->pointB,
+								  .normal = touch->normal,
+								  .separation = touch->distance,
+								  .feature = HIT_FEATURE | (uint64_t)fast->hitCount };
+	fast->hits[fast->hitCount++] = hit;
+	return true;
+}
+
+static double restitutionOf(const Flight* f, const Pair* pair, Party parties[2], knVec3 n) {
+	const knModel* model = f->in->model;
+	const knModelShape *a = &model->shapes[pair->shape[0]], *b = &model->shapes[pair->shape[1]];
+	knVec3 u = knSub(velocityAt(parties[1].u, parties[1].arm), velocityAt(parties[0].u, parties[0].arm));
+	double resting = BOUNCE_STEPS * f->h * knLength(f->in->state->header->gravity);
+	return -knDot(u, n) > resting ? knCombine_Apply(model->restitutionCombine, a->restitution, b->restitution)
+								  : 0.0;
+}
+
+// The impact of a pair that meets now. False: no memory.
+static bool collidePair(Flight* f, int index) {
+	Pair pair = f->pairs[index];
+	const knModel* model = f->in->model;
+	const knModelShape *a = &model->shapes[pair.shape[0]], *b = &model->shapes[pair.shape[1]];
+	int slots[2] = { flierOf(f, pair.body[0]), flierOf(f, pair.body[1]) };
+	pair = f->pairs[index];
+	const knNearest* touch = &pair.meeting.touch;
+	knVec3 point = knLerp(touch->pointA, touch->pointB, 0.5), n = touch->normal;
+	Party parties[2] = { makeParty(f, pair.body[0], slots[0], point),
+						 makeParty(f, pair.body[1], slots[1], point) };
+	knVec3 impulse = knZero3();
+	if (!pair.meeting.stalled) {
+		double mu = knCombine_Apply(model->frictionCombine, a->friction, b->friction);
+		double e = restitutionOf(f, &pair, parties, n);
+		impulse = strike(&parties[0], &parties[1], n, e, mu);
+		addRestOfForces(f, &parties[0]);
+		addRestOfForces(f, &parties[1]);
+		impulse = knAdd(impulse, strike(&parties[0], &parties[1], n, 0.0, mu));
+	}
+	bool often = pair.meeting.stalled;
+	for (int side = 0; side < 2; ++side) {
+		Flier* flier = parties[side].flier;
+		if (flier == NULL) {
+			continue;
+		}
+		flier->hits += 1;
+		often = often || (flier->hits > FREE_HITS && !flier->keepsPath);
+		if (!pair.meeting.stalled) {
+			flier->velocity = parties[side].u.lin;
+			flier->path = flier->keepsPath ? flier->path : parties[side].u;
+		}
+	}
+	goAlong(f, &pair, parties, n, often);
+	return pair.meeting.stalled || recordHit(f, &pair, impulse);
+}
+
+// New pairs along a flier's new way, and when all of its pairs meet now. False: no memory.
+static bool lookAhead(Flight* f, int slot) {
+	if (slot == NONE) {
+		return true;
+	}
+	Flier* flier = &f->fliers[slot];
+	bool ends = flier->hits > MOST_HITS && !flier->keepsPath;
+	if (!ends && !flier->keepsPath && !listPairs(f, slot)) {
+		return false;
+	}
+	for (int i = flier->firstPair; i != NONE; i = f->pairs[i].next[f->pairs[i].body[1] == flier->body]) {
+		if (ends) {
+			f->times[i] = INFINITY;
+		} else {
+			meet(f, i);
+		}
+	}
+	return true;
+}
+
+static int earliest(const Flight* f) {
+	int first = NONE;
+	double time = INFINITY;
+	for (int i = 0; i < f->pairCount; ++i) {
+		if (f->times[i] < time) {
+			time = f->times[i];
+			first = i;
+		}
+	}
+	return first;
+}
+
+static bool fly(Flight* f) {
+	for (int next; (next = earliest(f)) != NONE;) {
+		f->now = f->times[next];
+		if (!collidePair(f, next)) {
+			return false;
+		}
+		f->times[next] = INFINITY;
+		int slots[2] = { f->slot[f->pairs[next].body[0]], f->slot[f->pairs[next].body[1]] };
+		if (!lookAhead(f, slots[0]) || !lookAhead(f, slots[1])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+// --- the step ------------------------------------------------------------------------------------------------
+
+static bool begin(Flight* f) {
+	const knFastMoveInput* in = f->in;
+	const knModel* model = in->model;
+	int bodyCount = model->bodyCount;
+	f->slot = KN_SCRATCH(in->arena, int, bodyCount);
+	f->held = KN_SCRATCH_ZERO(in->arena, uint8_t, bodyCount);
+	f->fliers = KN_SCRATCH(in->arena, Flier, bodyCount);
+	f->nearby = KN_SCRATCH(in->arena, int, model->shapeCount);
+	if (in->arena->failed ||
+		!knCollisionInput_Make(&f->input, model, in->state, NULL, &in->tasks, in->arena)) {
+		return false;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		f->slot[b] = NONE;
+		f->held[b] = f->fast->jointed[b];
+		if (f->fast->isFast[b] == 0) {
+			knTwist u = plannedPath(f, b);
+			double reach = f->h * (knLength(u.lin) + knLength(u.ang) * model->radius[b]);
+			f->slowReach = knMax(f->slowReach, knIsFinite(reach) ? reach : 0.0);
+		}
+	}
+	// what only fast bodies touch is free
+	const uint8_t* isFast = f->fast->isFast;
+	for (int i = 0; i < in->contacts->chunkCount; ++i) {
+		const knSweepChunk* chunk = &in->contacts->chunks[i];
+		f->held[chunk->a] |= isFast[chunk->b] == 0;
+		f->held[chunk->b] |= isFast[chunk->a] == 0;
+	}
+	for (int b = 1; b < bodyCount; ++b) {
+		if (f->fast->isFast[b] != 0) {
+			addFlier(f, b, false);
+		}
+	}
+	int first = f->flierCount;
+	for (int i = 0; i < first; ++i) {
+		if (!listPairs(f, i)) {
+			return false;
+		}
+	}
+	knTasks_For(&in->tasks, f->pairCount, PAIR_GRAIN, meetRange, f);
+	return true;
+}
+
+// Bodies that were hit end where their ways led them, with the velocities that the impacts left.
+static void land(Flight* f) {
+	const knModel* model = f->in->model;
+	knState* state = f->in->state;
+	for (int i = 0; i < f->flierCount; ++i) {
+		Flier* flier = &f->fliers[i];
+		if (flier->hits == 0) {
+			continue;
+		}
+		int b = flier->body;
+		f->now = f->h;
+		if (!flier->keepsPath) {
+			advance(f, flier);
+			state->pose[b] = flier->pose;
+		}
+		// the spin belongs to the pose that it ends with
+		knMat33 inverse = knRotateTensor(state->pose[b].q, &model->invInertiaLocal[b]);
+		knMat33 inertia = knRotateTensor(state->pose[b].q, &model->inertiaLocal[b]);
+		knVec3 omega = knMulMV(&inverse, flier->momentum);
+		knVec3 lost = knSub(flier->momentum, knMulMV(&inertia, omega));
+		omega = knAdd(omega, knMulMV(&inverse, lost));
+		state->velocity[b] = knMakeTwist(omega, flier->velocity);
+	}
+}
+
+bool knFastBodies_Move(knFastBodies* fast, const knFastMoveInput* in) {
+	fast->hitCount = 0;
+	if (fast->count == 0) {
+		knBlocks_End(in->blocks, in->model, &in->tasks, in->state);
+		return true;
+	}
+	Flight flight = { .in = in, .fast = fast, .h = in->blocks->h };
+	if (!begin(&flight) || !fly(&flight)) {
+		return false;
+	}
+	knBlocks_End(in->blocks, in->model, &in->tasks, in->state);
+	land(&flight);
+	return true;
+}
