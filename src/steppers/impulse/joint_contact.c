@@ -90,8 +90,23 @@ static int groupOf(const knImpulseStep* step, int a, int b) {
 	return step->islands.group[a] >= 0 ? step->islands.group[a] : step->islands.group[b];
 }
 
-static bool takesPart(const knImpulseStep* step, const knImpulsePoint* p) {
-	return p->target > -(double)INFINITY && step->islands.jointed[groupOf(step, p->a, p->b)] != 0;
+// Groups, by their lowest body, in which joints connect bodies that move. A body that is jointed to the ground alone feels a
+// contact with its own mass, and sweeps will do; solved at once, contacts across what its joint locks, such as of letters
+// on a door that lie on top of each other, would be stressed in themselves without bound.
+static uint8_t* findChains(const knImpulseStep* step, knArena* arena) {
+	const knArticulationSolve* solve = step->joints;
+	uint8_t* chained = KN_SCRATCH_ZERO(arena, uint8_t, step->model->bodyCount);
+	for (int i = 0; chained != NULL && i < solve->jointCount; ++i) {
+		int a = solve->joints[i].parent, b = solve->joints[i].child;
+		if (step->blocks.invMass[a] > 0.0 && step->blocks.invMass[b] > 0.0) {
+			chained[groupOf(step, a, b)] = 1;
+		}
+	}
+	return chained;
+}
+
+static bool takesPart(const knImpulseStep* step, const uint8_t* chained, const knImpulsePoint* p) {
+	return p->target > -(double)INFINITY && chained[groupOf(step, p->a, p->b)] != 0;
 }
 
 // The joints' entries and blocks move to larger arrays, with room for points behind them.
@@ -205,8 +220,12 @@ bool knJointContacts_Begin(knImpulseStep* step, knJointContacts** result) {
 	knArticulationSolve* solve = step->joints;
 	*result = NULL;
 	int count = 0;
+	const uint8_t* chained = findChains(step, arena);
+	if (chained == NULL) {
+		return false;
+	}
 	for (int i = 0; i < step->pointCount; ++i) {
-		count += takesPart(step, &step->points[i]);
+		count += takesPart(step, chained, &step->points[i]);
 	}
 	if (count == 0) {
 		return true;
@@ -220,7 +239,7 @@ bool knJointContacts_Begin(knImpulseStep* step, knJointContacts** result) {
 	contacts->jointCount = solve->jointCount;
 	contacts->points = points;
 	for (int i = 0; i < step->pointCount; ++i) {
-		if (takesPart(step, &step->points[i])) {
+		if (takesPart(step, chained, &step->points[i])) {
 			points[contacts->pointCount++] = i;
 		}
 	}
@@ -245,6 +264,12 @@ static Row* addRow(const Island* island, Entry* entry, knTwist wrench, double so
 				  .r = r,
 				  .weight = weight };
 	return row;
+}
+
+// How fast a unit impulse along an axis makes the two bodies of an entry part.
+static double ownRate(const Island* island, const Entry* entry, knTwist wrench) {
+	knJointPair pair = knSettle_PairOn(&island->contacts->whole, entry->index, island->u);
+	return knDotT(wrench, knJointPair_Response(&pair, wrench));
 }
 
 // A push keeps joints as they are.
@@ -274,8 +299,7 @@ static double listJoint(const Island* island, Entry* entry) {
 	for (int k = 0; k < whole->joints[i].boundCount; ++k) {
 		knBoundRow bound;
 		if (knJointBounds_Row(whole, i, k, &bound)) {
-			knJointPair pair = knSettle_PairOn(whole, i, whole->u);
-			double own = knDotT(bound.wrench, knJointPair_Response(&pair, bound.wrench));
+			double own = ownRate(island, entry, bound.wrench);
 			Row* row = addRow(island, entry, bound.wrench, bound.gamma > 0.0 ? bound.gamma : FIRM * own,
 							  bound.residual);
 			row->law = LAW_RANGE;
@@ -292,22 +316,24 @@ static double listPoint(const Island* island, Entry* entry) {
 	const knJointContacts* contacts = island->contacts;
 	const knImpulsePoint* p = &contacts->step->points[contacts->points[entry->index - contacts->jointCount]];
 	knVec3 u = knImpulsePoint_Velocity(p, island->u);
-	double wrong = knDot(p->n, u) - p->target;
-	const double softness = island->pushing ? PUSH_SOFTNESS : SOFTNESS;
-	Row* normal = addRow(island, entry, knMakeTwist(knZero3(), p->n),
-						 softness * knImpulsePoint_Response(contacts->step, p, p->n), wrong);
+	const double depth =
+		contacts->step->list.points[contacts->points[entry->index - contacts->jointCount]].depth;
+	const double target = island->pushing ? -depth / contacts->whole.input.h : p->target;
+	const double softness = island->pushing ? PUSH_SOFTNESS : SOFTNESS, wrong = knDot(p->n, u) - target;
+	const knTwist along = knMakeTwist(knZero3(), p->n);
+	Row* normal = addRow(island, entry, along, softness * ownRate(island, entry, along), wrong);
 	normal->law = LAW_RANGE;
 	normal->hi = (double)INFINITY;
 	if (island->pushing) {
-		return p->target;
+		return target;
 	}
 	normal->lambda = p->jn;
 	entry->radius = p->mu * p->jn;
 	if (p->mu > 0.0) {
-		double soft = SOFTNESS * knMax(knImpulsePoint_Response(contacts->step, p, p->t1),
-									   knImpulsePoint_Response(contacts->step, p, p->t2));
-		Row* t1 = addRow(island, entry, knMakeTwist(knZero3(), p->t1), soft, knDot(p->t1, u));
-		Row* t2 = addRow(island, entry, knMakeTwist(knZero3(), p->t2), soft, knDot(p->t2, u));
+		const knTwist across1 = knMakeTwist(knZero3(), p->t1), across2 = knMakeTwist(knZero3(), p->t2);
+		double soft = SOFTNESS * knMax(ownRate(island, entry, across1), ownRate(island, entry, across2));
+		Row* t1 = addRow(island, entry, across1, soft, knDot(p->t1, u));
+		Row* t2 = addRow(island, entry, across2, soft, knDot(p->t2, u));
 		t1->law = t2->law = LAW_DISC;
 		t1->lambda = p->j1;
 		t2->lambda = p->j2;
