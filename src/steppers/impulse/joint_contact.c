@@ -22,10 +22,10 @@
 #define OVERDONE 1.5
 #define FIRM 1e-5     // of limits and motors likewise
 #define ITERATIONS 16 // of Newton's method in a round
-#define PATIENCE 4    // iterations after which secants need not be settled: rounds go on with them
+#define PATIENCE 2    // iterations after which secants need not be settled: rounds go on with them
 #define SEARCHES 12   // evaluations of a line search
 #define FLAT 0.1      // of the first slope: a line search ends
-#define SAME 0.05     // a disc that changes by less has not changed
+#define SAME 0.2      // a secant that changes by less has not changed
 
 // What a row's impulse may be.
 typedef enum Law { LAW_FREE, LAW_RANGE, LAW_DISC } Law;
