@@ -17,11 +17,11 @@
 #include "core/tasks.h"
 #include "steppers/impulse/joint_direct.h"
 
-#define SOFTNESS 1e-3      // of a point's rows beside their own resistance
-#define PUSH_SOFTNESS 0.03 // likewise of a push
+#define SOFTNESS 1e-3     // of a point's rows beside their own resistance
+#define PUSH_SOFTNESS 0.3 // likewise of a push
 #define OVERDONE 1.5
 #define FIRM 1e-5     // of limits and motors likewise
-#define ITERATIONS 16 // of Newton's method in a round
+#define ITERATIONS 40 // of Newton's method in a round
 #define PATIENCE 2    // iterations after which secants need not be settled: rounds go on with them
 #define SEARCHES 12   // evaluations of a line search
 #define FLAT 0.1      // of the first slope: a line search ends
