@@ -17,15 +17,15 @@
 #include "core/tasks.h"
 #include "steppers/impulse/joint_direct.h"
 
-#define SOFTNESS 1e-3      // of a point's rows beside their own resistance
-#define PUSH_SOFTNESS 0.03 // likewise of a push
+#define SOFTNESS 1e-3     // of a point's rows beside their own resistance
+#define PUSH_SOFTNESS 0.3 // likewise of a push
 #define OVERDONE 1.5
 #define FIRM 1e-5     // of limits and motors likewise
-#define ITERATIONS 16 // of Newton's method in a round
-#define PATIENCE 4    // iterations after which secants need not be settled: rounds go on with them
+#define ITERATIONS 40 // of Newton's method in a round
+#define PATIENCE 2    // iterations after which secants need not be settled: rounds go on with them
 #define SEARCHES 12   // evaluations of a line search
 #define FLAT 0.1      // of the first slope: a line search ends
-#define SAME 0.05     // a disc that changes by less has not changed
+#define SAME 0.2      // a secant that changes by less has not changed
 
 // What a row's impulse may be.
 typedef enum Law { LAW_FREE, LAW_RANGE, LAW_DISC } Law;
@@ -465,6 +465,19 @@ static void multiplyMasses(const Island* island, const double* v, double* out) {
 	}
 }
 
+// Adds a row times x to the forces on its bodies.
+static void addForce(const Island* island, const Row* row, const knSolveJoint* joint, double x,
+					 double* force) {
+	const int* stepOf = island->contacts->direct.stepOf;
+	const int a = stepOf[joint->parent], b = stepOf[joint->child];
+	for (int c = 0; a >= 0 && c < 6; ++c) {
+		force[6 * a + c] += x * row->row.a[c];
+	}
+	for (int c = 0; b >= 0 && c < 6; ++c) {
+		force[6 * b + c] += x * row->row.b[c];
+	}
+}
+
 // forward = -(M moved - sum J^T x)
 static void findForce(Island* island) {
 	const knJointContacts* contacts = island->contacts;
@@ -476,15 +489,9 @@ static void findForce(Island* island) {
 	for (int n = 0; n < island->count; ++n) {
 		const Entry* entry = &island->entries[n];
 		const knSolveJoint* joint = &contacts->whole.joints[entry->index];
-		const int a = contacts->direct.stepOf[joint->parent], b = contacts->direct.stepOf[joint->child];
 		for (int k = 0; k < entry->count; ++k) {
 			const Row* row = &contacts->rows[entry->first + k];
-			for (int c = 0; a >= 0 && c < 6; ++c) {
-				f[6 * a + c] += row->x * row->row.a[c];
-			}
-			for (int c = 0; b >= 0 && c < 6; ++c) {
-				f[6 * b + c] += row->x * row->row.b[c];
-			}
+			addForce(island, row, joint, row->x, f);
 		}
 	}
 }
@@ -589,34 +596,77 @@ static void moveAlong(Island* island, double share) {
 	}
 }
 
-// Where the least was not found: the impulses of points and bounds as their laws have them, and those of the joints that
-// belong to them.
-static bool answerJoints(Island* island) {
-	knJointContacts* contacts = island->contacts;
-	memset(island->moved, 0, sizeof(double) * 6 * (size_t)island->matrix->count);
+// The impulses that the last direction ends with, as far as their laws allow them.
+static void cutBalanced(Island* island) {
 	for (int n = 0; n < island->count; ++n) {
 		const Entry* entry = &island->entries[n];
+		Row* rows = &island->contacts->rows[entry->first];
 		for (int k = 0; k < entry->count; ++k) {
-			Row* row = &contacts->rows[entry->first + k];
-			if (row->law == LAW_FREE) {
-				row->x = -row->start / row->soft;
-			} else {
-				row->weight = 0.0;
+			Row* row = &rows[k];
+			double to = row->lambda + row->balanced;
+			row->x = row->law == LAW_FREE ? 0.0 : knClamp(to, row->lo, row->hi) - row->lambda;
+			if (row->law == LAW_DISC && k == 1) {
+				double other = row[1].lambda + row[1].balanced;
+				knClampDisc(&to, &other, entry->radius);
+				row->x = to - row->lambda;
+				row[1].x = other - row[1].lambda;
+				break;
 			}
 		}
 	}
-	findForce(island);
-	if (!factor(island)) {
-		return false;
-	}
-	knBodyMatrix_Solve(island->matrix, island->forward);
+}
+
+// Forces of the joints' answers to what was wrong at the start, and those of all other rows; the matrix is made for the
+// joints alone.
+static void isolateJoints(Island* island, double* joints, double* points) {
+	const knJointContacts* contacts = island->contacts;
+	memset(joints, 0, sizeof(double) * 6 * (size_t)island->matrix->count);
+	memset(points, 0, sizeof(double) * 6 * (size_t)island->matrix->count);
 	for (int n = 0; n < island->count; ++n) {
 		const Entry* entry = &island->entries[n];
 		const knSolveJoint* joint = &contacts->whole.joints[entry->index];
 		for (int k = 0; k < entry->count; ++k) {
 			Row* row = &contacts->rows[entry->first + k];
 			if (row->law == LAW_FREE) {
-				row->x = -(row->start + rateOf(island, row, joint, island->forward)) / row->soft;
+				addForce(island, row, joint, -row->start / row->soft, joints);
+			} else {
+				row->weight = 0.0;
+				addForce(island, row, joint, row->x, points);
+			}
+		}
+	}
+}
+
+// Where the least was not found: towards the impulses of the last direction, cut to what their laws allow, the joints
+// answering, as far as that makes the sum smaller.
+static bool settleForLess(Island* island) {
+	knJointContacts* contacts = island->contacts;
+	double *joints = island->moved, *points = island->forward;
+	cutBalanced(island);
+	isolateJoints(island, joints, points);
+	if (!factor(island)) {
+		return false;
+	}
+	knBodyMatrix_Solve(island->matrix, joints);
+	knBodyMatrix_Solve(island->matrix, points);
+	double slope = 0.0, curve = 0.0;
+	for (int pass = 0; pass < 2; ++pass) {
+		const double share = curve > 0.0 ? knClamp(-slope / curve, 0.0, 1.0) : 0.0;
+		for (int n = 0; n < island->count; ++n) {
+			const Entry* entry = &island->entries[n];
+			const knSolveJoint* joint = &contacts->whole.joints[entry->index];
+			for (int k = 0; k < entry->count; ++k) {
+				Row* row = &contacts->rows[entry->first + k];
+				if (pass == 0 && row->law != LAW_FREE && row->x != 0.0) {
+					slope += row->x * (row->start + rateOf(island, row, joint, joints));
+					curve += row->x * rateOf(island, row, joint, points);
+				} else if (pass == 1 && row->law == LAW_FREE) {
+					double rate =
+						rateOf(island, row, joint, joints) + share * rateOf(island, row, joint, points);
+					row->x = -(row->start + rate) / row->soft;
+				} else if (pass == 1) {
+					row->x *= share;
+				}
 			}
 		}
 	}
@@ -654,8 +704,7 @@ static bool descend(Island* island, double* work) {
 		share = searchLine(island, start, curve);
 		moveAlong(island, share);
 	}
-	choosePieces(island);
-	return answerJoints(island);
+	return settleForLess(island);
 }
 
 // --- a round ---------------------------------------------------------------------------------------------
