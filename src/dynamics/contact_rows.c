@@ -25,6 +25,7 @@
 #define BOUNCE_STEPS 2.0   // an approach that gravity makes in so many steps does not bounce
 #define INHERITORS 32      // points of a pair; with more of them one does not matter
 #define FLATTENED 1e-6     // of the trace of S, see below
+#define SHARE_MOST 2.0     // points close together cannot hold the moment of one far away
 #define REST_GAP 0.02      // of the envelope: a smaller gap closes slowly
 
 // --- listing ---------------------------------------------------------------------------------------------
@@ -187,8 +188,12 @@ static void inherit(Heirs* heirs, const knContactMemory* gone, knContactAnchor* 
 		heirs->out[k] = false;
 	}
 	prepareHeirs(heirs);
+	double largest = 0.0;
 	for (int k = 0; k < heirs->count; ++k) {
-		double weight = shareOf(heirs, k, 1.0, gone->place);
+		largest = knMax(largest, knAbs(shareOf(heirs, k, 1.0, gone->place)));
+	}
+	for (int k = 0; k < heirs->count; ++k) {
+		double weight = largest <= SHARE_MOST ? shareOf(heirs, k, 1.0, gone->place) : 1.0 / heirs->count;
 		knCarried* inherited = &anchors[k].inherited;
 		inherited->friction = knMulAdd(inherited->friction, weight, gone->friction);
 		inherited->changeNormal += weight * gone->changeNormal;
