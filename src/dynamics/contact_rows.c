@@ -217,6 +217,12 @@ static void inherit(Heirs* heirs, const knContactMemory* gone, knContactAnchor* 
 	}
 }
 
+// Compounds and meshes touch in several directions at once: what one carried is not for another.
+static bool hasOneFace(const knRowInput* input, int shape) {
+	knGeomKind kind = knGeom_Kind(input->model->shapes[shape].geom);
+	return kind != KN_GEOM_COMPOUND && kind != KN_GEOM_MESH && kind != KN_GEOM_HEIGHT_FIELD;
+}
+
 // Only while some of the pair's points stayed: else it touches elsewhere.
 static void inheritPair(const knContactRows* list, const knRowInput* input, const Recall* recall, int first,
 						int count) {
@@ -350,7 +356,9 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 			recallPair(input, &recall, &list->contacts[first], count, &remembered[first]);
 			int firstPoint = list->pointCount;
 			addPair(list, input, pair, first, count, &remembered[first], &order[first]);
-			inheritPair(list, input, &recall, firstPoint, list->pointCount - firstPoint);
+			if (hasOneFace(input, pair->shapeA) && hasOneFace(input, pair->shapeB)) {
+				inheritPair(list, input, &recall, firstPoint, list->pointCount - firstPoint);
+			}
 		}
 	}
 	// a damaged snapshot may name shapes that do not exist
