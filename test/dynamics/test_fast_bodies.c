@@ -450,6 +450,35 @@ static void test_held_walls(void** state) {
 	}
 }
 
+// A box that sleeps wakes when it is shot at, and takes the bullet's momentum.
+static void test_shots_wake(void** state) {
+	(void)state;
+	knScene* scene = newScene(earth);
+	knShapeDef shape = material(0.5, 0.0);
+	newGround(scene, shape);
+	knBodyId box = newBox(scene, knV3(0.0, 0.0, 0.25), knV3(0.25, 0.25, 0.25), shape);
+	knBodyId bullet = newBall(scene, knV3(-50.0, 0.0, 0.3), 0.02, knZero3(), shape);
+	knScene_EditBody(scene, bullet)->gravityScale = 0.0;
+	knWorldDef def = knWorldDef_Default();
+	knSettings settings = knSettings_Default();
+	settings.sleep = 1;
+	def.settings = &settings;
+	def.stepper = "velocity";
+	knWorld* world = newWorldWith(scene, &def);
+	run(world, 120, DT);
+	assert_int_equal(knWorld_Report(world)->sleeping, 2);
+	double mass = knModel_BodyMass(knWorld_Model(world), bullet).mass;
+	double heavy = knModel_BodyMass(knWorld_Model(world), box).mass;
+	assert_ok(knWorld_SetBodyFrame(world, bullet, knMakeFrame(knV3(-2.0, 0.0, 0.3), knIdentityQ())));
+	assert_ok(knWorld_SetBodyVelocity(world, bullet, knV3(200.0, 0.0, 0.0), knZero3()));
+	run(world, 1, DT);
+	double sum = mass * knWorld_BodyVelocity(world, bullet).x + heavy * knWorld_BodyVelocity(world, box).x;
+	assert_near(sum, mass * 200.0, 1e-9 * mass * 200.0);
+	run(world, 1, DT);
+	assert_true(knWorld_BodyVelocity(world, box).x > 0.0);
+	knWorld_Destroy(world);
+}
+
 // --- threads and memory --------------------------------------------------------------------------------------
 
 static knScene* volley(const Geoms* geoms) {
@@ -527,6 +556,7 @@ int main(void) {
 		cmocka_unit_test(test_many_bounces_in_one_step),
 		cmocka_unit_test(test_all_kinds),
 		cmocka_unit_test(test_held_walls),
+		cmocka_unit_test(test_shots_wake),
 		cmocka_unit_test(test_threads_change_nothing),
 		cmocka_unit_test(test_warm_steps_take_no_memory),
 	};

@@ -28,6 +28,7 @@ knStatus knVelocity_Move(knVelocityStep* step) {
 						   .state = context->state,
 						   .blocks = &step->blocks,
 						   .collider = context->collider,
+						   .lookedAhead = context->settings->scheme != KN_SCHEME_PAPER,
 						   .contacts = &step->contacts,
 						   .tasks = context->tasks,
 						   .arena = context->arena };
