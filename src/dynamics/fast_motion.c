@@ -164,6 +164,12 @@ static bool hasPair(const Flight* f, const Flier* flier, int low, int high) {
 }
 
 static bool isFastPair(const Flight* f, int bodyA, int bodyB) {
+	const double* invMass = f->in->blocks->invMass;
+	bool crowds = f->fast->kind[bodyA] == KN_FAST_CROWDED || f->fast->kind[bodyB] == KN_FAST_CROWDED;
+	bool followed = knFastBodies_Follows(f->fast, bodyA) || knFastBodies_Follows(f->fast, bodyB);
+	if (crowds && !followed && invMass[bodyA] > 0.0 && invMass[bodyB] > 0.0) {
+		return false;
+	}
 	knVec3 velocityA = presentPath(f, bodyA).lin, velocityB = presentPath(f, bodyB).lin;
 	return knFastBodies_IsFastPair(f->in->model, bodyA, bodyB, velocityA, velocityB, f->h);
 }
@@ -645,7 +651,7 @@ static bool begin(Flight* f) {
 		f->held[chunk->b] |= !knFastBodies_Follows(f->fast, chunk->a);
 	}
 	for (int b = 1; b < bodyCount; ++b) {
-		if (knFastBodies_Follows(f->fast, b)) {
+		if (f->fast->kind[b] != KN_FAST_NOT) {
 			addFlier(f, b, false);
 		}
 	}

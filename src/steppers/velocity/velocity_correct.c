@@ -135,8 +135,8 @@ static void restoreMoments(const knVelocityStep* step, GroupSum* sums) {
 static void leaveFastBodies(knVelocityStep* step) {
 	for (int k = 0; step->fast.count > 0 && k < step->contacts.pointCount; ++k) {
 		const knContactAnchor* anchor = &step->contacts.anchors[k];
-		if (knFastBodies_Follows(&step->fast, anchor->bodyA) ||
-			knFastBodies_Follows(&step->fast, anchor->bodyB)) {
+		const uint8_t* kind = step->fast.kind;
+		if (kind[anchor->bodyA] != KN_FAST_NOT || kind[anchor->bodyB] != KN_FAST_NOT) {
 			step->contacts.points[k].depth = FAR_APART;
 		}
 	}
