@@ -10,6 +10,7 @@
 
 #include "geom/geom.h"
 #include "geom/sdf.h"
+#include "processor_clock.h"
 
 #define POINTS 100000
 #define BATCH 2000
@@ -67,15 +68,6 @@ static double timeQueries(const knMesh* mesh, const knVec3* points, double* sum)
 	return best / BATCH * 1e9;
 }
 
-// Of all threads of the process; a WebAssembly machine does not tell.
-static double cpuSeconds(void) {
-#if defined(__wasi__)
-	return 0.0;
-#else
-	return (double)clock() / CLOCKS_PER_SEC;
-#endif
-}
-
 static void measure(const knGeom* geom, double wall, double cpu, FILE* table) {
 	const knMesh* mesh = geom->mesh;
 	const knSdf* field = mesh->field;
@@ -120,10 +112,10 @@ static int runSize(int around, int across, const knBenchOptions* options, FILE* 
 		def.triangles = triangles;
 		def.triangleCount = 2 * count;
 		def.tasks = knTaskPool_Tasks(pool);
-		double wall = seconds(), cpu = cpuSeconds();
+		double wall = seconds(), cpu = processorSeconds();
 		geom = knGeom_Mesh(&def, NULL, &error);
 		wall = seconds() - wall;
-		cpu = cpuSeconds() - cpu;
+		cpu = processorSeconds() - cpu;
 		if (geom != NULL) {
 			measure(geom, wall, cpu, table);
 		}

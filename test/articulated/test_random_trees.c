@@ -1,4 +1,5 @@
-// Ten thousand random trees, each with every check: independent methods give one answer, however the links are numbered.
+// Ten thousand random trees, each with every check: independent methods give one answer, however the links are
+// numbered.
 #include "tree_test.h"
 
 #define TREES 10000

@@ -162,6 +162,48 @@ static void bad_links_are_named_and_refused(void** state) {
 	checkRefused(bad, "not finite");
 }
 
+// --- memory ----------------------------------------------------------------------------------------------
+
+// Every allocation of a creation may fail: it then says so and leaves nothing behind. Calls take no memory at all.
+static void memory_runs_out_cleanly(void** state) {
+	(void)state;
+	Tree t;
+	makeTree(&t, 12, true, false);
+	knTreeLoop loop = { .parent = -1,
+						.child = t.count - 1,
+						.kind = KN_JOINT_BALL,
+						.frameParent = knIdentityF(),
+						.frameChild = knIdentityF() };
+	bool done = false;
+	for (int limit = 0; !done; ++limit) {
+		knTestMemory memory;
+		knAllocator allocator = testAllocator(&memory);
+		memory.failAfter = limit;
+		knError error = { 0 };
+		knTree* tree = knTree_Create(t.links, t.count, &allocator, &error);
+		knTreeWork* work = tree != NULL ? knTreeWork_Create(tree, &allocator, &error) : NULL;
+		knTreeLagrange* lagrange =
+			work != NULL ? knTreeLagrange_Create(tree, &loop, 1, &allocator, &error) : NULL;
+		done = lagrange != NULL;
+		assert_true(done || error.status == KN_NO_MEMORY);
+		if (done) {
+			double qdd[MAX_V];
+			int calls = memory.calls;
+			knTree_ForwardDynamics(tree, work, t.q, t.v, t.tau, t.forces, gravity, qdd);
+			knTree_InverseDynamics(tree, work, t.q, t.v, qdd, t.forces, gravity, qdd);
+			knTree_CollisionMatrix(tree, work, 3, -1, knZero3());
+			assert_true(
+				knTreeLagrange_ForwardDynamics(lagrange, work, t.q, t.v, t.tau, t.forces, gravity, qdd));
+			assert_int_equal(memory.calls, calls);
+		}
+		knTreeLagrange_Destroy(lagrange);
+		knTreeWork_Destroy(work);
+		knTree_Destroy(tree);
+		assert_int_equal(memory.live, 0);
+	}
+	freeTree(&t);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mass_matrix_is_inverse_dynamics_of_unit_accelerations),
@@ -169,6 +211,7 @@ int main(void) {
 		cmocka_unit_test(power_and_momentum),
 		cmocka_unit_test(velocities_are_rates_of_poses),
 		cmocka_unit_test(bad_links_are_named_and_refused),
+		cmocka_unit_test(memory_runs_out_cleanly),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

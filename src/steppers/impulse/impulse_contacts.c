@@ -101,13 +101,6 @@ static void fillPoints(int begin, int end, int worker, void* argument) {
 	}
 }
 
-double knImpulsePoint_Response(const knImpulseStep* step, const knImpulsePoint* p, knVec3 direction) {
-	const knBlocks* blocks = &step->blocks;
-	knVec3 a = knCross(p->rA, direction), b = knCross(p->rB, direction);
-	return blocks->invMass[p->a] + blocks->invMass[p->b] + knDot(a, knMulMV(&blocks->invInertia[p->a], a)) +
-		   knDot(b, knMulMV(&blocks->invInertia[p->b], b));
-}
-
 // The arm of rolling friction, m: the larger of the two.
 static double rollingArm(const knImpulseStep* step, const knImpulsePair* pair) {
 	const knModelShape* shapes = step->model->shapes;

@@ -17,15 +17,15 @@
 #include "core/tasks.h"
 #include "steppers/impulse/joint_direct.h"
 
-#define SOFTNESS 1e-3      // of a point's rows beside their own resistance
-#define PUSH_SOFTNESS 0.03 // likewise of a push
+#define SOFTNESS 1e-3     // of a point's rows beside their own resistance
+#define PUSH_SOFTNESS 0.3 // likewise of a push
 #define OVERDONE 1.5
 #define FIRM 1e-5     // of limits and motors likewise
-#define ITERATIONS 16 // of Newton's method in a round
-#define PATIENCE 4    // iterations after which secants need not be settled: rounds go on with them
+#define ITERATIONS 40 // of Newton's method in a round
+#define PATIENCE 2    // iterations after which secants need not be settled: rounds go on with them
 #define SEARCHES 12   // evaluations of a line search
 #define FLAT 0.1      // of the first slope: a line search ends
-#define SAME 0.05     // a disc that changes by less has not changed
+#define SAME 0.2      // a secant that changes by less has not changed
 
 // What a row's impulse may be.
 typedef enum Law { LAW_FREE, LAW_RANGE, LAW_DISC } Law;
@@ -90,8 +90,23 @@ static int groupOf(const knImpulseStep* step, int a, int b) {
 	return step->islands.group[a] >= 0 ? step->islands.group[a] : step->islands.group[b];
 }
 
-static bool takesPart(const knImpulseStep* step, const knImpulsePoint* p) {
-	return p->target > -(double)INFINITY && step->islands.jointed[groupOf(step, p->a, p->b)] != 0;
+// Groups, by their lowest body, in which joints connect bodies that move. A body that is jointed to the ground alone feels a
+// contact with its own mass, and sweeps will do; solved at once, contacts across what its joint locks, such as of letters
+// on a door that lie on top of each other, would be stressed in themselves without bound.
+static uint8_t* findChains(const knImpulseStep* step, knArena* arena) {
+	const knArticulationSolve* solve = step->joints;
+	uint8_t* chained = KN_SCRATCH_ZERO(arena, uint8_t, step->model->bodyCount);
+	for (int i = 0; chained != NULL && i < solve->jointCount; ++i) {
+		int a = solve->joints[i].parent, b = solve->joints[i].child;
+		if (step->blocks.invMass[a] > 0.0 && step->blocks.invMass[b] > 0.0) {
+			chained[groupOf(step, a, b)] = 1;
+		}
+	}
+	return chained;
+}
+
+static bool takesPart(const knImpulseStep* step, const uint8_t* chained, const knImpulsePoint* p) {
+	return p->target > -(double)INFINITY && chained[groupOf(step, p->a, p->b)] != 0;
 }
 
 // The joints' entries and blocks move to larger arrays, with room for points behind them.
@@ -205,8 +220,12 @@ bool knJointContacts_Begin(knImpulseStep* step, knJointContacts** result) {
 	knArticulationSolve* solve = step->joints;
 	*result = NULL;
 	int count = 0;
+	const uint8_t* chained = findChains(step, arena);
+	if (chained == NULL) {
+		return false;
+	}
 	for (int i = 0; i < step->pointCount; ++i) {
-		count += takesPart(step, &step->points[i]);
+		count += takesPart(step, chained, &step->points[i]);
 	}
 	if (count == 0) {
 		return true;
@@ -220,7 +239,7 @@ bool knJointContacts_Begin(knImpulseStep* step, knJointContacts** result) {
 	contacts->jointCount = solve->jointCount;
 	contacts->points = points;
 	for (int i = 0; i < step->pointCount; ++i) {
-		if (takesPart(step, &step->points[i])) {
+		if (takesPart(step, chained, &step->points[i])) {
 			points[contacts->pointCount++] = i;
 		}
 	}
@@ -245,6 +264,12 @@ static Row* addRow(const Island* island, Entry* entry, knTwist wrench, double so
 				  .r = r,
 				  .weight = weight };
 	return row;
+}
+
+// How fast a unit impulse along an axis makes the two bodies of an entry part.
+static double ownRate(const Island* island, const Entry* entry, knTwist wrench) {
+	knJointPair pair = knSettle_PairOn(&island->contacts->whole, entry->index, island->u);
+	return knDotT(wrench, knJointPair_Response(&pair, wrench));
 }
 
 // A push keeps joints as they are.
@@ -274,8 +299,7 @@ static double listJoint(const Island* island, Entry* entry) {
 	for (int k = 0; k < whole->joints[i].boundCount; ++k) {
 		knBoundRow bound;
 		if (knJointBounds_Row(whole, i, k, &bound)) {
-			knJointPair pair = knSettle_PairOn(whole, i, whole->u);
-			double own = knDotT(bound.wrench, knJointPair_Response(&pair, bound.wrench));
+			double own = ownRate(island, entry, bound.wrench);
 			Row* row = addRow(island, entry, bound.wrench, bound.gamma > 0.0 ? bound.gamma : FIRM * own,
 							  bound.residual);
 			row->law = LAW_RANGE;
@@ -292,22 +316,24 @@ static double listPoint(const Island* island, Entry* entry) {
 	const knJointContacts* contacts = island->contacts;
 	const knImpulsePoint* p = &contacts->step->points[contacts->points[entry->index - contacts->jointCount]];
 	knVec3 u = knImpulsePoint_Velocity(p, island->u);
-	double wrong = knDot(p->n, u) - p->target;
-	const double softness = island->pushing ? PUSH_SOFTNESS : SOFTNESS;
-	Row* normal = addRow(island, entry, knMakeTwist(knZero3(), p->n),
-						 softness * knImpulsePoint_Response(contacts->step, p, p->n), wrong);
+	const double depth =
+		contacts->step->list.points[contacts->points[entry->index - contacts->jointCount]].depth;
+	const double target = island->pushing ? -depth / contacts->whole.input.h : p->target;
+	const double softness = island->pushing ? PUSH_SOFTNESS : SOFTNESS, wrong = knDot(p->n, u) - target;
+	const knTwist along = knMakeTwist(knZero3(), p->n);
+	Row* normal = addRow(island, entry, along, softness * ownRate(island, entry, along), wrong);
 	normal->law = LAW_RANGE;
 	normal->hi = (double)INFINITY;
 	if (island->pushing) {
-		return p->target;
+		return target;
 	}
 	normal->lambda = p->jn;
 	entry->radius = p->mu * p->jn;
 	if (p->mu > 0.0) {
-		double soft = SOFTNESS * knMax(knImpulsePoint_Response(contacts->step, p, p->t1),
-									   knImpulsePoint_Response(contacts->step, p, p->t2));
-		Row* t1 = addRow(island, entry, knMakeTwist(knZero3(), p->t1), soft, knDot(p->t1, u));
-		Row* t2 = addRow(island, entry, knMakeTwist(knZero3(), p->t2), soft, knDot(p->t2, u));
+		const knTwist across1 = knMakeTwist(knZero3(), p->t1), across2 = knMakeTwist(knZero3(), p->t2);
+		double soft = SOFTNESS * knMax(ownRate(island, entry, across1), ownRate(island, entry, across2));
+		Row* t1 = addRow(island, entry, across1, soft, knDot(p->t1, u));
+		Row* t2 = addRow(island, entry, across2, soft, knDot(p->t2, u));
 		t1->law = t2->law = LAW_DISC;
 		t1->lambda = p->j1;
 		t2->lambda = p->j2;
@@ -439,6 +465,19 @@ static void multiplyMasses(const Island* island, const double* v, double* out) {
 	}
 }
 
+// Adds a row times x to the forces on its bodies.
+static void addForce(const Island* island, const Row* row, const knSolveJoint* joint, double x,
+					 double* force) {
+	const int* stepOf = island->contacts->direct.stepOf;
+	const int a = stepOf[joint->parent], b = stepOf[joint->child];
+	for (int c = 0; a >= 0 && c < 6; ++c) {
+		force[6 * a + c] += x * row->row.a[c];
+	}
+	for (int c = 0; b >= 0 && c < 6; ++c) {
+		force[6 * b + c] += x * row->row.b[c];
+	}
+}
+
 // forward = -(M moved - sum J^T x)
 static void findForce(Island* island) {
 	const knJointContacts* contacts = island->contacts;
@@ -450,15 +489,9 @@ static void findForce(Island* island) {
 	for (int n = 0; n < island->count; ++n) {
 		const Entry* entry = &island->entries[n];
 		const knSolveJoint* joint = &contacts->whole.joints[entry->index];
-		const int a = contacts->direct.stepOf[joint->parent], b = contacts->direct.stepOf[joint->child];
 		for (int k = 0; k < entry->count; ++k) {
 			const Row* row = &contacts->rows[entry->first + k];
-			for (int c = 0; a >= 0 && c < 6; ++c) {
-				f[6 * a + c] += row->x * row->row.a[c];
-			}
-			for (int c = 0; b >= 0 && c < 6; ++c) {
-				f[6 * b + c] += row->x * row->row.b[c];
-			}
+			addForce(island, row, joint, row->x, f);
 		}
 	}
 }
@@ -563,34 +596,77 @@ static void moveAlong(Island* island, double share) {
 	}
 }
 
-// Where the least was not found: the impulses of points and bounds as their laws have them, and those of the joints that
-// belong to them.
-static bool answerJoints(Island* island) {
-	knJointContacts* contacts = island->contacts;
-	memset(island->moved, 0, sizeof(double) * 6 * (size_t)island->matrix->count);
+// The impulses that the last direction ends with, as far as their laws allow them.
+static void cutBalanced(Island* island) {
 	for (int n = 0; n < island->count; ++n) {
 		const Entry* entry = &island->entries[n];
+		Row* rows = &island->contacts->rows[entry->first];
 		for (int k = 0; k < entry->count; ++k) {
-			Row* row = &contacts->rows[entry->first + k];
-			if (row->law == LAW_FREE) {
-				row->x = -row->start / row->soft;
-			} else {
-				row->weight = 0.0;
+			Row* row = &rows[k];
+			double to = row->lambda + row->balanced;
+			row->x = row->law == LAW_FREE ? 0.0 : knClamp(to, row->lo, row->hi) - row->lambda;
+			if (row->law == LAW_DISC && k == 1) {
+				double other = row[1].lambda + row[1].balanced;
+				knClampDisc(&to, &other, entry->radius);
+				row->x = to - row->lambda;
+				row[1].x = other - row[1].lambda;
+				break;
 			}
 		}
 	}
-	findForce(island);
-	if (!factor(island)) {
-		return false;
-	}
-	knBodyMatrix_Solve(island->matrix, island->forward);
+}
+
+// Forces of the joints' answers to what was wrong at the start, and those of all other rows; the matrix is made for the
+// joints alone.
+static void isolateJoints(Island* island, double* joints, double* points) {
+	const knJointContacts* contacts = island->contacts;
+	memset(joints, 0, sizeof(double) * 6 * (size_t)island->matrix->count);
+	memset(points, 0, sizeof(double) * 6 * (size_t)island->matrix->count);
 	for (int n = 0; n < island->count; ++n) {
 		const Entry* entry = &island->entries[n];
 		const knSolveJoint* joint = &contacts->whole.joints[entry->index];
 		for (int k = 0; k < entry->count; ++k) {
 			Row* row = &contacts->rows[entry->first + k];
 			if (row->law == LAW_FREE) {
-				row->x = -(row->start + rateOf(island, row, joint, island->forward)) / row->soft;
+				addForce(island, row, joint, -row->start / row->soft, joints);
+			} else {
+				row->weight = 0.0;
+				addForce(island, row, joint, row->x, points);
+			}
+		}
+	}
+}
+
+// Where the least was not found: towards the impulses of the last direction, cut to what their laws allow, the joints
+// answering, as far as that makes the sum smaller.
+static bool settleForLess(Island* island) {
+	knJointContacts* contacts = island->contacts;
+	double *joints = island->moved, *points = island->forward;
+	cutBalanced(island);
+	isolateJoints(island, joints, points);
+	if (!factor(island)) {
+		return false;
+	}
+	knBodyMatrix_Solve(island->matrix, joints);
+	knBodyMatrix_Solve(island->matrix, points);
+	double slope = 0.0, curve = 0.0;
+	for (int pass = 0; pass < 2; ++pass) {
+		const double share = curve > 0.0 ? knClamp(-slope / curve, 0.0, 1.0) : 0.0;
+		for (int n = 0; n < island->count; ++n) {
+			const Entry* entry = &island->entries[n];
+			const knSolveJoint* joint = &contacts->whole.joints[entry->index];
+			for (int k = 0; k < entry->count; ++k) {
+				Row* row = &contacts->rows[entry->first + k];
+				if (pass == 0 && row->law != LAW_FREE && row->x != 0.0) {
+					slope += row->x * (row->start + rateOf(island, row, joint, joints));
+					curve += row->x * rateOf(island, row, joint, points);
+				} else if (pass == 1 && row->law == LAW_FREE) {
+					double rate =
+						rateOf(island, row, joint, joints) + share * rateOf(island, row, joint, points);
+					row->x = -(row->start + rate) / row->soft;
+				} else if (pass == 1) {
+					row->x *= share;
+				}
 			}
 		}
 	}
@@ -628,8 +704,7 @@ static bool descend(Island* island, double* work) {
 		share = searchLine(island, start, curve);
 		moveAlong(island, share);
 	}
-	choosePieces(island);
-	return answerJoints(island);
+	return settleForLess(island);
 }
 
 // --- a round ---------------------------------------------------------------------------------------------

@@ -320,5 +320,5 @@ bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* aren
 	solve->kinetic = KN_SCRATCH_ZERO(arena, double, solve->input.model->bodyCount);
 	solve->jointsOfBody = KN_SCRATCH_ZERO(arena, int, solve->input.model->bodyCount);
 	solve->change = KN_SCRATCH_ZERO(arena, knTwist, solve->input.model->bodyCount);
-	return !arena->failed && knPreconditioner_Reserve(solve, arena) && reserveDirect(solve, arena);
+	return !arena->failed && reserveDirect(solve, arena) && knPreconditioner_Reserve(solve, arena);
 }
