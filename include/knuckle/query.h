@@ -41,16 +41,16 @@ KN_API bool knGeom_RayCast(const knGeom* geom, knFrame frame, knVec3 origin, knV
 
 // A geometry on its way: its frame's origin goes along `translation` while it turns about that origin by the rotation
 // vector `rotation` (axis times angle, also several turns).
-typedef struct knCast {
+typedef struct knShapeCast {
 	const knGeom* geom; // no plane
 	knFrame frame;
 	knVec3 translation;
 	knVec3 rotation;
-} knCast;
+} knShapeCast;
 
 // Where a moving geometry first touches another that stands. At once if they overlap at the start; not if it moves
 // away from what it touches.
-KN_API bool knGeom_Cast(const knCast* cast, const knGeom* geom, knFrame frame, knGeomHit* hit);
+KN_API bool knGeom_Cast(const knShapeCast* cast, const knGeom* geom, knFrame frame, knGeomHit* hit);
 
 // --- worlds ----------------------------------------------------------------------------------------------
 
@@ -82,7 +82,7 @@ KN_API bool knWorld_RayCast(const knWorld* world, knVec3 origin, knVec3 translat
 KN_API int knWorld_RayCastAll(const knWorld* world, knVec3 origin, knVec3 translation,
 							  const knQueryFilter* filter, knWorldHit* hits, int capacity);
 // The first shape that a moving geometry touches.
-KN_API bool knWorld_Cast(const knWorld* world, const knCast* cast, const knQueryFilter* filter,
+KN_API bool knWorld_Cast(const knWorld* world, const knShapeCast* cast, const knQueryFilter* filter,
 						 knWorldHit* hit);
 // Shapes that overlap a geometry or whose bounds overlap a box, in the order in which they were made. Returns how many
 // there are; the first `capacity` of them are written.

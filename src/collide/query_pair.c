@@ -34,7 +34,7 @@ static double sizeOf(const knGeom* geom) {
 	return knDistance(box.lower, box.upper);
 }
 
-bool knGeom_Cast(const knCast* cast, const knGeom* geom, knFrame frame, knGeomHit* hit) {
+bool knGeom_Cast(const knShapeCast* cast, const knGeom* geom, knFrame frame, knGeomHit* hit) {
 	KN_ASSERT(cast != NULL && cast->geom != NULL && geom != NULL && hit != NULL);
 	*hit = (knGeomHit){ .fraction = 1.0 };
 	if (cast->geom->kind == KN_GEOM_PLANE || !knIsFiniteF(cast->frame) || !knIsFiniteF(frame) ||

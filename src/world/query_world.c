@@ -109,7 +109,7 @@ static knWorldHit makeHit(const knWorld* world, int shape, const knGeomHit* foun
 typedef struct First {
 	Region region;
 	knVec3 origin;
-	const knCast* cast;
+	const knShapeCast* cast;
 	knWorldHit* hit;
 	int shape; // -1: none yet
 } First;
@@ -147,7 +147,7 @@ bool knWorld_RayCast(const knWorld* world, knVec3 origin, knVec3 translation, co
 }
 
 // Bounds of a geometry at the start of its way, whichever way it turns.
-static knAabb castBox(const knCast* cast) {
+static knAabb castBox(const knShapeCast* cast) {
 	knAabb box = knGeom_Aabb(cast->geom, cast->frame);
 	if (knLengthSquared(cast->rotation) == 0.0) {
 		return box;
@@ -158,7 +158,8 @@ static knAabb castBox(const knCast* cast) {
 	return knAabb_Grow(point, radius);
 }
 
-bool knWorld_Cast(const knWorld* world, const knCast* cast, const knQueryFilter* filter, knWorldHit* hit) {
+bool knWorld_Cast(const knWorld* world, const knShapeCast* cast, const knQueryFilter* filter,
+				  knWorldHit* hit) {
 	KN_ASSERT(world != NULL && cast != NULL && cast->geom != NULL && hit != NULL);
 	*hit = (knWorldHit){ .fraction = 1.0 };
 	if (knGeom_Kind(cast->geom) == KN_GEOM_PLANE || !knIsFiniteF(cast->frame) ||

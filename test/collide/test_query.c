@@ -255,7 +255,7 @@ static void test_casts_against_sampling(void** state) {
 			knVec3 above = knV3(testUniform(&random, -1.0, 1.0), 0.0, testUniform(&random, 1.5, 3.0));
 			from = knPoint(frame, above);
 		}
-		knCast cast = { .geom = moving, .frame = knMakeFrame(from, testQuat(&random)) };
+		knShapeCast cast = { .geom = moving, .frame = knMakeFrame(from, testQuat(&random)) };
 		cast.translation = knScale(testUniform(&random, 0.5, 2.0), knSub(testVec3(&random, 1.5), from));
 		cast.rotation = testInt(&random, 2) == 0 ? knZero3() : testVec3(&random, 4.0);
 		knGeomHit hit;
@@ -294,7 +294,7 @@ static void test_cast_facts(void** state) {
 	knGeomHit hit;
 	// along x (the capsule's z turned to x), turns about z; the wall's surface is y = 0.6
 	knFrame wall = knMakeFrame(knV3(0.0, 0.6, 0.0), knQuat_Exp(knV3(0.5 * KN_PI, 0.0, 0.0)));
-	knCast cast = { .geom = rod, .frame = knMakeFrame(knZero3(), knQuat_Exp(knV3(0.0, 0.5 * KN_PI, 0.0))) };
+	knShapeCast cast = { .geom = rod, .frame = knMakeFrame(knZero3(), knQuat_Exp(knV3(0.0, 0.5 * KN_PI, 0.0))) };
 	cast.rotation = knV3(0.0, 0.0, 5.0 * KN_PI); // two and a half turns
 	assert_true(knGeom_Cast(&cast, set->geoms[PLANE], wall, &hit));
 	assert_near(hit.fraction * 5.0 * KN_PI, asin(0.59), 1e-6);
@@ -303,7 +303,7 @@ static void test_cast_facts(void** state) {
 	wall.p.y = 1.02;
 	assert_false(knGeom_Cast(&cast, set->geoms[PLANE], wall, &hit));
 
-	cast = (knCast){ .geom = set->geoms[SPHERE], .frame = knMakeFrame(knV3(0.0, 0.0, 2.0), knIdentityQ()) };
+	cast = (knShapeCast){ .geom = set->geoms[SPHERE], .frame = knMakeFrame(knV3(0.0, 0.0, 2.0), knIdentityQ()) };
 	cast.translation = knV3(3.0, 0.0, -4.0);
 	assert_true(knGeom_Cast(&cast, set->geoms[PLANE], knIdentityF(), &hit));
 	assert_near(hit.fraction, 1.7 / 4.0, 1e-7);

@@ -130,7 +130,7 @@ static void test_tree_changes_nothing(void** state) {
 	knGeom* ball = knGeom_Sphere(0.4, NULL, NULL);
 	knGeom* box = knGeom_Box(knV3(0.5, 0.3, 0.8), NULL, NULL);
 	for (int i = 0; i < 150; ++i) {
-		knCast cast = { .geom = i % 2 ? ball : box, .frame = testFrame(&random, 6.0) };
+		knShapeCast cast = { .geom = i % 2 ? ball : box, .frame = testFrame(&random, 6.0) };
 		cast.frame.p.z += 8.0;
 		cast.translation = testVec3(&random, 8.0);
 		cast.rotation = i % 4 == 0 ? testVec3(&random, 2.0) : knZero3();

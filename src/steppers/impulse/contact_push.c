@@ -6,7 +6,6 @@
 // instead of exploding. Impulses are equal and opposite: the common centre of mass stays where it is, and angular
 // momentum is kept (returnSpin). The published method has nothing like it, and keeps whatever overlap it once got.
 
-#include "dynamics/collision_input.h"
 #include "steppers/impulse/impulse_step.h"
 
 #define SLOP 0.05 // of the envelope
@@ -20,7 +19,7 @@ static double wantedSpeed(const knImpulseStep* step, const knImpulsePoint* p) {
 	if (isFast != NULL && (isFast[p->a] == 1 || isFast[p->b] == 1)) {
 		return 0.0; // where these end is found along their way
 	}
-	double envelope = knMin(knCollisionEnvelope(step->model, p->a), knCollisionEnvelope(step->model, p->b));
+	double envelope = knImpulseStep_Envelope(step, p->a, p->b);
 	double after = p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
 	double overlap = -after - SLOP * envelope;
 	return overlap > 0.0 ? knMin(GAIN * overlap / step->h, SPEED) : 0.0;
@@ -56,12 +55,13 @@ void knContactPush_Run(knImpulseStep* step) {
 	const knTasks* tasks = &step->context->tasks;
 	bool any = false;
 	for (int i = 0; i < step->pointCount; ++i) {
-		const knImpulsePoint* p = &step->points[i];
+		knImpulsePoint* p = &step->points[i];
 		double wanted = wantedSpeed(step, p);
 		any = any || wanted > 0.0;
 		// a point without overlap may close what room it has
-		double room = p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
-		step->list.points[i].depth = wanted > 0.0 ? -wanted * step->h : knMax(room, 0.0);
+		double room = knMax(p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u)), 0.0);
+		p->target = wanted > 0.0 ? wanted : -room / step->h;
+		step->list.points[i].depth = -p->target * step->h;
 	}
 	if (!any) {
 		return;

@@ -131,10 +131,7 @@ void knContactRecall_Run(knImpulseStep* step) {
 			if (remembered >= 0) {
 				double scale = step->input.impulseScale;
 				const knContactMemory* old = &memory[remembered];
-				knImpulsePoint* p = &step->points[k];
-				recallPoint(p, scale * old->normal, knScale(scale, old->friction));
-				p->shock = knScale(scale, knV3(old->changeNormal, knDot(old->changeFriction, p->t1),
-											   knDot(old->changeFriction, p->t2)));
+				recallPoint(&step->points[k], scale * old->normal, knScale(scale, old->friction));
 				++found;
 			}
 		}

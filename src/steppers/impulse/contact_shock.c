@@ -1,20 +1,16 @@
 // Shock propagation after the sweeps (Guendelman et al. 2003, 8.3), default scheme: levels from the ground up, each swept
 // while everything below counts as infinitely heavy, so that what few sweeps left over does not let a pile creep.
 //
-// The pass continues the impulses of the sweeps (and starts from what it added to them in the step before), so it may take
-// back as well as push. Its own part is neither reported nor carried on: it is that of infinitely heavy supports. A
-// support that moves would be a hammer; so a body keeps the result only if that leaves at most half of its kinetic
-// energy as seen from its supports. And supports that move differently make a tilt that grows from level to level; so the
-// result counts only up to the level to which it calms the pile most, as seen from its centre of mass.
-// Only piles on something that does not move take part, so momentum of free bodies is
-// not touched; groups with joints do not, their joints would open.
+// The pass continues the impulses of the sweeps, so it may take back as well as push. Its own part is neither reported nor
+// carried on: it is that of infinitely heavy supports. A support that moves would be a hammer; so a body keeps the
+// result only if that leaves at most half of its kinetic energy as seen from its supports. And supports that move
+// differently make a tilt that grows from level to level; so the result counts only up to the level to which it calms
+// the pile most, as seen from its centre of mass. Only piles on something that does not move take part, so the momentum
+// of free bodies is not touched; groups with joints do not, their joints would open.
 
-#include "steppers/impulse/impulse_memory.h"
 #include "steppers/impulse/impulse_step.h"
 
 #define SWEEPS 20
-#define TALL_LEVELS 60 // higher piles get more
-#define TALL_SWEEPS 50
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
 
@@ -30,7 +26,6 @@ typedef struct Shock {
 	knVec3* mean;         // [bodyCount] by group, velocity of the centre of mass before
 	double *gain, *least; // [bodyCount] by group, J
 	int* top;             // [bodyCount] by group: the highest level that keeps the result
-	knVec3* start;        // [pointCount] impulses (jn, j1, j2) with which the pass begins
 } Shock;
 
 static bool takesPart(const knImpulseStep* step, int body) {
@@ -72,20 +67,6 @@ static int levelOf(const knImpulseStep* step, const Shock* shock, const knSweepC
 	return floats ? -1 : a > b ? a : b;
 }
 
-// Where the sweeps of a point begin.
-static void setStarts(const knImpulseStep* step, Shock* shock) {
-	for (int i = 0; i < step->pointCount; ++i) {
-		const knImpulsePoint* p = &step->points[i];
-		knVec3 j = knV3(knMax(p->jn + p->shock.x, 0.0), p->j1 + p->shock.y, p->j2 + p->shock.z);
-		knClampDisc(&j.y, &j.z, p->mu * j.x);
-		shock->start[i] = j;
-		double* lambda = step->list.points[i].lambda;
-		lambda[0] = j.x - p->jn;
-		lambda[1] = j.y - p->j1;
-		lambda[2] = j.z - p->j2;
-	}
-}
-
 static bool begin(knImpulseStep* step, Shock* shock) {
 	knArena* arena = step->context->arena;
 	int bodyCount = step->model->bodyCount, chunkCount = step->list.chunkCount;
@@ -95,8 +76,7 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 					  .supports = KN_SCRATCH_ZERO(arena, int, bodyCount),
 					  .gain = KN_SCRATCH_ZERO(arena, double, bodyCount),
 					  .least = KN_SCRATCH_ZERO(arena, double, bodyCount),
-					  .top = KN_SCRATCH(arena, int, bodyCount),
-					  .start = KN_SCRATCH(arena, knVec3, step->pointCount) };
+					  .top = KN_SCRATCH(arena, int, bodyCount) };
 	if (arena->failed || !listBodies(step, shock)) {
 		return false;
 	}
@@ -107,25 +87,13 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 		shock->chunks[c] = step->list.chunks[c];
 		shock->chunks[c].stage = levelOf(step, shock, &shock->chunks[c]);
 	}
-	setStarts(step, shock);
 	knSweepBlocks blocks = { .count = bodyCount,
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia,
 							 .freeStage = shock->freeLevel };
-	const knTasks* tasks = &step->context->tasks;
-	if (!knSweepSet_Build(&shock->set, shock->chunks, chunkCount, step->graph.levelCount, step->list.points,
-						  &blocks, KN_SWEEP_CONE, tasks, arena)) {
-		return false;
-	}
-	knSweep_Apply(&shock->set, tasks, step->blocks.u);
-	for (int i = 0; i < step->pointCount; ++i) {
-		double* lambda = step->list.points[i].lambda;
-		lambda[0] = shock->start[i].x;
-		lambda[1] = shock->start[i].y;
-		lambda[2] = shock->start[i].z;
-	}
-	knSweepSet_Load(&shock->set, tasks, step->list.points);
-	return true;
+	// the points have the impulses of the sweeps
+	return knSweepSet_Build(&shock->set, shock->chunks, chunkCount, step->graph.levelCount, step->list.points,
+							&blocks, KN_SWEEP_CONE, &step->context->tasks, arena);
 }
 
 // --- the guard -----------------------------------------------------------------------------------------------
@@ -224,32 +192,17 @@ static void cutOff(const knImpulseStep* step, Shock* shock) {
 	}
 }
 
-// What the pass added, for the next step's.
-static void remember(knImpulseStep* step, const Shock* shock) {
-	knSweepSet_Store(&shock->set, &step->context->tasks, step->list.points);
-	for (int c = 0; c < step->list.chunkCount; ++c) {
-		const knSweepChunk* chunk = &shock->chunks[c];
-		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
-			knImpulsePoint* p = &step->points[k];
-			const double* lambda = step->list.points[k].lambda;
-			p->shock =
-				chunk->stage >= 0 ? knV3(lambda[0] - p->jn, lambda[1] - p->j1, lambda[2] - p->j2) : knZero3();
-		}
-	}
-}
-
 bool knContactShock_Run(knImpulseStep* step) {
 	Shock shock;
 	if (!begin(step, &shock) || !findMeans(step, &shock)) {
 		return false;
 	}
-	int levels = step->graph.levelCount, sweeps = levels > TALL_LEVELS ? TALL_SWEEPS : SWEEPS;
-	knSweepOptions options = { .sweeps = sweeps, .omega = 1.0, .tasks = &step->context->tasks };
+	int levels = step->graph.levelCount;
+	knSweepOptions options = { .sweeps = SWEEPS, .omega = 1.0, .tasks = &step->context->tasks };
 	for (int level = 0; level < levels; ++level) {
 		knSweep_Velocities(&shock.set, level, &options, step->blocks.u);
 		guard(step, &shock, level);
 	}
 	cutOff(step, &shock);
-	remember(step, &shock);
 	return true;
 }

@@ -50,13 +50,19 @@ static knStatus askCollider(knImpulseStep* step, knContactSet* set) {
 
 // --- points ----------------------------------------------------------------------------------------------
 
-// A gap may be closed, not crossed. The published scheme looks at predicted poses instead. In the default one a very small
-// gap is none: points that let a standing body fall by fractions of a micrometre keep tall piles busy.
-static double targetOf(const knImpulseStep* step, int a, int b, double gap) {
+double knImpulseStep_Envelope(const knImpulseStep* step, int a, int b) {
 	double envelopeA = knCollisionEnvelope(step->model, a), envelopeB = knCollisionEnvelope(step->model, b);
 	bool movesA = step->model->invMass[a] > 0.0, movesB = step->model->invMass[b] > 0.0;
-	double envelope = movesA && movesB ? knMin(envelopeA, envelopeB) : movesA ? envelopeA : envelopeB;
-	return gap > REST_GAP * envelope ? -gap / step->h : 0.0;
+	if (movesA && movesB) {
+		return knMin(envelopeA, envelopeB);
+	}
+	return movesA ? envelopeA : envelopeB;
+}
+
+// A gap may be closed, not crossed. A very small one is none: points that let a standing body fall by fractions of a
+// micrometre keep tall piles busy.
+static double targetOf(const knImpulseStep* step, int a, int b, double gap) {
+	return gap > REST_GAP * knImpulseStep_Envelope(step, a, b) ? -gap / step->h : 0.0;
 }
 
 static knImpulsePoint makePoint(const knImpulseStep* step, int contact) {
@@ -89,6 +95,13 @@ static void fillPoints(int begin, int end, int worker, void* argument) {
 		step->points[i] = makePoint(step, step->points[i].contact);
 		step->points[i].turn = turn;
 	}
+}
+
+double knImpulsePoint_Response(const knImpulseStep* step, const knImpulsePoint* p, knVec3 direction) {
+	const knBlocks* blocks = &step->blocks;
+	knVec3 a = knCross(p->rA, direction), b = knCross(p->rB, direction);
+	return blocks->invMass[p->a] + blocks->invMass[p->b] + knDot(a, knMulMV(&blocks->invInertia[p->a], a)) +
+		   knDot(b, knMulMV(&blocks->invInertia[p->b], b));
 }
 
 // The arm of rolling friction, m: the larger of the two.
@@ -248,15 +261,12 @@ double knImpulseContacts_Collect(knImpulseStep* step) {
 		knVec3 carried = knImpulsePoint_Carried(p);
 		contact->impulse = knAdd(carried, p->bounce);
 		work += kinematicWork(step, p, contact->impulse);
-		memory[i] =
-			(knContactMemory){ .shapeA = contact->shapeA,
-							   .shapeB = contact->shapeB,
-							   .feature = contact->point.feature,
-							   .normal = p->jn,
-							   .friction = knMulAdd(carried, -p->jn, p->n),
-							   .place = placeOf(step, p),
-							   .changeNormal = p->shock.x,
-							   .changeFriction = knMulAdd(knScale(p->shock.y, p->t1), p->shock.z, p->t2) };
+		memory[i] = (knContactMemory){ .shapeA = contact->shapeA,
+									   .shapeB = contact->shapeB,
+									   .feature = contact->point.feature,
+									   .normal = p->jn,
+									   .friction = knMulAdd(carried, -p->jn, p->n),
+									   .place = placeOf(step, p) };
 	}
 	step->context->contacts = step->list.contacts;
 	step->context->contactCount = step->list.count;

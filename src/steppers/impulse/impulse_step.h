@@ -24,7 +24,6 @@ typedef struct knImpulsePoint {
 	double target;     // m/s, least speed of separation; contact phase
 	double mu;         // friction
 	double jn, j1, j2; // N s, carried in the contact phase
-	knVec3 shock;      // N s, what shock propagation added to (jn, j1, j2): recalled, then that of this step
 	knVec3 bounce;     // N s, of the collision phase
 	double push;       // N s, of the push-out
 	int turn;          // index into `turns`, -1: no rolling friction
@@ -91,6 +90,8 @@ static inline int knImpulseStep_GroupOf(const knImpulseStep* step, const knImpul
 	int group = step->islands.group[p->a];
 	return group >= 0 ? group : step->islands.group[p->b];
 }
+// m, the collision envelope of a pair: of the smaller body that moves.
+double knImpulseStep_Envelope(const knImpulseStep* step, int a, int b);
 // Sweeps over contacts and joints in this step.
 int knImpulseStep_Sweeps(const knImpulseStep* step);
 // The contacts of a pair of shapes with their bodies at given poses; at most KN_IMPULSE_PAIR_POINTS. Counted.
@@ -110,6 +111,8 @@ static inline knVec3 knImpulsePoint_Velocity(const knImpulsePoint* p, const knTw
 	knVec3 vB = knAdd(u[p->b].lin, knCross(u[p->b].ang, p->rB));
 	return knSub(vB, vA);
 }
+// What a unit impulse at the point does to its velocity, both along a direction.
+double knImpulsePoint_Response(const knImpulseStep* step, const knImpulsePoint* point, knVec3 direction);
 // Room for this step's memories, once those of the last step are recalled: afterwards the state does not move.
 knStatus knImpulseContacts_Reserve(knImpulseStep* step);
 // Impulses into the contacts and into the memory; returns the work of kinematic bodies (J).

@@ -17,8 +17,8 @@
 #include "core/tasks.h"
 #include "steppers/impulse/joint_direct.h"
 
-#define SOFTNESS 1e-3     // of a point's rows beside their own resistance
-#define PUSH_SOFTNESS 0.3 // likewise of a push
+#define SOFTNESS 1e-3      // of a point's rows beside their own resistance
+#define PUSH_SOFTNESS 0.03 // likewise of a push
 #define OVERDONE 1.5
 #define FIRM 1e-5     // of limits and motors likewise
 #define ITERATIONS 40 // of Newton's method in a round
@@ -90,8 +90,20 @@ static int groupOf(const knImpulseStep* step, int a, int b) {
 	return step->islands.group[a] >= 0 ? step->islands.group[a] : step->islands.group[b];
 }
 
-static bool takesPart(const knImpulseStep* step, const knImpulsePoint* p) {
-	return p->target > -(double)INFINITY && step->islands.jointed[groupOf(step, p->a, p->b)] != 0;
+// Groups in which joints hang together: a joint alone passes a load on well enough in the sweeps.
+static void findChained(const knImpulseStep* step, uint8_t* chained) {
+	const knArticulationSolve* solve = step->joints;
+	for (int k = 0; k < solve->islandCount; ++k) {
+		for (int n = solve->islandBegin[k]; n < solve->islandBegin[k + 1]; ++n) {
+			const knSolveJoint* entry = &solve->joints[solve->islandJoint[n]];
+			chained[groupOf(step, entry->parent, entry->child)] |=
+				solve->islandBegin[k + 1] - solve->islandBegin[k] > 1;
+		}
+	}
+}
+
+static bool takesPart(const knImpulseStep* step, const uint8_t* chained, const knImpulsePoint* p) {
+	return p->target > -(double)INFINITY && chained[groupOf(step, p->a, p->b)] != 0;
 }
 
 // The joints' entries and blocks move to larger arrays, with room for points behind them.
@@ -204,9 +216,14 @@ bool knJointContacts_Begin(knImpulseStep* step, knJointContacts** result) {
 	knArena* arena = step->context->arena;
 	knArticulationSolve* solve = step->joints;
 	*result = NULL;
+	uint8_t* chained = KN_SCRATCH_ZERO(arena, uint8_t, step->model->bodyCount);
+	if (chained == NULL) {
+		return false;
+	}
+	findChained(step, chained);
 	int count = 0;
 	for (int i = 0; i < step->pointCount; ++i) {
-		count += takesPart(step, &step->points[i]);
+		count += takesPart(step, chained, &step->points[i]);
 	}
 	if (count == 0) {
 		return true;
@@ -220,7 +237,7 @@ bool knJointContacts_Begin(knImpulseStep* step, knJointContacts** result) {
 	contacts->jointCount = solve->jointCount;
 	contacts->points = points;
 	for (int i = 0; i < step->pointCount; ++i) {
-		if (takesPart(step, &step->points[i])) {
+		if (takesPart(step, chained, &step->points[i])) {
 			points[contacts->pointCount++] = i;
 		}
 	}
@@ -245,12 +262,6 @@ static Row* addRow(const Island* island, Entry* entry, knTwist wrench, double so
 				  .r = r,
 				  .weight = weight };
 	return row;
-}
-
-// How fast a unit impulse along an axis makes the two bodies of an entry part.
-static double ownRate(const Island* island, const Entry* entry, knTwist wrench) {
-	knJointPair pair = knSettle_PairOn(&island->contacts->whole, entry->index, island->u);
-	return knDotT(wrench, knJointPair_Response(&pair, wrench));
 }
 
 // A push keeps joints as they are.
@@ -280,7 +291,8 @@ static double listJoint(const Island* island, Entry* entry) {
 	for (int k = 0; k < whole->joints[i].boundCount; ++k) {
 		knBoundRow bound;
 		if (knJointBounds_Row(whole, i, k, &bound)) {
-			double own = ownRate(island, entry, bound.wrench);
+			knJointPair pair = knSettle_PairOn(whole, i, whole->u);
+			double own = knDotT(bound.wrench, knJointPair_Response(&pair, bound.wrench));
 			Row* row = addRow(island, entry, bound.wrench, bound.gamma > 0.0 ? bound.gamma : FIRM * own,
 							  bound.residual);
 			row->law = LAW_RANGE;
@@ -297,24 +309,21 @@ static double listPoint(const Island* island, Entry* entry) {
 	const knJointContacts* contacts = island->contacts;
 	const knImpulsePoint* p = &contacts->step->points[contacts->points[entry->index - contacts->jointCount]];
 	knVec3 u = knImpulsePoint_Velocity(p, island->u);
-	const double depth =
-		contacts->step->list.points[contacts->points[entry->index - contacts->jointCount]].depth;
-	const double target = island->pushing ? -depth / contacts->whole.input.h : p->target;
-	const double softness = island->pushing ? PUSH_SOFTNESS : SOFTNESS, wrong = knDot(p->n, u) - target;
-	const knTwist along = knMakeTwist(knZero3(), p->n);
-	Row* normal = addRow(island, entry, along, softness * ownRate(island, entry, along), wrong);
+	const double softness = island->pushing ? PUSH_SOFTNESS : SOFTNESS, wrong = knDot(p->n, u) - p->target;
+	Row* normal = addRow(island, entry, knMakeTwist(knZero3(), p->n),
+						 softness * knImpulsePoint_Response(contacts->step, p, p->n), wrong);
 	normal->law = LAW_RANGE;
 	normal->hi = (double)INFINITY;
 	if (island->pushing) {
-		return target;
+		return p->target;
 	}
 	normal->lambda = p->jn;
 	entry->radius = p->mu * p->jn;
 	if (p->mu > 0.0) {
-		const knTwist across1 = knMakeTwist(knZero3(), p->t1), across2 = knMakeTwist(knZero3(), p->t2);
-		double soft = SOFTNESS * knMax(ownRate(island, entry, across1), ownRate(island, entry, across2));
-		Row* t1 = addRow(island, entry, across1, soft, knDot(p->t1, u));
-		Row* t2 = addRow(island, entry, across2, soft, knDot(p->t2, u));
+		double soft = SOFTNESS * knMax(knImpulsePoint_Response(contacts->step, p, p->t1),
+									   knImpulsePoint_Response(contacts->step, p, p->t2));
+		Row* t1 = addRow(island, entry, knMakeTwist(knZero3(), p->t1), soft, knDot(p->t1, u));
+		Row* t2 = addRow(island, entry, knMakeTwist(knZero3(), p->t2), soft, knDot(p->t2, u));
 		t1->law = t2->law = LAW_DISC;
 		t1->lambda = p->j1;
 		t2->lambda = p->j2;
