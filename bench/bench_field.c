@@ -77,17 +77,19 @@ static void measure(const knGeom* geom, double wall, double cpu, FILE* table) {
 	}
 	choosePoints(mesh, points);
 	double sum = 0.0, query = timeQueries(mesh, points, &sum), worst = 0.0;
-	int wrong = 0;
+	int wrong = 0, asked = 0;
 	for (int i = 0; i < POINTS; ++i) {
-		double value = knSdf_Sample(mesh, points[i]).distance, exact = knGeom_Distance(geom, points[i]);
+		knSdfSample sample = knSdf_Sample(mesh, points[i]);
+		asked += sample.exact;
+		double value = sample.distance, exact = knGeom_Distance(geom, points[i]);
 		worst = knMax(worst, knAbs(value - exact));
 		wrong += (value < 0.0) != (exact < 0.0);
 	}
 	double bytes =
 		(double)field->entryCount * sizeof(uint32_t) + (double)field->cellCount * sizeof(knSdfCell);
 	printf("%9d triangles  build %7.2f s (%7.2f s of processor)  field %7.1f MB  query %6.1f ns  "
-		   "error %.2e of the size  wrong signs %d\n",
-		   mesh->faceCount, wall, cpu, bytes / 1e6, query, worst / mesh->size, wrong);
+		   "tree asked %4.1f %%  error %.2e of the size  wrong signs %d\n",
+		   mesh->faceCount, wall, cpu, bytes / 1e6, query, 100.0 * asked / POINTS, worst / mesh->size, wrong);
 	fflush(stdout);
 	if (table != NULL) {
 		fprintf(table, "%d,%.3f,%.3f,%.0f,%.1f,%.3e,%d\n", mesh->faceCount, wall, cpu, bytes, query,

@@ -1,8 +1,8 @@
 // linked-tori: a chain of tori that hangs from a fixed one, each through the next, turned by a right angle from one to the
 // next; triangle meshes that share one geometry. linked: pairs of neighbours whose circles still thread each other.
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "core/alloc.h"
 #include "scene_tools.h"
 
 #define RING 0.5 // m, of the tube's middle
@@ -12,8 +12,10 @@
 static knGeom* torusGeom(int triangles, knError* error) {
 	int across = (int)sqrt(triangles / (2.0 * RING / TUBE)) + 3, around = triangles / (2 * across);
 	around = around < 3 ? 3 : around;
-	knVec3* vertices = malloc((size_t)(around * across) * sizeof(knVec3));
-	knTriangle* faces = malloc(2 * (size_t)(around * across) * sizeof(knTriangle));
+	size_t count = (size_t)(around * across);
+	knAllocator allocator = knAllocator_Default();
+	knVec3* vertices = knAllocArray(&allocator, count, sizeof(knVec3));
+	knTriangle* faces = knAllocArray(&allocator, 2 * count, sizeof(knTriangle));
 	knGeom* geom = NULL;
 	if (vertices == NULL || faces == NULL) {
 		knError_Set(error, KN_NO_MEMORY, NULL, "there is no memory for a torus of %d triangles", triangles);
@@ -34,8 +36,8 @@ static knGeom* torusGeom(int triangles, knError* error) {
 		def.triangleCount = 2 * around * across;
 		geom = knGeom_Mesh(&def, NULL, error);
 	}
-	free(vertices);
-	free(faces);
+	knFree(&allocator, vertices, count * sizeof(knVec3));
+	knFree(&allocator, faces, 2 * count * sizeof(knTriangle));
 	return geom;
 }
 

@@ -25,6 +25,7 @@
 #define BOUNCE_STEPS 2.0   // an approach that gravity makes in so many steps does not bounce
 #define INHERITORS 32      // points of a pair; with more of them one does not matter
 #define FLATTENED 1e-6     // of the trace of S, see below
+#define SHARE_MOST 2.0     // points close together cannot hold the moment of one far away
 #define REST_GAP 0.02      // of the envelope: a smaller gap closes slowly
 
 // --- listing ---------------------------------------------------------------------------------------------
@@ -187,8 +188,12 @@ static void inherit(Heirs* heirs, const knContactMemory* gone, knContactAnchor* 
 		heirs->out[k] = false;
 	}
 	prepareHeirs(heirs);
+	double largest = 0.0;
 	for (int k = 0; k < heirs->count; ++k) {
-		double weight = shareOf(heirs, k, 1.0, gone->place);
+		largest = knMax(largest, knAbs(shareOf(heirs, k, 1.0, gone->place)));
+	}
+	for (int k = 0; k < heirs->count; ++k) {
+		double weight = largest <= SHARE_MOST ? shareOf(heirs, k, 1.0, gone->place) : 1.0 / heirs->count;
 		knCarried* inherited = &anchors[k].inherited;
 		inherited->friction = knMulAdd(inherited->friction, weight, gone->friction);
 		inherited->changeNormal += weight * gone->changeNormal;
@@ -210,6 +215,12 @@ static void inherit(Heirs* heirs, const knContactMemory* gone, knContactAnchor* 
 		anchors[k].inherited.normal += normal[k] - heirs->normal[k];
 		heirs->normal[k] = normal[k];
 	}
+}
+
+// Compounds and meshes touch in several directions at once: what one carried is not for another.
+static bool hasOneFace(const knRowInput* input, int shape) {
+	knGeomKind kind = knGeom_Kind(input->model->shapes[shape].geom);
+	return kind != KN_GEOM_COMPOUND && kind != KN_GEOM_MESH && kind != KN_GEOM_HEIGHT_FIELD;
 }
 
 // Only while some of the pair's points stayed: else it touches elsewhere.
@@ -345,7 +356,9 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 			recallPair(input, &recall, &list->contacts[first], count, &remembered[first]);
 			int firstPoint = list->pointCount;
 			addPair(list, input, pair, first, count, &remembered[first], &order[first]);
-			inheritPair(list, input, &recall, firstPoint, list->pointCount - firstPoint);
+			if (hasOneFace(input, pair->shapeA) && hasOneFace(input, pair->shapeB)) {
+				inheritPair(list, input, &recall, firstPoint, list->pointCount - firstPoint);
+			}
 		}
 	}
 	// a damaged snapshot may name shapes that do not exist

@@ -130,7 +130,6 @@ bool knFastBodies_LeaveCrowds(knFastBodies* fast, const knModel* model, const kn
 		knAabb swept = knAabb_Grow(knAabb_Union(point, end), model->radius[b]);
 		if (!knCollider_Nearby(collider, &swept, countShape, &crowd)) {
 			fast->kind[b] = KN_FAST_CROWDED;
-			fast->count -= 1;
 			margins[b] = fast->margins[b];
 			left = true;
 		}

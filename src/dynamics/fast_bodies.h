@@ -17,13 +17,14 @@
 // flies past is not touched. Pairs that move together, as in a falling heap, are left to the solve: only a pair whose
 // relative way in the step is longer than the smaller body is a fast one. And a body that is not marked and has more
 // than a few movable ones on its way, as in a pouring heap, is left to the solve too: there, many bodies meet many at
-// once, and one impact after the other is neither cheap nor right. Without fast bodies all of it is one comparison a
-// body.
+// once, and one impact after the other is neither cheap nor right. Such a body is followed only past what does not
+// move. Without fast bodies all of it is one comparison a body.
 #pragma once
 
 #include "dynamics/contact_rows.h"
 #include "dynamics/step_contact.h"
 
+// Crowded: followed only past what does not move.
 enum { KN_FAST_NOT, KN_FAST_FREE, KN_FAST_JOINTED, KN_FAST_CROWDED };
 
 typedef struct knFastBodies {
@@ -42,7 +43,7 @@ bool knFastBodies_Find(knFastBodies* fast, const knModel* model, const knState* 
 					   knArena* arena);
 // Fast bodies without joints are not looked ahead for, beyond what pairs that move together need.
 void knFastBodies_Margins(const knFastBodies* fast, const knModel* model, double* margins);
-// After a query: bodies in crowds are fast no more in this step and get their margins back. True: there are some, and
+// After a query: bodies in crowds become so, and get their margins back. True: there are some, and
 // the query has to be made again.
 bool knFastBodies_LeaveCrowds(knFastBodies* fast, const knModel* model, const knBlocks* blocks,
 							  const knCollider* collider, double* margins);
@@ -69,7 +70,7 @@ bool knFastBodies_Publish(const knFastBodies* fast, knStepContact** contacts, in
 // Whether two bodies that move like this go farther relative to each other in the step than the smaller is wide.
 bool knFastBodies_IsFastPair(const knModel* model, int bodyA, int bodyB, knVec3 velocityA, knVec3 velocityB,
 							 double h);
-// Whether a body is followed in this step.
+// Whether a body is followed past everything in this step.
 static inline bool knFastBodies_Follows(const knFastBodies* fast, int body) {
 	return fast->kind != NULL && (fast->kind[body] == KN_FAST_FREE || fast->kind[body] == KN_FAST_JOINTED);
 }

@@ -164,6 +164,12 @@ static bool hasPair(const Flight* f, const Flier* flier, int low, int high) {
 }
 
 static bool isFastPair(const Flight* f, int bodyA, int bodyB) {
+	const double* invMass = f->in->blocks->invMass;
+	bool crowds = f->fast->kind[bodyA] == KN_FAST_CROWDED || f->fast->kind[bodyB] == KN_FAST_CROWDED;
+	bool followed = knFastBodies_Follows(f->fast, bodyA) || knFastBodies_Follows(f->fast, bodyB);
+	if (crowds && !followed && invMass[bodyA] > 0.0 && invMass[bodyB] > 0.0) {
+		return false;
+	}
 	knVec3 velocityA = presentPath(f, bodyA).lin, velocityB = presentPath(f, bodyB).lin;
 	return knFastBodies_IsFastPair(f->in->model, bodyA, bodyB, velocityA, velocityB, f->h);
 }
@@ -190,13 +196,50 @@ static bool addPair(Flight* f, int flierIndex, int shape, int other) {
 	return true;
 }
 
+static knVec3 placeNow(const Flight* f, const Flier* flier) {
+	return knMulAdd(flier->pose.p, f->now - flier->time, flier->path.lin);
+}
+
 // The box of a body's way from now to the end.
 static knAabb sweptBox(const Flight* f, const Flier* flier) {
 	double radius = f->in->model->radius[flier->body] + f->slowReach;
-	knVec3 here = knMulAdd(flier->pose.p, f->now - flier->time, flier->path.lin);
-	knVec3 there = knMulAdd(flier->pose.p, f->h - flier->time, flier->path.lin);
+	knVec3 here = placeNow(f, flier), there = knMulAdd(flier->pose.p, f->h - flier->time, flier->path.lin);
 	knAabb box = { knMin3(here, there), knMax3(here, there) };
 	return knAabb_Grow(box, radius);
+}
+
+// Whether the balls about two fliers meet before the step ends.
+static bool ballsMeet(const Flight* f, const Flier* a, const Flier* b) {
+	const double* radius = f->in->model->radius;
+	knVec3 apart = knSub(placeNow(f, b), placeNow(f, a)), v = knSub(b->path.lin, a->path.lin);
+	double square = knLengthSquared(v), time = 0.0;
+	if (square > 0.0) {
+		time = knClamp(-knDot(apart, v) / square, 0.0, f->h - f->now);
+	}
+	double reach = radius[a->body] + radius[b->body] + knFastBodies_Skin(f->in->model, a->body, b->body);
+	return knLength(knMulAdd(apart, time, v)) <= reach;
+}
+
+// Whether the box about a flier's ball, moved along its way, meets a shape's box.
+static bool passesShape(const Flight* f, const Flier* flier, int shape) {
+	const knCollider* c = f->in->collider;
+	if (c->items[shape] < 0) {
+		return true; // a plane
+	}
+	knVec3 here = placeNow(f, flier), way = knScale(f->h - f->now, flier->path.lin);
+	knAabb box = knAabb_Grow(c->boxes[shape], f->in->model->radius[flier->body] + f->slowReach);
+	double enter = 0.0, leave = 1.0;
+	for (int k = 0; k < 3; ++k) {
+		double lower = knComponent(box.lower, k) - knComponent(here, k);
+		double upper = knComponent(box.upper, k) - knComponent(here, k), speed = knComponent(way, k);
+		if (speed == 0.0) {
+			leave = lower > 0.0 || upper < 0.0 ? -1.0 : leave;
+			continue;
+		}
+		enter = knMax(enter, (speed > 0.0 ? lower : upper) / speed);
+		leave = knMin(leave, (speed > 0.0 ? upper : lower) / speed);
+	}
+	return enter <= leave;
 }
 
 static bool listShape(int shape, void* context) {
@@ -247,7 +290,8 @@ static bool listPairs(Flight* f, int flierIndex) {
 	sortShapes(f->nearby, f->nearbyCount);
 	for (int i = 0; i < f->nearbyCount; ++i) {
 		int body = f->in->model->shapes[f->nearby[i]].body;
-		if (f->slot[body] == NONE && !addPairsWith(f, flierIndex, f->nearby[i])) {
+		bool met = f->slot[body] == NONE && passesShape(f, &f->fliers[flierIndex], f->nearby[i]);
+		if (met && !addPairsWith(f, flierIndex, f->nearby[i])) {
 			return false;
 		}
 	}
@@ -259,7 +303,8 @@ static bool pairFliers(Flight* f, int flierIndex, int otherIndex) {
 	const knCollider* c = f->in->collider;
 	const Flier *flier = &f->fliers[flierIndex], *other = &f->fliers[otherIndex];
 	int body = other->body;
-	if (!knAabb_Overlap(flier->swept, other->swept) || !isFastPair(f, flier->body, body)) {
+	if (!knAabb_Overlap(flier->swept, other->swept) || !isFastPair(f, flier->body, body) ||
+		!ballsMeet(f, flier, other)) {
 		return true;
 	}
 	for (int k = c->firstShape[body]; k < c->firstShape[body + 1]; ++k) {
@@ -606,7 +651,7 @@ static bool begin(Flight* f) {
 		f->held[chunk->b] |= !knFastBodies_Follows(f->fast, chunk->a);
 	}
 	for (int b = 1; b < bodyCount; ++b) {
-		if (knFastBodies_Follows(f->fast, b)) {
+		if (f->fast->kind[b] != KN_FAST_NOT) {
 			addFlier(f, b, false);
 		}
 	}
