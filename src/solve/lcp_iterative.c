@@ -10,7 +10,9 @@
 #define DEFAULT_NEWTON 200
 #define RUNAWAY 1e12 // of the size of b: an iterate that grows so far has no solution to go to
 #define RESCUE_SWEEPS 20
-#define FINISH_STEPS 50 // of Newton's method where NNCG has not arrived
+#define PROXIMAL 1e-5     // of the unit diagonal
+#define PROXIMAL_STEPS 50 // where NNCG has not arrived
+#define FINISH_STEPS 50   // of Newton's method in each
 #define ARMIJO 1e-4
 #define SMALLEST_STEP 0x1p-12
 
@@ -172,21 +174,49 @@ static void runNncg(knLcpWork* work, double* y, double* p, int limit) {
 	} while (goOn(work, y, limit));
 }
 
-// Sweeps may crawl on problems that are all but degenerate: Newton steps take over, from the best iterate, and if they
-// stick there with the wrong rows at their bounds, from the start.
-static void finishNncg(knLcpWork* work) {
-	for (int start = 0; start < 2; ++start) {
-		if (work->result.status != KN_LCP_LIMIT || work->bestResidual <= work->limit) {
-			return;
-		}
-		for (int i = 0; i < work->n; ++i) {
-			work->x[i] = start == 0 ? work->best[i] : knLcpWork_Clamp(work, i, work->best, 0.0);
-		}
-		if (!runNewton(work, work->result.iterations + FINISH_STEPS)) {
-			return;
-		}
-		knLcpWork_Polish(work);
+// Solves the problem with A + eps 1 and b - eps x for the present x: definite, so that Newton's method does not stick.
+static void stepProximal(knLcpWork* work, double* b, double* d, double* trial, double* spare) {
+	int n = work->n;
+	for (int i = 0; i < n; ++i) {
+		b[i] = work->b[i];
+		work->A[(size_t)i * n + i] += PROXIMAL;
+		work->b[i] -= PROXIMAL * work->x[i];
 	}
+	double theta;
+	for (int k = 0;
+		 k < FINISH_STEPS && knLcpWork_Residual(work, work->x, work->w, &theta) > 1e-3 * work->limit; ++k) {
+		if (!knLcpWork_NewtonStep(work, work->x, work->w, d) || !lineSearch(work, d, trial, spare, work->x)) {
+			for (int i = 0; i < RESCUE_SWEEPS; ++i) {
+				knLcpWork_Sweep(work, 1.0, work->x);
+			}
+		}
+	}
+	for (int i = 0; i < n; ++i) {
+		work->b[i] = b[i];
+		work->A[(size_t)i * n + i] -= PROXIMAL;
+	}
+}
+
+// Sweeps may crawl on problems that are all but degenerate: proximal points, each found by Newton's method, take over
+// from the best iterate.
+static void finishNncg(knLcpWork* work) {
+	double *b = KN_SCRATCH(&work->arena, double, work->n), *d = KN_SCRATCH(&work->arena, double, work->n);
+	double *trial = KN_SCRATCH(&work->arena, double, work->n),
+		   *spare = KN_SCRATCH(&work->arena, double, work->n);
+	if (b == NULL || d == NULL || trial == NULL || spare == NULL) {
+		return;
+	}
+	for (int i = 0; i < work->n; ++i) {
+		work->x[i] = work->best[i];
+	}
+	for (int k = 0; k < PROXIMAL_STEPS && work->result.status == KN_LCP_LIMIT; ++k) {
+		stepProximal(work, b, d, trial, spare);
+		work->result.iterations += 1;
+		if (!knLcpWork_Judge(work, work->x)) {
+			break;
+		}
+	}
+	knLcpWork_Polish(work);
 }
 
 knLcpResult knLcp_Nncg(const knLcp* lcp, const knLcpOptions* options, double* x, double* w) {
@@ -200,7 +230,9 @@ knLcpResult knLcp_Nncg(const knLcp* lcp, const knLcpOptions* options, double* x,
 			runNncg(&work, y, p, iterationLimit(&work, DEFAULT_SWEEPS));
 			// the sweeps have found which rows are at their bounds; the rest is a linear system
 			knLcpWork_Polish(&work);
-			finishNncg(&work);
+			if (work.result.status == KN_LCP_LIMIT && work.bestResidual > work.limit) {
+				finishNncg(&work);
+			}
 		}
 	}
 	return knLcpWork_End(&work, x, w);
