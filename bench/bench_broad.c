@@ -5,11 +5,11 @@
 // exponent of a line through the logarithms: 1 is linear.
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "bench.h"
 #include "cli.h"
 #include "knuckle/collide.h"
+#include "processor_clock.h"
 
 enum { SIZES = 4, WARM_CALLS = 20, CALLS = 20, ROUNDS = 3 };
 
@@ -25,15 +25,6 @@ typedef struct Balls {
 	knGeom* geom;
 	knCollider* collider;
 } Balls;
-
-// Of the whole process; a WebAssembly machine does not tell.
-static double processorSeconds(void) {
-#if defined(__wasi__)
-	return cliClock(NULL);
-#else
-	return (double)clock() / CLOCKS_PER_SEC;
-#endif
-}
 
 static double uniform(uint64_t* state) {
 	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

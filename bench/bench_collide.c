@@ -12,6 +12,7 @@
 #include "bench.h"
 #include "cli.h"
 #include "peers/peer_ccd.h"
+#include "processor_clock.h"
 #include "progress.h"
 #include "support/convex_oracle.h"
 
@@ -108,19 +109,19 @@ static double runDepth(const Sample* s, const knCcdPeer* peer) {
 	return knCcdPeer_Depth(peer, &a, &b);
 }
 
-// Nanoseconds for one pair, over all samples, repeated until it can be timed; the best of three.
+// Nanoseconds of processor time for one pair, over all samples, repeated until it can be timed; the best of three.
 static double timeSamples(const Sample* samples, int count, SampleFn* fn, const knCcdPeer* peer) {
 	double best = INFINITY;
 	volatile double sink = 0.0;
 	for (int attempt = 0; attempt < 3 && count > 0; ++attempt) {
 		int64_t done = 0;
-		double start = cliClock(NULL), elapsed;
+		double start = processorSeconds(), elapsed;
 		do {
 			for (int i = 0; i < count; ++i) {
 				sink += fn(&samples[i], peer);
 			}
 			done += count;
-			elapsed = cliClock(NULL) - start;
+			elapsed = processorSeconds() - start;
 		} while (elapsed < 0.01);
 		best = fmin(best, 1e9 * elapsed / (double)done);
 	}

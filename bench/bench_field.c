@@ -10,6 +10,7 @@
 
 #include "geom/geom.h"
 #include "geom/sdf.h"
+#include "processor_clock.h"
 
 #define POINTS 100000
 #define BATCH 2000
@@ -67,15 +68,6 @@ static double timeQueries(const knMesh* mesh, const knVec3* points, double* sum)
 	return best / BATCH * 1e9;
 }
 
-// Of all threads of the process; a WebAssembly machine does not tell.
-static double cpuSeconds(void) {
-#if defined(__wasi__)
-	return 0.0;
-#else
-	return (double)clock() / CLOCKS_PER_SEC;
-#endif
-}
-
 static void measure(const knGeom* geom, double wall, double cpu, FILE* table) {
 	const knMesh* mesh = geom->mesh;
 	const knSdf* field = mesh->field;
@@ -85,17 +77,19 @@ static void measure(const knGeom* geom, double wall, double cpu, FILE* table) {
 	}
 	choosePoints(mesh, points);
 	double sum = 0.0, query = timeQueries(mesh, points, &sum), worst = 0.0;
-	int wrong = 0;
+	int wrong = 0, asked = 0;
 	for (int i = 0; i < POINTS; ++i) {
-		double value = knSdf_Sample(mesh, points[i]).distance, exact = knGeom_Distance(geom, points[i]);
+		knSdfSample sample = knSdf_Sample(mesh, points[i]);
+		asked += sample.exact;
+		double value = sample.distance, exact = knGeom_Distance(geom, points[i]);
 		worst = knMax(worst, knAbs(value - exact));
 		wrong += (value < 0.0) != (exact < 0.0);
 	}
 	double bytes =
 		(double)field->entryCount * sizeof(uint32_t) + (double)field->cellCount * sizeof(knSdfCell);
 	printf("%9d triangles  build %7.2f s (%7.2f s of processor)  field %7.1f MB  query %6.1f ns  "
-		   "error %.2e of the size  wrong signs %d\n",
-		   mesh->faceCount, wall, cpu, bytes / 1e6, query, worst / mesh->size, wrong);
+		   "tree asked %4.1f %%  error %.2e of the size  wrong signs %d\n",
+		   mesh->faceCount, wall, cpu, bytes / 1e6, query, 100.0 * asked / POINTS, worst / mesh->size, wrong);
 	fflush(stdout);
 	if (table != NULL) {
 		fprintf(table, "%d,%.3f,%.3f,%.0f,%.1f,%.3e,%d\n", mesh->faceCount, wall, cpu, bytes, query,
@@ -120,10 +114,10 @@ static int runSize(int around, int across, const knBenchOptions* options, FILE* 
 		def.triangles = triangles;
 		def.triangleCount = 2 * count;
 		def.tasks = knTaskPool_Tasks(pool);
-		double wall = seconds(), cpu = cpuSeconds();
+		double wall = seconds(), cpu = processorSeconds();
 		geom = knGeom_Mesh(&def, NULL, &error);
 		wall = seconds() - wall;
-		cpu = cpuSeconds() - cpu;
+		cpu = processorSeconds() - cpu;
 		if (geom != NULL) {
 			measure(geom, wall, cpu, table);
 		}

@@ -17,6 +17,7 @@ static const knSceneEntry* const entries[] = {
 	&knTankEntry,       &knRingsEntry,       &knSkeletonsEntry,      &knRagdollsEntry,    &knPushThroughEntry,
 	&knHeavyChainEntry, &knMassRatioEntry,   &knFourBarEntry,        &knBricardEntry,     &knFreeRingEntry,
 	&knShortLoopEntry,  &knPendulumEntry,    &knDominoesEntry,       &knSlopeEntry,       &knCradleEntry,
+	&knLinkedToriEntry,
 };
 
 #define ENTRY_COUNT ((int)(sizeof(entries) / sizeof(entries[0])))

@@ -17,7 +17,7 @@ extern const knSceneEntry knLettersEntry, knRandomPileEntry, knSparseStackEntry,
 extern const knSceneEntry knTankEntry, knMagnetsEntry, knNetEntry, knBridgeEntry, knRingsEntry,
 	knRagdollsEntry;
 extern const knSceneEntry knPushThroughEntry, knFourBarEntry, knBricardEntry, knFreeRingEntry,
-	knShortLoopEntry;
+	knShortLoopEntry, knLinkedToriEntry;
 
 // Colours of the catalogue.
 #define KN_COLOR_GROUND 0x7b838c

@@ -29,7 +29,7 @@ static void buildTree(knCollider* c, int t) {
 }
 
 static int treeOf(const knCollider* c, int shape) {
-	return c->frameMoves[c->shapes[shape].frame] ? KN_TREE_MOVING : KN_TREE_FIXED;
+	return c->frameMoves[c->frameOf[shape]] ? KN_TREE_MOVING : KN_TREE_FIXED;
 }
 
 // Moves the leaves of shapes that left their fat boxes: one path each if they are few, else all at once.
@@ -93,10 +93,11 @@ void knBroadPhase_Refresh(knCollider* c) {
 // --- who may touch ---------------------------------------------------------------------------------------
 
 bool knBroadPhase_MayTouch(const knCollider* c, int shapeA, int shapeB) {
-	const knCollideShape *a = &c->shapes[shapeA], *b = &c->shapes[shapeB];
-	return a->frame != b->frame && (c->frameMoves[a->frame] || c->frameMoves[b->frame]) &&
-		   knFilter_Allows(a->filter, b->filter) &&
-		   !knPairKey_Find(c->excluded, c->excludedCount, knPairKey_Make(a->frame, b->frame));
+	int a = c->frameOf[shapeA], b = c->frameOf[shapeB];
+	bool allowed = (c->unfiltered[shapeA] && c->unfiltered[shapeB]) ||
+				   knFilter_Allows(c->shapes[shapeA].filter, c->shapes[shapeB].filter);
+	return a != b && (c->frameMoves[a] || c->frameMoves[b]) && allowed &&
+		   !knPairKey_Find(c->excluded, c->excludedCount, knPairKey_Make(a, b));
 }
 
 bool knCollideInput_Excludes(const knCollideInput* input, int frameA, int frameB) {

@@ -10,6 +10,9 @@
 #define FIXED_ARRAYS(X)                                                                                      \
 	X(frameMoves, c->frameCount)                                                                             \
 	X(shapes, c->shapeCount)                                                                                 \
+	X(frameOf, c->shapeCount)                                                                                \
+	X(kinds, c->shapeCount)                                                                                  \
+	X(unfiltered, c->shapeCount)                                                                             \
 	X(firstShape, c->frameCount + 1)                                                                         \
 	X(shapesOfFrame, c->shapeCount)                                                                          \
 	X(excluded, c->excludedCount)                                                                            \
@@ -114,6 +117,11 @@ static bool takeMemory(knCollider* c, const knColliderDef* def) {
 	return true;
 }
 
+static bool isDefault(knFilter filter) {
+	knFilter plain = knFilter_Default();
+	return filter.category == plain.category && filter.mask == plain.mask && filter.group == plain.group;
+}
+
 static void placeShapes(knCollider* c, const knColliderDef* def) {
 	int counts[KN_TREE_COUNT] = { 0 }, planes = 0;
 	for (int f = 0; f < c->frameCount; ++f) {
@@ -122,6 +130,9 @@ static void placeShapes(knCollider* c, const knColliderDef* def) {
 	for (int i = 0; i < c->shapeCount; ++i) {
 		c->shapes[i] = def->shapes[i];
 		knGeom_Retain(c->shapes[i].geom);
+		c->frameOf[i] = c->shapes[i].frame;
+		c->kinds[i] = (uint8_t)c->shapes[i].geom->kind;
+		c->unfiltered[i] = isDefault(c->shapes[i].filter);
 		c->firstShape[c->shapes[i].frame + 1] += 1;
 		if (isInfinite(c->shapes[i].geom)) {
 			c->items[i] = -1;

@@ -50,9 +50,12 @@ struct knCollider {
 	int frameCount, shapeCount, excludedCount, pairLimit;
 	uint8_t* frameMoves;    // [frameCount]
 	knCollideShape* shapes; // [shapeCount], geometries retained
-	int* firstShape;        // [frameCount + 1] into shapesOfFrame
-	int* shapesOfFrame;     // [shapeCount]
-	knPairKey* excluded;    // [excludedCount] frame pairs, sorted
+	int* frameOf;   // [shapeCount] the same frames, kinds and whether filters allow all, close together in
+	uint8_t* kinds; // [shapeCount] memory: pairs ask for them in any order
+	uint8_t* unfiltered; // [shapeCount]
+	int* firstShape;     // [frameCount + 1] into shapesOfFrame
+	int* shapesOfFrame;  // [shapeCount]
+	knPairKey* excluded; // [excludedCount] frame pairs, sorted
 
 	// as of the last call, written by knPoses_Update
 	bool posed;            // what follows is valid

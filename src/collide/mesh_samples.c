@@ -9,7 +9,11 @@
 #define LEVEL 1e-3            // slope below which the distance counts as constant
 #define PIECE_NAMES (1 << 21) // pieces of all edges, as features
 #define PIECES_MOST 32        // of an edge
-#define SPLITS 14             // halvings of a piece: its length to 1e-4
+#define TRIES 16              // for the bottom of a piece
+#define EXACT 1e-5            // pieces: so close to the least possible is the least
+#define ASIDE 0.01            // pieces: no closer to their ends
+#define SPLITS 14             // halvings of a piece, to the end of a stretch
+#define KNOWN 128             // vertices that are remembered; a power of two
 #define ONE_END 0.02          // pieces: a shorter stretch is one point
 #define AT_END 1e-3           // closer to an end of the edge its vertex stands for it
 #define SKEW 1e-3             // sine of the angle below which two edges are parallel
@@ -26,12 +30,12 @@ void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* 
 	knReducer_Add(sink->reducer, &point);
 }
 
-#define KNOWN 128 // vertices whose normals are remembered; a power of two
-
-// The target's normal at a vertex: all edges that end there ask for it.
+// What a probe of the target said about a vertex: all edges that end there ask for it.
 typedef struct KnownVertex {
 	int vertex; // -1: none yet
+	double distance;
 	knVec3 normal;
+	knMeshHit hit;
 } KnownVertex;
 
 typedef struct Walk {
@@ -48,11 +52,26 @@ static knVec3 placed(const Walk* walk, knVec3 local) {
 	return knAdd(walk->frame.p, knMulMV(&walk->R, local));
 }
 
+static const KnownVertex* knownVertex(const Walk* walk, int vertex, knVec3 point) {
+	KnownVertex* known = &walk->known[vertex & (KNOWN - 1)];
+	if (known->vertex != vertex) {
+		known->vertex = vertex;
+		known->distance = walk->target->probe(walk->target, point, &known->normal, &known->hit);
+	}
+	return known;
+}
+
 static void collideVertex(const Walk* walk, int vertex) {
+	const knTarget* target = walk->target;
 	knVec3 point = placed(walk, walk->mesh->vertices[vertex]);
+	if (!target->mayReach(target, point, 0.0)) {
+		return;
+	}
+	bool solid = target->mesh != NULL && target->mesh->solid;
+	const knMeshHit* known = solid ? &knownVertex(walk, vertex, point)->hit : NULL;
+	knVec3 facing = knMulMV(&walk->R, walk->mesh->vertexNormals[vertex]);
 	knTouch touch;
-	if (walk->target->touch(walk->target, point, knMulMV(&walk->R, walk->mesh->vertexNormals[vertex]),
-							&touch)) {
+	if (target->touch(target, point, facing, known, &touch)) {
 		knContactSink_Add(walk->sink, point, &touch, knMeshFeature(walk->kind, vertex, 0));
 	}
 }
@@ -69,35 +88,63 @@ typedef struct Edge {
 	knVec3 left, right; // normals of its triangles
 } Edge;
 
-static knVec3 normalAt(const Edge* edge, double t) {
+// The distance along the edge at parameter t.
+typedef struct Probe {
+	double t;
+	double distance, slope;
+} Probe;
+
+static Probe probeAt(const Edge* edge, double t) {
 	const knTarget* target = edge->walk->target;
 	const knMeshEdge* e = &edge->walk->mesh->edges[edge->id];
-	int vertex = t <= 0.0 ? e->a : (t >= 1.0 ? e->b : -1);
-	KnownVertex* known = &edge->walk->known[vertex & (KNOWN - 1)];
-	if (vertex >= 0 && known->vertex == vertex) {
-		return known->normal;
+	knVec3 point = knMulAdd(edge->from, t, edge->along), normal;
+	double distance;
+	if (t <= 0.0 || t >= 1.0) {
+		const KnownVertex* known = knownVertex(edge->walk, t <= 0.0 ? e->a : e->b, point);
+		distance = known->distance;
+		normal = known->normal;
+	} else {
+		knMeshHit hit;
+		distance = target->probe(target, point, &normal, &hit);
 	}
-	knVec3 normal;
-	target->probe(target, knMulAdd(edge->from, t, edge->along), &normal);
-	if (vertex >= 0) {
-		*known = (KnownVertex){ vertex, normal };
-	}
-	return normal;
+	return (Probe){ t, distance, knDot(normal, edge->along) / edge->length };
 }
 
-// Falling, level or rising at parameter t: -1, 0, 1.
-static int slopeAt(const Edge* edge, double t) {
-	knVec3 normal = normalAt(edge, t);
-	double slope = knDot(normal, edge->along) / edge->length;
-	return slope < -LEVEL ? -1 : slope > LEVEL;
+// Falling, level or rising: -1, 0, 1.
+static int turnOf(Probe probe) {
+	return probe.slope < -LEVEL ? -1 : probe.slope > LEVEL;
+}
+
+// A place between two where the distance falls and rises, at which it is level or least: where the lines through both
+// ends meet. That is the place itself if the edge crosses from one face to another there.
+static Probe bottomOf(const Edge* edge, Probe lower, Probe upper) {
+	double exact = EXACT * (upper.t - lower.t) * edge->length;
+	Probe middle = lower;
+	for (int i = 0; i < TRIES; ++i) {
+		double span = upper.t - lower.t, drop = (lower.distance - upper.distance) / edge->length;
+		double part = (upper.slope * span + drop) / (upper.slope - lower.slope);
+		part = knClamp(part, ASIDE * span, (1.0 - ASIDE) * span);
+		middle = probeAt(edge, lower.t + part);
+		double least = lower.distance + lower.slope * part * edge->length;
+		int turn = turnOf(middle);
+		if (turn == 0 || knAbs(middle.distance - least) <= exact) {
+			break;
+		}
+		if (turn < 0) {
+			lower = middle;
+		} else {
+			upper = middle;
+		}
+	}
+	return middle;
 }
 
 // The place in [lower, upper] where the slope stops falling (side -1), or starts to rise (side 1).
-static double turnOf(const Edge* edge, double lower, double upper, int side) {
+static double endOf(const Edge* edge, double lower, double upper, int side) {
 	for (int i = 0; i < SPLITS; ++i) {
 		double middle = 0.5 * (lower + upper);
-		int slope = slopeAt(edge, middle);
-		bool before = side < 0 ? slope < 0 : slope <= 0;
+		int turn = turnOf(probeAt(edge, middle));
+		bool before = side < 0 ? turn < 0 : turn <= 0;
 		lower = before ? middle : lower;
 		upper = before ? upper : middle;
 	}
@@ -163,7 +210,7 @@ static void collideAt(const Edge* edge, double t, int end) {
 	const knTarget* target = edge->walk->target;
 	knVec3 point = knMulAdd(edge->from, t, edge->along);
 	knTouch touch;
-	if (t < AT_END || t > 1.0 - AT_END || !target->touch(target, point, edge->facing, &touch)) {
+	if (t < AT_END || t > 1.0 - AT_END || !target->touch(target, point, edge->facing, NULL, &touch)) {
 		return;
 	}
 	if (touch.separation < 0.0 && touch.triangle >= 0) {
@@ -177,20 +224,30 @@ static void collideAt(const Edge* edge, double t, int end) {
 	knContactSink_Add(edge->walk->sink, point, &touch, knMeshFeature(edge->walk->kind + 1, id, end));
 }
 
-// A piece whose slope falls at its lower end or rises at its upper one.
-static void collidePiece(const Edge* edge, double lower, double upper, int slopeLower, int slopeUpper) {
-	if (slopeLower < 0 && slopeUpper > 0) {
-		double first = turnOf(edge, lower, upper, -1), last = turnOf(edge, first, upper, 1);
-		if (last - first < ONE_END * (upper - lower)) {
-			collideAt(edge, 0.5 * (first + last), 0);
-		} else {
-			collideAt(edge, first, 0);
-			collideAt(edge, last, 1);
-		}
-	} else if (slopeLower < 0 && slopeUpper == 0) {
-		collideAt(edge, turnOf(edge, lower, upper, -1), 0);
-	} else if (slopeLower == 0 && slopeUpper > 0) {
-		collideAt(edge, turnOf(edge, lower, upper, 1), 1);
+// A piece whose slope falls at its lower end and rises at its upper one: its bottom is a point or a stretch.
+static void collideHollow(const Edge* edge, Probe lower, Probe upper) {
+	Probe bottom = bottomOf(edge, lower, upper);
+	double half = 0.5 * ONE_END * (upper.t - lower.t);
+	double before = knMax(lower.t, bottom.t - half), after = knMin(upper.t, bottom.t + half);
+	bool level = turnOf(bottom) == 0;
+	bool levelBefore = level && turnOf(probeAt(edge, before)) == 0;
+	bool levelAfter = level && turnOf(probeAt(edge, after)) == 0;
+	if (!levelBefore && !levelAfter) {
+		collideAt(edge, bottom.t, 0);
+		return;
+	}
+	collideAt(edge, levelBefore ? endOf(edge, lower.t, before, -1) : before, 0);
+	collideAt(edge, levelAfter ? endOf(edge, after, upper.t, 1) : after, 1);
+}
+
+static void collidePiece(const Edge* edge, Probe lower, Probe upper) {
+	int turnLower = turnOf(lower), turnUpper = turnOf(upper);
+	if (turnLower < 0 && turnUpper > 0) {
+		collideHollow(edge, lower, upper);
+	} else if (turnLower < 0 && turnUpper == 0) {
+		collideAt(edge, endOf(edge, lower.t, upper.t, -1), 0);
+	} else if (turnLower == 0 && turnUpper > 0) {
+		collideAt(edge, endOf(edge, lower.t, upper.t, 1), 1);
 	}
 }
 
@@ -220,18 +277,19 @@ static void collideEdge(const Walk* walk, int id) {
 	edge.right = e->right >= 0 ? knMulMV(&walk->R, mesh->faceNormals[e->right]) : edge.left;
 	edge.facing = knNormalize(knAdd(edge.left, edge.right));
 
-	int pieces = countPieces(&edge), slopeLower = 0;
-	bool known = false; // slopeLower
+	int pieces = countPieces(&edge);
+	Probe first = { 0 };
+	bool known = false; // `first`
 	for (edge.piece = 0; edge.piece < pieces; ++edge.piece) {
 		double lower = (double)edge.piece / pieces, upper = (double)(edge.piece + 1) / pieces;
 		if (pieces > 1 && !mayReach(&edge, lower, upper)) {
 			known = false;
 			continue;
 		}
-		slopeLower = known ? slopeLower : slopeAt(&edge, lower);
-		int slopeUpper = slopeAt(&edge, upper);
-		collidePiece(&edge, lower, upper, slopeLower, slopeUpper);
-		slopeLower = slopeUpper;
+		first = known ? first : probeAt(&edge, lower);
+		Probe last = probeAt(&edge, upper);
+		collidePiece(&edge, first, last);
+		first = last;
 		known = true;
 	}
 }

@@ -12,6 +12,7 @@
 #define BLOCK_ITEMS 4096
 #define BLOCK_POINTS (BLOCK_ITEMS * KN_PAIR_MAX_POINTS) // or one item's
 #define ITEMS_PER_TASK 32
+#define AHEAD 8 // items
 
 typedef struct NarrowJob {
 	knCollider* collider;
@@ -32,8 +33,7 @@ static knPairInput makeInput(const knCollider* c, const knMovedFrame* moved, knP
 }
 
 static bool hasParts(const knCollider* c, knPairKey key) {
-	return c->shapes[knPairKey_A(key)].geom->kind == KN_GEOM_COMPOUND ||
-		   c->shapes[knPairKey_B(key)].geom->kind == KN_GEOM_COMPOUND;
+	return c->kinds[knPairKey_A(key)] == KN_GEOM_COMPOUND || c->kinds[knPairKey_B(key)] == KN_GEOM_COMPOUND;
 }
 
 // Puts the contacts of the last knCollide aside before others are written in their place.
@@ -100,8 +100,9 @@ static knStatus listItems(knCollider* c, const knMovedFrame* moved) {
 	return status;
 }
 
-static knGeomKind kindOfPart(const knGeom* geom, int child) {
-	return geom->kind == KN_GEOM_COMPOUND ? geom->children[child].geom->kind : geom->kind;
+static knGeomKind kindOfPart(const knCollider* c, int shape, int child) {
+	bool parts = c->kinds[shape] == KN_GEOM_COMPOUND;
+	return parts ? c->shapes[shape].geom->children[child].geom->kind : (knGeomKind)c->kinds[shape];
 }
 
 // Points that an item may have.
@@ -110,8 +111,20 @@ static int roomOf(const knCollider* c, const knNarrowItem* item) {
 		return 0;
 	}
 	knPairKey key = c->candidates.items[item->candidate];
-	return knPair_MaxPoints(kindOfPart(c->shapes[knPairKey_A(key)].geom, item->childA),
-							kindOfPart(c->shapes[knPairKey_B(key)].geom, item->childB));
+	return knPair_MaxPoints(kindOfPart(c, knPairKey_A(key), item->childA),
+							kindOfPart(c, knPairKey_B(key), item->childB));
+}
+
+// Shapes of pairs lie anywhere in memory: asks for those of an item that is due soon.
+static void fetchAhead(const knCollider* c, int item) {
+	if (item + AHEAD < c->narrowItems.count) {
+		knPairKey key = c->candidates.items[c->narrowItems.items[item + AHEAD].candidate];
+		int a = knPairKey_A(key), b = knPairKey_B(key);
+		__builtin_prefetch(&c->worlds[a]);
+		__builtin_prefetch(&c->worlds[b]);
+		__builtin_prefetch(&c->shapes[a]);
+		__builtin_prefetch(&c->shapes[b]);
+	}
 }
 
 static void testItems(int begin, int end, int worker, void* argument) {
@@ -120,6 +133,7 @@ static void testItems(int begin, int end, int worker, void* argument) {
 	knCollider* c = job->collider;
 	for (int slot = begin; slot < end; ++slot) {
 		const knNarrowItem* item = &c->narrowItems.items[job->first + slot];
+		fetchAhead(c, job->first + slot);
 		if (item->childA == KN_REUSED) {
 			continue;
 		}

@@ -42,7 +42,7 @@ static void collideVertices(const OverMesh* over, const knVec3* vertices, int co
 		}
 		knVec3 facing = knRotate(over->frame.q, knNormalize(knSub(vertices[i], center)));
 		knTouch touch;
-		if (over->target->touch(over->target, point, facing, &touch)) {
+		if (over->target->touch(over->target, point, facing, NULL, &touch)) {
 			knContactSink_Add(over->sink, point, &touch, knMeshFeature(KN_FEATURE_OTHER_VERTEX, i, 0));
 		}
 	}
@@ -153,7 +153,8 @@ static bool collideLine(const OverMesh* over, const knGeom* geom) {
 	double depth = 0.0;
 	for (int i = -LINE_SAMPLES; i <= LINE_SAMPLES; ++i) {
 		knVec3 point = knMulAdd(middle, (double)i / LINE_SAMPLES, line);
-		double distance = target->probe(target, point, &found);
+		knMeshHit hit;
+		double distance = target->probe(target, point, &found, &hit);
 		if (distance < depth) {
 			depth = distance;
 			deepest = point;

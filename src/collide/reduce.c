@@ -15,6 +15,7 @@ static const double directions[KN_REDUCE_DIRECTIONS][2] = {
 void knReducer_Init(knReducer* reducer, double size) {
 	reducer->size = size;
 	reducer->count = 0;
+	reducer->deepestCount = 0;
 }
 
 // The first cluster that the point fits into; else a new one; else, with all taken, that of the nearest normal.
@@ -48,7 +49,24 @@ static double scoreOf(const knCluster* cluster, const knContactPoint* point, int
 	return along - GAP_PENALTY * knMax(0.0, point->separation);
 }
 
+static void addDeepest(knReducer* reducer, const knContactPoint* point) {
+	int place = reducer->deepestCount;
+	double slack = SLACK * reducer->size;
+	while (place > 0 && point->separation < reducer->deepest[place - 1].separation - slack) {
+		place -= 1;
+	}
+	if (place == KN_REDUCE_DEEPEST) {
+		return;
+	}
+	reducer->deepestCount += reducer->deepestCount < KN_REDUCE_DEEPEST;
+	for (int i = reducer->deepestCount - 1; i > place; --i) {
+		reducer->deepest[i] = reducer->deepest[i - 1];
+	}
+	reducer->deepest[place] = *point;
+}
+
 void knReducer_Add(knReducer* reducer, const knContactPoint* point) {
+	addDeepest(reducer, point);
 	bool fresh;
 	knCluster* cluster = findCluster(reducer, point, &fresh);
 	if (fresh) {
@@ -98,6 +116,17 @@ int knReducer_Finish(const knReducer* reducer, knContactPoint points[KN_MESH_MAX
 			if (isNew(reducer, points, count, point)) {
 				points[count++] = *point;
 			}
+		}
+	}
+	// what lies no deeper than all of these adds nothing to them
+	double shallowest = -INFINITY;
+	for (int i = 0; i < count; ++i) {
+		shallowest = knMax(shallowest, points[i].separation);
+	}
+	double enough = shallowest - SLACK * reducer->size;
+	for (int i = 0; i < reducer->deepestCount && count < KN_MESH_MAX_POINTS; ++i) {
+		if (reducer->deepest[i].separation < enough && isNew(reducer, points, count, &reducer->deepest[i])) {
+			points[count++] = reducer->deepest[i];
 		}
 	}
 	return count;

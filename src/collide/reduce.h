@@ -2,14 +2,16 @@
 //
 // Contacts with about the same normal and not too far apart form a cluster; of each the deepest is kept and the
 // farthest in eight directions along the surface, which is the support polygon as far as eight points can tell
-// it. A gap counts against a point, so that what touches goes before what only comes close. No allocation; the
-// outcome depends on the order of contacts, which callers keep fixed.
+// it. A gap counts against a point, so that what touches goes before what only comes close. Of all of them together
+// the deepest are kept as well: what is round touches inside of that polygon, and a contact that comes and goes makes
+// a body at rest tremble. No allocation; the outcome depends on the order of contacts, which callers keep fixed.
 #pragma once
 
 #include "collide/pair.h"
 
 #define KN_REDUCE_CLUSTERS 24
 #define KN_REDUCE_DIRECTIONS 8
+#define KN_REDUCE_DEEPEST 16
 
 typedef struct knCluster {
 	knVec3 normal, seed, u, v;
@@ -22,9 +24,11 @@ typedef struct knReducer {
 	double size; // of the smaller geometry
 	int count;
 	knCluster clusters[KN_REDUCE_CLUSTERS];
+	int deepestCount;
+	knContactPoint deepest[KN_REDUCE_DEEPEST]; // of all, sorted
 } knReducer;
 
 void knReducer_Init(knReducer* reducer, double size);
 void knReducer_Add(knReducer* reducer, const knContactPoint* point);
-// Writes what is kept, clusters in the order of their first contact; returns how many.
+// Writes what is kept, clusters in the order of their first contact, then the deepest of all; returns how many.
 int knReducer_Finish(const knReducer* reducer, knContactPoint points[KN_MESH_MAX_POINTS]);

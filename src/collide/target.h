@@ -30,10 +30,12 @@ struct knTarget {
 	bool flat;     // a plane: edges touch at their ends
 	knVec3 middle; // of the sampled geometry; a convex one is never behind a face of a surface
 	bool hasMiddle;
-	// signed distance and normal
-	double (*probe)(const knTarget* target, knVec3 point, knVec3* normal);
-	// the contact of a sample that looks along `facing`; false: none within the margin
-	bool (*touch)(const knTarget* target, knVec3 point, knVec3 facing, knTouch* touch);
+	// signed distance and normal, and of a solid mesh the closest point (else its triangle is -1)
+	double (*probe)(const knTarget* target, knVec3 point, knVec3* normal, knMeshHit* hit);
+	// the contact of a sample that looks along `facing`; false: none within the margin. `known` is what a probe of the
+	// point found, or NULL
+	bool (*touch)(const knTarget* target, knVec3 point, knVec3 facing, const knMeshHit* known,
+				  knTouch* touch);
 	// false if nothing within `radius` of the point can be within the margin
 	bool (*mayReach)(const knTarget* target, knVec3 center, double radius);
 };

@@ -85,13 +85,15 @@ static bool closestFacing(const knGeom* geom, knVec3 p, knVec3 facing, knClosest
 	return knIsFinite(best->distance);
 }
 
-static double probe(const knTarget* target, knVec3 point, knVec3* normal) {
+static double probe(const knTarget* target, knVec3 point, knVec3* normal, knMeshHit* hit) {
+	hit->triangle = -1;
 	knClosest closest = closestOn(target->geom, point);
 	*normal = closest.normal;
 	return closest.distance;
 }
 
-static bool touch(const knTarget* target, knVec3 point, knVec3 facing, knTouch* out) {
+static bool touch(const knTarget* target, knVec3 point, knVec3 facing, const knMeshHit* known, knTouch* out) {
+	(void)known; // closed forms are as quick
 	knClosest closest = closestOn(target->geom, point);
 	if (closest.distance >= target->margin) {
 		return false;

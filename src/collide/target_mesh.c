@@ -32,14 +32,17 @@ static double signedAt(const knMesh* mesh, const knMeshHit* hit, knVec3 point, k
 	return distance;
 }
 
-static double probe(const knTarget* target, knVec3 point, knVec3* normal) {
+static double probe(const knTarget* target, knVec3 point, knVec3* normal, knMeshHit* hit) {
 	if (target->mesh->field != NULL) {
 		knSdfSample sample = knSdf_Exact(target->mesh, point);
 		*normal = sample.normal;
+		*hit = sample.hit;
 		return sample.distance;
 	}
-	knMeshHit hit = knMesh_Closest(target->mesh, point, INFINITY);
-	return signedAt(target->mesh, &hit, point, normal);
+	// a surface's contacts are looked for within a reach
+	knMeshHit closest = knMesh_Closest(target->mesh, point, INFINITY);
+	hit->triangle = -1;
+	return signedAt(target->mesh, &closest, point, normal);
 }
 
 // The closest point, or none when the margin is out of the question.
@@ -80,8 +83,8 @@ static bool touchFacing(const knTarget* target, knVec3 point, knVec3 facing, boo
 	return !isBehind(target, hit.triangle);
 }
 
-static bool touch(const knTarget* target, knVec3 point, knVec3 facing, knTouch* out) {
-	knMeshHit hit = closestTo(target, point);
+static bool touch(const knTarget* target, knVec3 point, knVec3 facing, const knMeshHit* known, knTouch* out) {
+	knMeshHit hit = known != NULL && known->triangle >= 0 ? *known : closestTo(target, point);
 	if (hit.triangle < 0) {
 		return false;
 	}

@@ -38,6 +38,27 @@ static void test_corners_and_deepest_stay(void** state) {
 	}
 }
 
+// A round bottom over a plane: the lowest points stay, not only those around them that hardly come near. Without them
+// a body that came to rest on three of its vertices would lose them, sink, find them again and tremble.
+static void test_lowest_of_a_round_bottom_stay(void** state) {
+	(void)state;
+	knReducer reducer;
+	knReducer_Init(&reducer, 2.0);
+	for (int i = 0; i < 41 * 41; ++i) {
+		double x = 0.01 * (i % 41) - 0.2, y = 0.01 * (i / 41) - 0.2;
+		double gap = x * x + y * y;
+		knContactPoint point = pointAt(knV3(x, y, 0.0), knV3(0.0, 0.0, 1.0), gap, (uint64_t)i);
+		knReducer_Add(&reducer, &point);
+	}
+	knContactPoint kept[KN_MESH_MAX_POINTS];
+	int count = knReducer_Finish(&reducer, kept), low = 0;
+	for (int i = 0; i < count; ++i) {
+		low += kept[i].separation < 2.5e-4; // the middle and its eight neighbours
+	}
+	assert_int_equal(low, 9);
+	assert_true(count <= 25);
+}
+
 // However many and however wild: never more than the limit, no feature twice, the deepest of all among them.
 static void test_limit_holds(void** state) {
 	(void)state;
@@ -90,6 +111,7 @@ static void test_touching_points_go_before_near_ones(void** state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_corners_and_deepest_stay),
+		cmocka_unit_test(test_lowest_of_a_round_bottom_stay),
 		cmocka_unit_test(test_limit_holds),
 		cmocka_unit_test(test_touching_points_go_before_near_ones),
 	};

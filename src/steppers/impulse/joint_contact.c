@@ -239,13 +239,21 @@ static double listJoint(const knLawIsland* island, knLawEntry* entry) {
 	return worst;
 }
 
+// How much a unit impulse at the point changes the rate along it.
+static double ownRate(const knLawIsland* island, const knLawEntry* entry, knVec3 direction) {
+	knArticulationSolve* whole = &island->contacts->whole;
+	knTwist wrench = knMakeTwist(knZero3(), direction);
+	knJointPair pair = knSettle_PairOn(whole, entry->index, whole->u);
+	return knDotT(wrench, knJointPair_Response(&pair, wrench));
+}
+
 static double listPoint(const knLawIsland* island, knLawEntry* entry) {
 	const knJointContacts* contacts = island->contacts;
 	const knImpulsePoint* p = &contacts->step->points[contacts->points[entry->index - contacts->jointCount]];
 	knVec3 u = knImpulsePoint_Velocity(p, island->u);
 	const double softness = island->pushing ? PUSH_SOFTNESS : SOFTNESS, wrong = knDot(p->n, u) - p->target;
-	knLawRow* normal = addRow(island, entry, knMakeTwist(knZero3(), p->n),
-							  softness * knImpulsePoint_Response(contacts->step, p, p->n), wrong);
+	knLawRow* normal =
+		addRow(island, entry, knMakeTwist(knZero3(), p->n), softness * ownRate(island, entry, p->n), wrong);
 	normal->law = KN_LAW_RANGE;
 	normal->hi = (double)INFINITY;
 	if (island->pushing) {
@@ -254,8 +262,7 @@ static double listPoint(const knLawIsland* island, knLawEntry* entry) {
 	normal->lambda = p->jn;
 	entry->radius = p->mu * p->jn;
 	if (p->mu > 0.0) {
-		double soft = SOFTNESS * knMax(knImpulsePoint_Response(contacts->step, p, p->t1),
-									   knImpulsePoint_Response(contacts->step, p, p->t2));
+		double soft = SOFTNESS * knMax(ownRate(island, entry, p->t1), ownRate(island, entry, p->t2));
 		knLawRow* t1 = addRow(island, entry, knMakeTwist(knZero3(), p->t1), soft, knDot(p->t1, u));
 		knLawRow* t2 = addRow(island, entry, knMakeTwist(knZero3(), p->t2), soft, knDot(p->t2, u));
 		t1->law = t2->law = KN_LAW_DISC;
