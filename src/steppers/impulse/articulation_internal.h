@@ -236,7 +236,7 @@ int knJointBounds_Count(const knJoint* joint, const knJointState* state);
 void knJointBounds_List(const knJoint* joint, const knJointState* state, knJointBound* bounds);
 void knJointBounds_Begin(knArticulationSolve* solve, int i, const double* motorImpulse);
 void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted);
-// The same, all at once with contacts (joint_contact.c), in the dynamics phase: limits at the predicted poses; bound k
+// The same, all at once with contacts (joint_contact.c), in the dynamics phase: limits at the start poses; bound k
 // of the joint as a row, false: it has no part; a change of its impulse.
 typedef struct knBoundRow {
 	knTwist wrench; // world axes

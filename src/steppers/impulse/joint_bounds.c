@@ -304,9 +304,7 @@ void knJointBounds_Look(knArticulationSolve* solve, int i) {
 	if (hasLimits(solve, entry)) {
 		knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
 		knTwist V = knJointPair_Rate(&pair);
-		knQuat axes;
-		lookAtLimits(solve, entry, limitFrame(solve, entry, block, true, &axes),
-					 AT_LIMIT + solve->input.h * (knLength(V.ang) + knLength(V.lin)));
+		lookAtLimits(solve, entry, block->J, AT_LIMIT + solve->input.h * (knLength(V.ang) + knLength(V.lin)));
 	}
 }
 
@@ -314,7 +312,7 @@ bool knJointBounds_Row(const knArticulationSolve* solve, int i, int k, knBoundRo
 	const knSolveJoint* entry = &solve->joints[i];
 	const knJointBlock* block = &solve->blocks[i];
 	const knJointBound* bound = &solve->bounds[entry->boundBegin + k];
-	if (!takesPart(solve, bound, true)) {
+	if (!takesPart(solve, bound, false)) {
 		return false;
 	}
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
@@ -324,7 +322,7 @@ bool knJointBounds_Row(const knArticulationSolve* solve, int i, int k, knBoundRo
 	out->lo = bound->lo;
 	out->hi = bound->hi;
 	double rate = knDotT(out->wrench, knJointPair_Rate(&pair));
-	out->residual = bound->part == KN_BOUND_LIMIT ? limitResidual(solve, bound, rate, true)
+	out->residual = bound->part == KN_BOUND_LIMIT ? limitResidual(solve, bound, rate, false)
 												  : rate + bound->bias + bound->gamma * bound->lambda;
 	return true;
 }
