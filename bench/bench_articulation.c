@@ -1,6 +1,7 @@
 // knuckle bench articulation: the joints of the impulse stepper (Weinstein et al. 2006). With --out FOLDER the curves become SVGs.
 //
-//   joint_error_*    worst joint error over time with 5, 9 and 15 sweeps, and with the published scheme
+//   joint_error_*    worst joint error over time with 5, 9 and 15 sweeps, with the published scheme, and without
+//                    pre-stabilization
 //   push             figure 10 of the paper: where the ball is after the joint is closed before, or after, bodies move
 //   articulation     share of the step that joints cost: the same scene with and without its joints
 //   growth           ms per step against bodies and against contacts at four sizes, with the exponents
@@ -70,6 +71,7 @@ static const struct Setting {
 	{ "9 sweeps", { "articulation=sweep", "sweeps=9", NULL } },
 	{ "15 sweeps", { "articulation=sweep", "sweeps=15", NULL } },
 	{ "published, 9", { "articulation=sweep", "sweeps=9", "scheme=paper", NULL } },
+	{ "9, velocities alone", { "articulation=sweep", "sweeps=9", "prestabilize=0", NULL } },
 };
 
 #define SETTING_COUNT ((int)(sizeof(settings) / sizeof(settings[0])))

@@ -1,5 +1,5 @@
-// Articulated models in JSON: links with joints, masses and a state (docs/methods/dynamics.md). Parsed by cJSON; every
-// value is checked, and a complaint names the place: "links[3].mass".
+// Articulated models in JSON: links with joints, masses and a state (docs/methods/dynamics.md). Parsed by cJSON;
+// every value is checked, and a complaint names the place: "links[3].mass".
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -180,8 +180,8 @@ static int filePlace(knJointKind kind, int k) {
 	return kind == KN_JOINT_FREE ? (k + 3) % 6 : k;
 }
 
-// Where a link's numbers start in the file: behind those of the link before, unless the file says otherwise. `used` marks
-// what is taken, so that no number serves twice.
+// Where a link's numbers start in the file: behind those of the link before, unless the file says otherwise. `used`
+// marks what is taken, so that no number serves twice.
 static int readOffset(Reader* reader, const cJSON* link, int index, const char* name, int next, int count,
 					  int total, unsigned char* used) {
 	char place[48];
@@ -321,8 +321,8 @@ static void parseError(Reader* reader, const char* text, const char* end) {
 	nameFile(reader, line, column);
 }
 
-// NaN and Infinity are not JSON, but some programs write them. They become empty texts, so that the place that wants a number
-// complains by its name.
+// NaN and Infinity are not JSON, but some programs write them. They become empty texts, so that the place that wants
+// a number complains by its name.
 static void blankNoNumbers(char* text) {
 	static const char* const words[] = { "NaN", "-NaN", "Infinity", "-Infinity" };
 	bool inText = false;

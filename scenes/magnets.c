@@ -12,7 +12,7 @@
 
 #define UNIT 0.03 // of the glyphs' cell
 #define STROKE_HALF 0.013
-#define HALF_THICKNESS 0.015
+#define HALF_THICKNESS 0.03
 #define COLUMN 0.19
 #define ROW 0.26
 #define PER_ROW 15

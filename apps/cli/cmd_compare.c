@@ -13,6 +13,7 @@
 
 #define MAX_RUNS 8
 #define JITTER_TIME 0.8
+#define SHAKING_TIME 0.7
 #define SHOTS 4
 #define SHOT_FRAMES 10 // between looks, and until the first
 #define MOVED 0.05     // m
@@ -69,6 +70,9 @@ typedef struct Run {
 	double *time, *stepMs, *energy, *displacement; // one array, `capacity` each
 
 	// roof-tower
+	double blockTime; // s, the last at which it was not there
+	double
+		shaking; // m/s, the fastest brick between SHAKING_TIME after the block came and the shot; NAN: too short
 	int64_t shotStep; // when the ball was first seen; -1: not yet
 	int bodyCount;
 	knVec3* places; // at that time
@@ -126,6 +130,23 @@ static void drawCrack(const Run* run, const knWorld* world, int frames) {
 	free(memory);
 }
 
+// The block has landed, the ball has not come: what moves now, shakes.
+static void watchShaking(Run* run, const knWorld* world) {
+	const knModel* model = knWorld_Model(world);
+	bool landed = !KN_ID_IS_NULL(knScene_FindBody(knModel_Scene(model), "block"));
+	if (!landed || run->shotStep >= 0) {
+		run->blockTime = landed ? run->blockTime : knWorld_Time(world);
+		return;
+	}
+	if (knWorld_Time(world) > run->blockTime + SHAKING_TIME) {
+		double fastest = 0.0;
+		for (int i = 0; i < knModel_BodyCount(model) - 1; ++i) { // the block came last
+			fastest = knMax(fastest, knLength(knWorld_BodyVelocity(world, knModel_BodyAt(model, i))));
+		}
+		run->shaking = isnan(run->shaking) ? fastest : knMax(run->shaking, fastest);
+	}
+}
+
 static void watchShot(Run* run, const knWorld* world, int64_t step) {
 	const knModel* model = knWorld_Model(world);
 	int count = knModel_BodyCount(model);
@@ -170,13 +191,14 @@ static void watch(knWorld* world, int64_t step, void* context) {
 	const char* scene = knScene_GetDef(knModel_Scene(knWorld_Model(world)))->name;
 	if (scene != NULL && strcmp(scene, "roof-tower") == 0) {
 		watchShot(run, world, step);
+		watchShaking(run, world);
 	}
 }
 
 // --- running ---------------------------------------------------------------------------------------------------
 
 static bool beginRun(Run* run, const char* name, int64_t steps, const char* figures) {
-	*run = (Run){ .name = name, .jitter = NAN, .shotStep = -1, .figures = figures };
+	*run = (Run){ .name = name, .jitter = NAN, .shaking = NAN, .shotStep = -1, .figures = figures };
 	cliMeasures_Begin(&run->measures);
 	run->capacity = steps + 1 < (1 << 20) ? steps + 1 : 1 << 20;
 	run->time = calloc(4 * (size_t)run->capacity, sizeof(double));
@@ -311,6 +333,11 @@ static void printRow(const char* label, const Run* runs, int count, CellFn* fn, 
 	puts("");
 }
 
+static double shakingOf(const Run* run, int which) {
+	(void)which;
+	return run->shaking;
+}
+
 static double movedAt(const Run* run, int shot) {
 	return run->shotStep >= 0 ? (double)run->shots[shot].moved : NAN;
 }
@@ -350,6 +377,9 @@ static void printTable(const Compare* compare, const Run* runs) {
 	}
 	for (int c = 0; c < runs[0].measures.checks.count; ++c) {
 		printRow(runs[0].measures.checks.names[c], runs, count, checkAt, c);
+	}
+	if (!isnan(runs[0].shaking)) {
+		printRow("shaking, fastest brick, m/s", runs, count, shakingOf, 0);
 	}
 	for (int s = 0; s < SHOTS && runs[0].shotStep >= 0; ++s) {
 		char label[64];

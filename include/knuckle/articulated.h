@@ -1,15 +1,17 @@
 // Dynamics of articulated trees in joint coordinates, as pure functions: usable without a world, without a stepper.
 //
-// A tree is links numbered so that a parent comes before its children; each hangs on its parent (or on the base, which
-// is the world) by one joint of the vocabulary. A free joint makes a floating base. q holds the joints' coordinates and
-// v their velocities in the order of links; v is what knJointKind says: S(q) v is the child's velocity relative to the
-// parent at the joint, in the child joint frame's axes. Torques tau are dual to v; qdd is the rate of v.
+// A tree is links numbered so that a parent comes before its children; each hangs on its parent (or on the base: the
+// world, or a frame that moves) by one joint of the vocabulary. A free joint makes a floating base. q holds the
+// joints' coordinates and v their velocities in the order of links; v is what knJointKind says: S(q) v is the child's
+// velocity relative to the parent at the joint, in the child joint frame's axes. Torques tau are dual to v; qdd is
+// the rate of v.
 //
 //   H(q) qdd + C(q, v) = tau + sum of J^T f        C holds gravity
 //
 //   knTree_ForwardDynamics   qdd (articulated-body method)         knTree_MassMatrix   H (composite bodies)
 //   knTree_InverseDynamics   tau (Newton and Euler, recursively)   knTree_Respond      dv after impulses
-//   knTree_CollisionMatrix   K of a contact between links or with the world
+//   knTree_CollisionMatrix   K of a contact between links or with the base
+//   knTreeLagrange           a baseline that also takes loops      knLinkageSet        the trees of a model
 //
 // All scratch lives in a knTreeWork, so that no call allocates and any number of threads can share a tree. Results
 // depend only on the tree, not on how its links are numbered (beyond rounding).
@@ -32,8 +34,8 @@ typedef struct knTreeLink {
 	knMassProps mass;    // in this link's frame; inertia about the centre
 } knTreeLink;
 
-// KN_BAD_DATA, naming the link: parents that do not come first, masses that are not positive, inertias that no body can
-// have, frames or numbers that are not finite.
+// KN_BAD_DATA, naming the link: parents that do not come first, masses that are not positive, inertias that no body
+// can have, frames or numbers that are not finite.
 KN_API knTree* knTree_Create(const knTreeLink* links, int count, const knAllocator* allocator,
 							 knError* error);
 KN_API void knTree_Destroy(knTree* tree);
@@ -69,9 +71,10 @@ KN_API double knTree_PotentialEnergy(const knTree* tree, const knTreeWork* work,
 // Linear momentum, and angular momentum about `point`.
 KN_API knTwist knTree_Momentum(const knTree* tree, const knTreeWork* work, knVec3 point);
 
-// The other way round: coordinates and velocities from the links' frames in the world and the velocities of their origins
-// (as knTree_LinkFrame, knTree_LinkVelocity). q holds earlier coordinates, from which turns are counted on
-// (knTree_NeutralCoordinates to begin with). What the joints do not allow is left out. Only the base is read from `work`.
+// The other way round: coordinates and velocities from the links' frames in the world and the velocities of their
+// origins (as knTree_LinkFrame, knTree_LinkVelocity). q holds earlier coordinates, from which turns are counted on
+// (knTree_NeutralCoordinates to begin with). What the joints do not allow is left out. Only the base is read from
+// `work`.
 KN_API void knTree_ReadLinks(const knTree* tree, const knTreeWork* work, const knFrame* frames,
 							 const knTwist* velocities, double* q, double* v);
 
@@ -84,16 +87,16 @@ KN_API void knTree_InverseDynamics(const knTree* tree, knTreeWork* work, const d
 								   const double* qdd, const knTwist* forces, knVec3 gravity, double* tau);
 // H, nv x nv, row-major, both triangles.
 KN_API void knTree_MassMatrix(const knTree* tree, knTreeWork* work, const double* q, double* H);
-// H = L^T D L in place (strict lower triangle and diagonal), without fill: only entries of rows on a path to the root.
-// False if H is not definite.
+// H = L^T D L in place (strict lower triangle and diagonal), without fill: only entries of rows on a path to the
+// root. False if H is not definite.
 KN_API bool knTree_FactorMassMatrix(const knTree* tree, double* H);
 // x <- H^-1 x with those factors.
 KN_API void knTree_SolveMassMatrix(const knTree* tree, const double* H, double* x);
 
 // --- derivatives -----------------------------------------------------------------------------------------
 
-// Derivatives by q are by a step of knTree_Integrate, one velocity coordinate at a time: for quaternions, tangents. Forces on
-// links keep their direction and stay at their links' origins. All matrices are nv x nv, row-major.
+// Derivatives by q are by a step of knTree_Integrate, one velocity coordinate at a time: for quaternions, tangents.
+// Forces on links keep their direction and stay at their links' origins. All matrices are nv x nv, row-major.
 KN_API void knTree_InverseDynamicsDerivatives(const knTree* tree, knTreeWork* work, const double* q,
 											  const double* v, const double* qdd, const knTwist* forces,
 											  knVec3 gravity, double* byQ, double* byV);
@@ -137,8 +140,8 @@ typedef struct knTreePoint {
 	knVec3 point;
 } knTreePoint;
 
-// The inverse of the inertia that `count` points show (operational space): J H^-1 J^T, 6 count x 6 count, row-major, J the
-// points' knTree_Jacobian stacked.
+// The inverse of the inertia that `count` points show (operational space): J H^-1 J^T, 6 count x 6 count, row-major,
+// J the points' knTree_Jacobian stacked.
 KN_API void knTree_OperationalInverse(const knTree* tree, const knTreeWork* work, const knTreePoint* points,
 									  int count, double* inverse);
 
@@ -154,9 +157,9 @@ typedef struct knTreeLoop {
 	knCustomJoint custom; // KN_JOINT_CUSTOM only
 } knTreeLoop;
 
-// Newton's and Euler's equations of every link with a multiplier for every locked direction of every joint, factored as one
-// block-sparse matrix: time and memory are linear on trees, and joints may close loops. It shares no recursion with
-// the functions above.
+// Newton's and Euler's equations of every link with a multiplier for every locked direction of every joint, factored
+// as one block-sparse matrix: time and memory are linear on trees, and joints may close loops. It shares no recursion
+// with the functions above.
 typedef struct knTreeLagrange knTreeLagrange;
 
 KN_API knTreeLagrange* knTreeLagrange_Create(const knTree* tree, const knTreeLoop* loops, int loopCount,
@@ -205,10 +208,10 @@ typedef struct knLinkage {
 
 typedef struct knLinkageSet knLinkageSet;
 
-// Every dynamic body belongs to exactly one linkage, alone if no joint holds it. The spanning tree is found breadth first
-// from the base (fixed before kinematic), or from the first body that is nobody's child; joints are taken in their order, free
-// ones last. Disabled joints do not count. Joints marked `loop` and custom joints, which have no coordinates,
-// are loop joints always; bodies that only those hold together are several roots of one linkage.
+// Every dynamic body belongs to exactly one linkage, alone if no joint holds it. The spanning tree is found breadth
+// first from the base (fixed before kinematic), or from the first body that is nobody's child; joints are taken in
+// their order, free ones last. Disabled joints do not count. Joints marked `loop` and custom joints, which have no
+// coordinates, are loop joints always; bodies that only those hold together are several roots of one linkage.
 KN_API knLinkageSet* knLinkageSet_Create(const knModel* model, const knAllocator* allocator, knError* error);
 KN_API void knLinkageSet_Destroy(knLinkageSet* set);
 KN_API int knLinkageSet_Count(const knLinkageSet* set);

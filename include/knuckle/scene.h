@@ -33,8 +33,9 @@ typedef struct knBodyDef {
 	double gravityScale;   // 1
 	double linearDamping;  // 1/s, velocity decays as exp(-c t); 0
 	double angularDamping; // 1/s; 0
-	bool fast;             // must not tunnel: continuous collision where the stepper offers it
-	uint32_t color;        // 0xRRGGBB, 0: chosen by the viewer
+	bool fast; // must not tunnel: followed along its way in every step (docs/collision.md). Bodies without
+			   // joints that move farther than their size in a step are so even if this is false
+	uint32_t color; // 0xRRGGBB, 0: chosen by the viewer
 	void* userData;
 } knBodyDef;
 

@@ -1,8 +1,8 @@
-// Analytic derivatives of inverse and forward dynamics, in spatial vectors about one point O, world axes (after Carpentier and
-// Mansard 2018, with joints of several coordinates).
+// Analytic derivatives of inverse and forward dynamics, in spatial vectors about one point O, world axes (after
+// Carpentier and Mansard 2018, with joints of several coordinates).
 //
-// J_k is column k of the Jacobian. Moving coordinate k moves all beyond it, so that every J_c beyond changes by J_k x J_c. With
-// vb, ab the velocity and acceleration of what k hangs on, and sums (composites) over a subtree
+// J_k is column k of the Jacobian. Moving coordinate k moves all beyond it, so that every J_c beyond changes by J_k x
+// J_c. With vb, ab the velocity and acceleration of what k hangs on, and sums (composites) over a subtree
 //
 //   W_k = vb x J_k,  Z_k = ab x J_k + vb x W_k,  Y_k = dJ_k/dt + W_k
 //   row c beyond k:   dtau_c/dq_k = J_c.(I Z_k + B W_k)               sums over the subtree of c
@@ -14,16 +14,9 @@
 //
 // Forces of the user keep their direction: they add E x, the turning they lack, to B's place. Then H dqdd = -dtau.
 #include "articulated/tree.h"
+#include "core/spatial.h"
 
 // --- spatial vectors -------------------------------------------------------------------------------------
-
-static knTwist crossMotion(knTwist a, knTwist b) {
-	return (knTwist){ knCross(a.ang, b.ang), knAdd(knCross(a.ang, b.lin), knCross(a.lin, b.ang)) };
-}
-
-static knTwist crossForce(knTwist a, knTwist f) {
-	return (knTwist){ knAdd(knCross(a.ang, f.ang), knCross(a.lin, f.lin)), knCross(a.ang, f.lin) };
-}
 
 static knTwist toTwist(const knLanes* ang, const knLanes* lin) {
 	return (knTwist){ knLanes_ToVec(*ang), knLanes_ToVec(*lin) };
@@ -94,11 +87,11 @@ static void describeColumns(const knTree* tree, knTreeWork* work, int i, const d
 		int at = node->vOffset + k;
 		knTreeMotion S = knTree_Column(tree, work, i, k);
 		knTwist J = motionAtO(toTwist(&S.ang, &S.lin), fromO(work, i));
-		knTwist W = crossMotion(vb, J), rate = group ? crossMotion(own, J) : W;
+		knTwist W = knCrossMotion(vb, J), rate = group ? knCrossMotion(own, J) : W;
 		knTreeColumn* column = &work->columns[at];
 		column->J = J;
 		column->W = W.ang;
-		column->Z = knAddT(crossMotion(ab, J), crossMotion(vb, W));
+		column->Z = knAddT(knCrossMotion(ab, J), knCrossMotion(vb, W));
 		column->Y = knAddT(rate, W);
 		if (!group) {
 			ab = knMulAddT(knMulAddT(ab, qdd[at], J), v[at], W);
@@ -107,48 +100,51 @@ static void describeColumns(const knTree* tree, knTreeWork* work, int i, const d
 	}
 }
 
-// The link's own share of all sums.
-static void describeLink(const knTree* tree, knTreeWork* work, int i, const knTwist* forces) {
-	const knTreeNode* node = &tree->nodes[i];
-	knTreeSums* sums = &work->sums[i];
+// A rigid link about O: A - [h][o] - [o][h] - m [o][o], h + m o.
+static void describeInertia(const knTreeWork* work, int i, double mass, knTreeSums* sums) {
 	knVec3 at = fromO(work, i), arm = knLanes_ToVec(work->rigid[i].h);
-	knTwist v = motionAtO(toTwist(&work->velocity[i].ang, &work->velocity[i].lin), at);
-	knVec3 f = knLanes_ToVec(work->force[i].f), n = knLanes_ToVec(work->force[i].n);
-
-	// about O: A - [h][o] - [o][h] - m [o][o]
-	knMat33 o = knSkew(at), h = knSkew(arm), product = knMulMM(&h, &o), other = knMulMM(&o, &h),
-			square = knMulMM(&o, &o);
-	knMat33 shift = knAddMM(&product, &other);
-	square = knScaleM(node->mass, &square);
+	knMat33 o = knSkew(at), h = knSkew(arm), ho = knMulMM(&h, &o), oh = knMulMM(&o, &h), oo = knMulMM(&o, &o);
+	knMat33 shift = knAddMM(&ho, &oh), square = knScaleM(mass, &oo), A = knLanes_ToMat(&work->rigid[i].A);
 	shift = knAddMM(&shift, &square);
 	shift = knScaleM(-1.0, &shift);
-	knMat33 A = knLanes_ToMat(&work->rigid[i].A);
-	sums->mass = node->mass;
-	sums->h = knMulAdd(arm, node->mass, at);
+	sums->mass = mass;
+	sums->h = knMulAdd(arm, mass, at);
 	sums->A = knAddMM(&A, &shift);
-	sums->F = (knTwist){ knAdd(n, knCross(at, f)), f };
+}
 
-	// 2 ([w] (A - tr/2) - [h][u]), 2 p
+// B: 2 ([w] (A - tr/2) - [h][u]), 2 p
+static knTreeTurning velocityTurning(const knTreeSums* sums, knTwist v) {
 	double half = 0.5 * (sums->A.cx.x + sums->A.cy.y + sums->A.cz.z);
-	knMat33 less = knDiagonal33(-half, -half, -half), E = knAddMM(&sums->A, &less), w = knSkew(v.ang),
-			u = knSkew(v.lin);
-	h = knSkew(sums->h);
+	knMat33 less = knDiagonal33(-half, -half, -half), E = knAddMM(&sums->A, &less);
+	knMat33 w = knSkew(v.ang), u = knSkew(v.lin), h = knSkew(sums->h);
 	knMat33 wE = knMulMM(&w, &E), hu = knMulMM(&h, &u);
 	hu = knScaleM(-1.0, &hu);
 	knMat33 T = knAddMM(&wE, &hu);
-	knVec3 p = knAdd(knScale(node->mass, v.lin), knCross(v.ang, sums->h));
-	sums->B = (knTreeTurning){ knScaleM(2.0, &T), knScale(2.0, p) };
+	knVec3 p = knAdd(knScale(sums->mass, v.lin), knCross(v.ang, sums->h));
+	return (knTreeTurning){ knScaleM(2.0, &T), knScale(2.0, p) };
+}
 
-	// x x n + o x (x x f), x x f
-	sums->E = (knTreeTurning){ knScaleM(0.0, &T), knZero3() };
+// E: x x n + o x (x x f), x x f
+static knTreeTurning forceTurning(knVec3 o, knTwist force) {
+	knMat33 moment = knSkew(force.ang), across = knSkew(o), f = knSkew(force.lin);
+	knMat33 turned = knMulMM(&across, &f), sum = knAddMM(&moment, &turned);
+	return (knTreeTurning){ knScaleM(-1.0, &sum), force.lin };
+}
+
+// The link's own share of all sums.
+static void describeLink(const knTree* tree, knTreeWork* work, int i, const knTwist* forces) {
+	knTreeSums* sums = &work->sums[i];
+	knVec3 at = fromO(work, i);
+	knTwist asked = toTwist(&work->force[i].n, &work->force[i].f);
+	describeInertia(work, i, tree->nodes[i].mass, sums);
+	sums->F = (knTwist){ knAdd(asked.ang, knCross(at, asked.lin)), asked.lin };
+	sums->B = velocityTurning(sums, motionAtO(toTwist(&work->velocity[i].ang, &work->velocity[i].lin), at));
+	sums->E = (knTreeTurning){ knDiagonal33(0.0, 0.0, 0.0), knZero3() };
 	if (forces != NULL) {
-		knFrame frame = knTree_LinkFrame(tree, work, i);
-		knVec3 origin = knSub(frame.p, knLanes_ToVec(work->origin[0])), force = forces[i].lin;
-		knTwist applied = { knAdd(forces[i].ang, knCross(origin, force)), force };
-		knMat33 moment = knSkew(forces[i].ang), across = knSkew(origin), fx = knSkew(force);
-		knMat33 turned = knMulMM(&across, &fx), sum = knAddMM(&moment, &turned);
-		sums->E = (knTreeTurning){ knScaleM(-1.0, &sum), force };
-		sums->F = knSubT(sums->F, applied);
+		knVec3 o = knSub(knTree_LinkFrame(tree, work, i).p, knLanes_ToVec(work->origin[0]));
+		sums->E = forceTurning(o, forces[i]);
+		sums->F =
+			knSubT(sums->F, (knTwist){ knAdd(forces[i].ang, knCross(o, forces[i].lin)), forces[i].lin });
 	}
 }
 
@@ -177,7 +173,7 @@ static void fillEntries(const knTree* tree, const knTreeWork* work, int i, int k
 	// as column: what moving k changes in the forces of this subtree
 	knTwist moved = knAddT(inertiaMul(sums, mine->Z), turningMul(&sums->B, mine->W));
 	moved = knAddT(moved, turningMul(&sums->E, mine->J.ang));
-	knTwist carried = knAddT(moved, crossForce(mine->J, sums->F));
+	knTwist carried = knAddT(moved, knCrossForce(mine->J, sums->F));
 	knTwist driven = knAddT(inertiaMul(sums, mine->Y), turningMul(&sums->B, mine->J.ang));
 	// as row
 	knTwist IJ = inertiaMul(sums, mine->J);
@@ -250,8 +246,8 @@ bool knTree_ForwardDynamicsDerivatives(const knTree* tree, knTreeWork* work, con
 		out->byQ[k] = -out->byQ[k];
 		out->byV[k] = -out->byV[k];
 	}
-	knTree_SolveMassMatrixRows(tree, out->factors, out->byQ, nv);
-	knTree_SolveMassMatrixRows(tree, out->factors, out->byV, nv);
-	knTree_SolveMassMatrixRows(tree, out->factors, out->byTau, nv);
+	tree->kernel->solve(tree, out->factors, out->byQ, nv);
+	tree->kernel->solve(tree, out->factors, out->byV, nv);
+	tree->kernel->solve(tree, out->factors, out->byTau, nv);
 	return true;
 }

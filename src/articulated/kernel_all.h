@@ -11,5 +11,5 @@
 	{                                                                                                        \
 		.name = (title), .turns = takeTurns, .sweep = sweepLinks, .stiffen = stiffenLinks,                   \
 		.gather = gatherInertias, .spread = spreadMotions, .project = projectForces, .mass = fillMassMatrix, \
-		.respond = respondLinks, .collide = collideLinks, .operate = invertOperational,                      \
+		.solve = solveRows, .respond = respondLinks, .collide = collideLinks, .operate = invertOperational,  \
 	}

@@ -41,8 +41,8 @@ KN_LANES_INLINE void removeRank(knTreeInertia* I, const knTreeForce* U, const kn
 	I->C.z -= U->f * knLanes_Z(V->f);
 }
 
-// A hinge or slider. Everything is shifted to the parent's origin before the joint's own part is taken away, so that the
-// shift does not wait for the division.
+// A hinge or slider. Everything is shifted to the parent's origin before the joint's own part is taken away, so that
+// the shift does not wait for the division.
 KN_LANES_INLINE void reduceNarrow(const knTree* tree, knTreeWork* work, int i, const knTreeInertia* IA,
 								  const knTreeForce* p, double tau) {
 	bool hinge = knTreeNode_IsHinge(&tree->nodes[i]);
@@ -214,11 +214,20 @@ static knTreeForce passOn(const knTree* tree, const knTreeWork* work, int i, knT
 	return Y;
 }
 
+// An impulse or motion that has faded to nothing is nothing.
+KN_LANES_INLINE void forgetFaded(knLanes* a, knLanes* b) {
+	knLanes sum = *a * *a + *b * *b;
+	if (sum[0] + sum[1] + sum[2] < KN_TREE_FADED * KN_TREE_FADED) {
+		*a = *b = knLanes_All(0.0);
+	}
+}
+
 // Both passes with the articulated inertias known; work->force holds minus the impulses.
 static void respondLinks(const knTree* tree, knTreeWork* work, const double* jointImpulses, double* dv) {
 	for (int i = tree->count - 1; i >= 0; --i) {
 		const knTreeNode* node = &tree->nodes[i];
 		double* u = dv + node->vOffset;
+		forgetFaded(&work->force[i].n, &work->force[i].f);
 		for (int k = 0; k < node->nv; ++k) {
 			knTreeMotion S = knTree_Column(tree, work, i, k);
 			u[k] = (jointImpulses != NULL ? jointImpulses[node->vOffset + k] : 0.0) -
@@ -243,5 +252,6 @@ static void respondLinks(const knTree* tree, knTreeWork* work, const double* joi
 		} else {
 			work->motion[i] = followNarrow(tree, work, i, work->joint[i].invD * u[0], parent, own);
 		}
+		forgetFaded(&work->motion[i].ang, &work->motion[i].lin);
 	}
 }

@@ -58,3 +58,38 @@ static void fillMassMatrix(const knTree* tree, knTreeWork* work, const double* q
 		}
 	}
 }
+
+// --- many right sides --------------------------------------------------------------------------------------
+
+KN_LANES_INLINE void subtractRow(double* target, double factor, const double* source, int columns) {
+	int c = 0;
+	for (; c + 4 <= columns; c += 4) {
+		knLanes t, s;
+		memcpy(&t, target + c, sizeof(t));
+		memcpy(&s, source + c, sizeof(s));
+		t -= knLanes_All(factor) * s;
+		memcpy(target + c, &t, sizeof(t));
+	}
+	for (; c < columns; ++c) {
+		target[c] -= factor * source[c];
+	}
+}
+
+// X <- H^-1 X with the factors of knTree_FactorMassMatrix.
+static void solveRows(const knTree* tree, const double* H, double* X, int columns) {
+	size_t nv = (size_t)tree->nv, width = (size_t)columns;
+	for (int k = tree->nv - 1; k >= 0; --k) {
+		for (int i = tree->above[k]; i >= 0; i = tree->above[i]) {
+			subtractRow(X + (size_t)i * width, H[(size_t)k * nv + (size_t)i], X + (size_t)k * width, columns);
+		}
+	}
+	for (int k = 0; k < tree->nv; ++k) {
+		double *row = X + (size_t)k * width, inverse = 1.0 / H[(size_t)k * nv + (size_t)k];
+		for (int c = 0; c < columns; ++c) {
+			row[c] *= inverse;
+		}
+		for (int i = tree->above[k]; i >= 0; i = tree->above[i]) {
+			subtractRow(row, H[(size_t)k * nv + (size_t)i], X + (size_t)i * width, columns);
+		}
+	}
+}

@@ -1,5 +1,5 @@
-// Collision matrices need only the first half of an impulse's recursion. With Y the impulses carried towards the root, one
-// column for each probe,
+// Collision matrices need only the first half of an impulse's recursion. With Y the impulses carried towards the
+// root, one column for each probe,
 //
 //   u_i = S_i^T Y_i,   Y_parent = Y_i shifted - U_i D_i^-1 u_i,   J H^-1 J^T = sum of u_i^T D_i^-1 u_i
 //
@@ -109,14 +109,24 @@ KN_LANES_INLINE knLanes33 noProducts(void) {
 	return (knLanes33){ knLanes_All(0.0), knLanes_All(0.0), knLanes_All(0.0) };
 }
 
+// Impulses fade along a chain. What is left of one has no effect long before its numbers get so small that machines
+// become slow with them.
+static bool hasFaded(const Probe* probe) {
+	knLanes sum = knLanes_All(0.0);
+	for (int k = 0; k < 3; ++k) {
+		sum += probe->n[k] * probe->n[k] + probe->f[k] * probe->f[k];
+	}
+	return sum[0] + sum[1] + sum[2] < KN_TREE_FADED * KN_TREE_FADED;
+}
+
 // From link i with its probe up to the root.
 static void carryToRoot(const knTree* tree, const knTreeWork* work, int i, Probe probe, knLanes33* K) {
 	Projection u[KN_JOINT_MAX_V], x[KN_JOINT_MAX_V];
 	knLanes33 sum = *K;
-	while (i >= 0) {
+	for (int steps = 1; i >= 0; ++steps) {
 		int count = carry(tree, work, i, &probe, u, x);
 		addProducts(&sum, u, x, count);
-		i = tree->nodes[i].parent;
+		i = steps % 16 == 0 && hasFaded(&probe) ? -1 : tree->nodes[i].parent;
 	}
 	*K = sum;
 }

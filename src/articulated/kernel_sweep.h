@@ -1,5 +1,5 @@
-// From the root: poses of all links and, for dynamics, their velocities, accelerations and the forces that their inertias
-// ask for.
+// From the root: poses of all links and, for dynamics, their velocities, accelerations and the forces that their
+// inertias ask for.
 #pragma once
 
 #include "articulated/kernel_turns.h"
@@ -60,8 +60,8 @@ static knTreeMotion sumColumns(const knTree* tree, const knTreeWork* work, int i
 	return sum;
 }
 
-// The velocity that a wide joint adds, and the acceleration it adds beside that of the shift: with (w', s) the joint's
-// velocity, w_p x w' and 2 w_p x s + w' x s, what S itself changes by, and S qdd.
+// The velocity that a wide joint adds, and the acceleration it adds beside that of the shift: with (w', s) the
+// joint's velocity, w_p x w' and 2 w_p x s + w' x s, what S itself changes by, and S qdd.
 static void moveWide(const knTree* tree, const knTreeWork* work, int i, knLanes parent, const double* q,
 					 const double* v, const double* qdd, knTreeMotion* joint, knTreeMotion* bias) {
 	const knTreeNode* node = &tree->nodes[i];

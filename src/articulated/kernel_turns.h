@@ -1,6 +1,6 @@
-// Sine and cosine of many angles, four at a time, by the reduction and the polynomials of core/trig.c without its branches:
-// to the nearest multiple n of pi/2 by adding and removing a large number, whose last bits then hold n. Arguments beyond
-// the reach of that reduction take the function itself.
+// Sine and cosine of many angles, four at a time, by the reduction and the polynomials of core/trig.c without its
+// branches: to the nearest multiple n of pi/2 by adding and removing a large number, whose last bits then hold n.
+// Arguments beyond the reach of that reduction take the function itself.
 #pragma once
 
 #include <string.h>

@@ -3,11 +3,12 @@
 //   | M  G^T | |  a  |   | f - velocity terms |     a  per link: angular, and linear of the centre of mass
 //   | G  0   | | -l  | = | gamma              |     G  rows r.(acceleration of the child relative to the parent)
 //
-// Joints enter by the other side of their table: locked rows r instead of the subspace S. A tree's matrix has no fill when
-// links are eliminated from the leaves, each before its joint's multipliers. Loops come after the whole tree.
+// Joints enter by the other side of their table: locked rows r instead of the subspace S. A tree's matrix has no fill
+// when links are eliminated from the leaves, each before its joint's multipliers. Loops come after the whole tree.
 //
-// V is the velocity of the child relative to the parent at the joint, in the parent joint frame's axes (model/joint.h).
-// From V = J S v follows dV/dt = J (S qdd + S' v + w x (S v)); what is left of it for qdd = 0 is all that rows see.
+// V is the velocity of the child relative to the parent at the joint, in the parent joint frame's axes
+// (model/joint.h). From V = J S v follows dV/dt = J (S qdd + S' v + w x (S v)); what is left of it for qdd = 0 is all
+// that rows see.
 #include "articulated/tree.h"
 
 #include "core/sparse_ldl.h"
@@ -335,6 +336,7 @@ static void writeEdge(knTreeLagrange* lagrange, const Edge* edge, const Body* pa
 		if (row >= edge->rowCount) {
 			bool transposed;
 			knSparse_Block(lagrange->sparse, edge->block, edge->block, &transposed)[row * size + row] = 1.0;
+			right[row] = 0.0;
 			continue;
 		}
 		knTwist r = knRotateT(edge->frame.q, edge->rows[row]);
@@ -428,29 +430,30 @@ knTwist knTreeLagrange_LoopForce(const knTreeLagrange* lagrange, int loop) {
 	return lagrange->edges[lagrange->tree->count + loop].force;
 }
 
-bool knTreeLagrange_ForwardDynamics(knTreeLagrange* lagrange, const knTreeWork* work, const double* q,
-									const double* v, const double* tau, const knTwist* forces, knVec3 gravity,
-									double* qdd) {
-	const knTree* tree = lagrange->tree;
-	const Body base = baseBody(work);
-	Body* bodies = lagrange->bodies;
-	knSparse_Clear(lagrange->sparse);
+static const Body* bodyOf(const knTreeLagrange* lagrange, int link, const Body* base) {
+	return link >= 0 ? &lagrange->bodies[link] : base;
+}
 
-	// forces on the links, about their centres
+// Places all links, and takes the forces on them about their centres.
+static void placeBodies(knTreeLagrange* lagrange, const Body* base, const double* q, const double* v,
+						const knTwist* forces) {
+	const knTree* tree = lagrange->tree;
 	for (int i = 0; i < tree->count; ++i) {
-		placeBody(lagrange, &lagrange->edges[i],
-				  tree->nodes[i].parent >= 0 ? &bodies[tree->nodes[i].parent] : &base, q, v);
-		knVec3 arm = knSub(knMulF(bodies[i].frame, knInvF(tree->inLink[i])).p, bodies[i].center);
+		placeBody(lagrange, &lagrange->edges[i], bodyOf(lagrange, tree->nodes[i].parent, base), q, v);
+		const Body* body = &lagrange->bodies[i];
+		knVec3 arm = knSub(knMulF(body->frame, knInvF(tree->inLink[i])).p, body->center);
 		lagrange->applied[i] =
 			forces != NULL ? knMakeTwist(knAdd(forces[i].ang, knCross(arm, forces[i].lin)), forces[i].lin)
 						   : knZeroTwist();
 	}
+}
 
-	// joints
+static void writeJoints(knTreeLagrange* lagrange, const Body* base, const double* tau) {
+	const knTree* tree = lagrange->tree;
 	for (int e = 0; e < lagrange->edgeCount; ++e) {
 		Edge* edge = &lagrange->edges[e];
-		const Body* parent = edge->parent >= 0 ? &bodies[edge->parent] : &base;
-		const Body* child = edge->child >= 0 ? &bodies[edge->child] : &base;
+		const Body *parent = bodyOf(lagrange, edge->parent, base),
+				   *child = bodyOf(lagrange, edge->child, base);
 		describeEdge(edge, parent, child);
 		knTwist V = e >= tree->count ? describeLoop(edge, parent, child) : knZeroTwist();
 		if (edge->joint.kind == KN_JOINT_CUSTOM) {
@@ -463,19 +466,30 @@ bool knTreeLagrange_ForwardDynamics(knTreeLagrange* lagrange, const knTreeWork* 
 		}
 		writeEdge(lagrange, edge, parent, child);
 	}
+}
+
+bool knTreeLagrange_ForwardDynamics(knTreeLagrange* lagrange, const knTreeWork* work, const double* q,
+									const double* v, const double* tau, const knTwist* forces, knVec3 gravity,
+									double* qdd) {
+	const knTree* tree = lagrange->tree;
+	const Body base = baseBody(work);
+	knSparse_Clear(lagrange->sparse);
+	placeBodies(lagrange, &base, q, v, forces);
+	writeJoints(lagrange, &base, tau);
 	for (int i = 0; i < tree->count; ++i) {
 		writeBody(lagrange, i, gravity);
 	}
-
-	bool finite = knSparse_Factor(lagrange->sparse).finite;
+	if (!knSparse_Factor(lagrange->sparse).finite) {
+		return false;
+	}
 	knSparse_Solve(lagrange->sparse, lagrange->x, lagrange->x, 1);
 	for (int e = 0; e < lagrange->edgeCount; ++e) {
 		Edge* edge = &lagrange->edges[e];
 		if (e < tree->count) {
-			readJoint(lagrange, edge, edge->parent >= 0 ? &bodies[edge->parent] : &base, &bodies[e],
+			readJoint(lagrange, edge, bodyOf(lagrange, edge->parent, &base), &lagrange->bodies[e],
 					  qdd + tree->nodes[e].vOffset);
 		}
 		readForce(lagrange, edge);
 	}
-	return finite;
+	return true;
 }

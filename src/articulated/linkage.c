@@ -1,8 +1,8 @@
 // Linkages of a model: which bodies joints hold together, and a spanning tree of each such group.
 //
-// Groups are connected over all enabled joints between dynamic bodies. In a group the tree grows breadth first over the joints
-// that can span it; what cannot be reached becomes another root. Order decides everything, never addresses: bodies and
-// joints are visited by their index in the model.
+// Groups are connected over all enabled joints between dynamic bodies. In a group the tree grows breadth first over
+// the joints that can span it; what cannot be reached becomes another root. Order decides everything, never
+// addresses: bodies and joints are visited by their index in the model.
 #include "articulated/tree.h"
 
 #include "core/arena.h"

@@ -136,7 +136,8 @@ static void compileNode(knTree* tree, const knTreeLink* link, int i) {
 	node->mass = props.mass;
 }
 
-// A link's slot is in use from its last child (taken first) to itself; slots are handed on, so that a chain needs one.
+// A link's slot is in use from its last child (taken first) to itself; slots are handed on, so that a chain needs
+// one.
 static bool assignSlots(knTree* tree) {
 	int* free = knAllocArray(&tree->allocator, (size_t)tree->count, sizeof(int));
 	if (free == NULL && tree->count > 0) {
@@ -155,6 +156,29 @@ static bool assignSlots(knTree* tree) {
 		}
 	}
 	knFree(&tree->allocator, free, (size_t)tree->count * sizeof(int));
+	return true;
+}
+
+// Ways to the root through velocity coordinates, for factors of the mass matrix.
+static bool findWays(knTree* tree) {
+	tree->above = knAllocArray(&tree->allocator, (size_t)tree->nv, sizeof(int));
+	tree->runStart = knAllocArray(&tree->allocator, (size_t)tree->nv, sizeof(int));
+	if (tree->nv > 0 && (tree->above == NULL || tree->runStart == NULL)) {
+		return false;
+	}
+	for (int i = 0; i < tree->count; ++i) {
+		const knTreeNode* node = &tree->nodes[i];
+		int p = node->parent;
+		while (p >= 0 && tree->nodes[p].nv == 0) {
+			p = tree->nodes[p].parent;
+		}
+		int before = p >= 0 ? tree->nodes[p].vOffset + tree->nodes[p].nv - 1 : -1;
+		for (int k = node->vOffset; k < node->vOffset + node->nv; ++k) {
+			tree->above[k] = before;
+			tree->runStart[k] = before >= 0 && before == k - 1 ? tree->runStart[before] : k;
+			before = k;
+		}
+	}
 	return true;
 }
 
@@ -186,7 +210,7 @@ knTree* knTree_Create(const knTreeLink* links, int count, const knAllocator* all
 	for (int i = 0; room && i < count; ++i) {
 		compileNode(tree, &links[i], i);
 	}
-	if (!room || !assignSlots(tree)) {
+	if (!room || !assignSlots(tree) || !findWays(tree)) {
 		knTree_Destroy(tree);
 		knError_Set(error, KN_NO_MEMORY, "tree", "out of memory");
 		return NULL;
@@ -202,6 +226,8 @@ void knTree_Destroy(knTree* tree) {
 	size_t n = (size_t)tree->count;
 	knFree(&allocator, tree->nodes, n * sizeof(knTreeNode));
 	knFree(&allocator, tree->joints, n * sizeof(knJoint));
+	knFree(&allocator, tree->above, (size_t)tree->nv * sizeof(int));
+	knFree(&allocator, tree->runStart, (size_t)tree->nv * sizeof(int));
 	knFree(&allocator, tree->inLink, n * sizeof(knFrame));
 	knFree(&allocator, tree->rest, n * sizeof(knFrame));
 	knFree(&allocator, tree->mass, n * sizeof(knMassProps));

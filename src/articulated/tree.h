@@ -22,8 +22,11 @@
 #include "knuckle/articulated.h"
 #include "model/joint.h"
 
-// What never changes of a link. Its own frame here is the child joint frame. Plain numbers, so that a step over a long
-// chain reads little memory.
+// Impulses (N s) and motions (m/s) below this are none.
+#define KN_TREE_FADED 1e-100
+
+// What never changes of a link. Its own frame here is the child joint frame. Plain numbers, so that a step over a
+// long chain reads little memory.
 typedef struct knTreeNode {
 	double turn[9];      // joint frame at rest, seen from the parent's child joint frame; columns
 	double shift[3];     // its origin there
@@ -44,6 +47,8 @@ struct knTree {
 	int count, nq, nv, slotCount;
 	knTreeNode* nodes; // [count]
 	knJoint* joints;   // [count] for the general kernel: kind and sizes only
+	int* above;        // [nv] the velocity coordinate before on the way to the root, -1 at its end
+	int* runStart;     // [nv] from here to the coordinate, each is above the next
 	knFrame* inLink;   // [count] child joint frame in the link's own frame
 	knFrame* rest;     // [count] joint frame at rest, seen from the parent's child joint frame
 	knMassProps* mass; // [count] in the child joint frame, inertia about the centre
@@ -79,8 +84,8 @@ typedef struct knTreeShare {
 	knTreeForce force;
 } knTreeShare;
 
-// A hinge or slider after the articulated pass. U = IA S seen from the parent's origin: what a motion of the parent asks of
-// the joint, and what the joint's u gives to the parent.
+// A hinge or slider after the articulated pass. U = IA S seen from the parent's origin: what a motion of the parent
+// asks of the joint, and what the joint's u gives to the parent.
 typedef struct knTreeJoint {
 	knTreeForce V;  // U/D
 	double invD, x; // 1/D, u/D with u = tau - S.p
@@ -250,8 +255,3 @@ KN_LANES_INLINE knTreeMotion knTree_Column(const knTree* tree, const knTreeWork*
 
 // World moment about O_i and force of what a user applies at the link frame's origin.
 knTreeForce knTree_UserForce(const knTree* tree, const knTreeWork* work, int i, const knTwist* forces);
-
-// --- dynamics.c --------------------------------------------------------------------------------------------
-
-// X <- H^-1 X with the factors of knTree_FactorMassMatrix, X nv x columns, row-major.
-void knTree_SolveMassMatrixRows(const knTree* tree, const double* H, double* X, int columns);

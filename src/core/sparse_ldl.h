@@ -8,9 +8,10 @@
 //
 // Blocks are dense, row-major, of any size up to KN_SPARSE_MAX_BLOCK. A tree is factored without fill. A block
 // whose diagonal is zero by itself (a constraint's multiplier) is marked KN_SPARSE_LATE: it is eliminated only after
-// one of its neighbours, when its diagonal has become regular. That holds for trees; a constraint that closes a loop may
-// depend on those eliminated so far until the whole loop is, so it is marked KN_SPARSE_LAST. Pivots that vanish against the size of their row
-// are dropped: their unknown becomes zero and is counted, so that a redundant but consistent system is solved.
+// one of its neighbours, when its diagonal has become regular. That holds for trees; a constraint that closes a loop
+// may depend on those eliminated so far until the whole loop is, so it is marked KN_SPARSE_LAST. Pivots that vanish
+// against the size of their row are dropped: their unknown becomes zero and is counted, so that a redundant but
+// consistent system is solved.
 #pragma once
 
 #include "core/alloc.h"

@@ -1,7 +1,7 @@
 // Elimination by least degree on the explicit graph: the block with the fewest neighbours goes next (ties: the
 // smallest index), and its neighbours become neighbours of each other. A leaf of a tree has one neighbour, so
-// trees are eliminated from their leaves and never fill. Late blocks wait until a neighbour has gone. The last ones do
-// not count as neighbours, so that what is left without them is eliminated as if they were not there.
+// trees are eliminated from their leaves and never fill. Late blocks wait until a neighbour has gone. The last ones
+// do not count as neighbours, so that what is left without them is eliminated as if they were not there.
 #include "core/sparse_order.h"
 
 #include <string.h>
@@ -109,7 +109,8 @@ static Candidate dequeue(Graph* graph) {
 	}
 }
 
-// The next block to go. Late blocks that never get ready (no neighbour at all) and the last ones end the order, by index.
+// The next block to go. Late blocks that never get ready (no neighbour at all) and the last ones end the order, by
+// index.
 static int nextBlock(Graph* graph) {
 	while (graph->heap.count > 0) {
 		Candidate top = dequeue(graph);

@@ -23,6 +23,9 @@
 #define SAME_DISTANCE 1e-6 // relative, below it the lower feature goes first
 #define SLIDING_SPEED 1e-6 // m/s, below it the direction of sliding is noise
 #define BOUNCE_STEPS 2.0   // an approach that gravity makes in so many steps does not bounce
+#define INHERITORS 32      // points of a pair; with more of them one does not matter
+#define FLATTENED 1e-6     // of the trace of S, see below
+#define SHARE_MOST 2.0     // points close together cannot hold the moment of one far away
 #define REST_GAP 0.02      // of the envelope: a smaller gap closes slowly
 
 // --- listing ---------------------------------------------------------------------------------------------
@@ -118,6 +121,128 @@ static void recallPair(const knRowInput* input, const Recall* recall, const knSt
 			double reach = SAME_PLACE * input->model->radius[anchorOf(input->model, &contacts[k])];
 			remembered[k] = recallPlace(recall, placeOf(input, &contacts[k]), reach);
 		}
+	}
+}
+
+// --- what points that are gone carried -------------------------------------------------------------------
+
+// Of many corners a manifold keeps four, and which four may change from step to step. What a corner carried goes over
+// to those that stay or are new, by changes d that keep force R and moment: sum d = R, sum d x = M, and of all such
+// changes the smallest. With n points, c the mean of their x and S the sum of (x - c)(x - c)^T,
+//
+//   d = R/n + (x - c) . S^-1 (M - R c)
+//
+// Points on a line or in a plane leave S singular, but then all (x - c) lie there too: a little of its trace is added.
+// A point that would have to pull gives up what it carries, and the others share that as well.
+
+typedef struct Heirs {
+	knVec3 place[INHERITORS];
+	double normal[INHERITORS]; // carried until now
+	bool out[INHERITORS];      // gave up what it carried
+	int count;
+
+	// of those that are not out
+	int sharing;
+	knVec3 center;
+	knMat33 inverse; // of S
+} Heirs;
+
+static void prepareHeirs(Heirs* heirs) {
+	heirs->sharing = 0;
+	heirs->center = knZero3();
+	for (int k = 0; k < heirs->count; ++k) {
+		heirs->sharing += !heirs->out[k];
+		heirs->center = heirs->out[k] ? heirs->center : knAdd(heirs->center, heirs->place[k]);
+	}
+	heirs->center = knScale(1.0 / knMax(heirs->sharing, 1.0), heirs->center);
+	knMat33 S = knDiagonal33(0.0, 0.0, 0.0);
+	double trace = 0.0;
+	for (int k = 0; k < heirs->count; ++k) {
+		knVec3 x = heirs->out[k] ? knZero3() : knSub(heirs->place[k], heirs->center);
+		knMat33 skew = knSkew(x), square = knMulMM(&skew, &skew); // x x^T - x^2 1
+		S = knAddMM(&S, &square);
+		trace += knLengthSquared(x);
+	}
+	double shift = (1.0 + FLATTENED) * trace;
+	knMat33 diagonal = knDiagonal33(shift, shift, shift);
+	S = knAddMM(&S, &diagonal);
+	heirs->inverse = trace > 0.0 ? knInverse33(&S) : knDiagonal33(0.0, 0.0, 0.0);
+}
+
+// The share of heir k in a force R whose moment is R x.
+static double shareOf(const Heirs* heirs, int k, double R, knVec3 x) {
+	knVec3 lever = knMulMV(&heirs->inverse, knScale(R, knSub(x, heirs->center)));
+	return heirs->out[k] ? 0.0 : R / heirs->sharing + knDot(knSub(heirs->place[k], heirs->center), lever);
+}
+
+static double newNormal(const Heirs* heirs, int k, const knContactMemory* gone) {
+	double sum = heirs->normal[k] + shareOf(heirs, k, gone->normal, gone->place);
+	for (int i = 0; i < heirs->count; ++i) {
+		sum += heirs->out[i] ? shareOf(heirs, k, heirs->normal[i], heirs->place[i]) : 0.0;
+	}
+	return sum;
+}
+
+static void inherit(Heirs* heirs, const knContactMemory* gone, knContactAnchor* anchors) {
+	for (int k = 0; k < heirs->count; ++k) {
+		heirs->out[k] = false;
+	}
+	prepareHeirs(heirs);
+	double largest = 0.0;
+	for (int k = 0; k < heirs->count; ++k) {
+		largest = knMax(largest, knAbs(shareOf(heirs, k, 1.0, gone->place)));
+	}
+	for (int k = 0; k < heirs->count; ++k) {
+		double weight = largest <= SHARE_MOST ? shareOf(heirs, k, 1.0, gone->place) : 1.0 / heirs->count;
+		knCarried* inherited = &anchors[k].inherited;
+		inherited->friction = knMulAdd(inherited->friction, weight, gone->friction);
+		inherited->changeNormal += weight * gone->changeNormal;
+		inherited->changeFriction = knMulAdd(inherited->changeFriction, weight, gone->changeFriction);
+	}
+	double normal[INHERITORS];
+	for (int worst = 0; worst >= 0 && heirs->sharing > 0;) {
+		worst = -1;
+		for (int k = 0; k < heirs->count; ++k) {
+			normal[k] = heirs->out[k] ? 0.0 : newNormal(heirs, k, gone);
+			worst = normal[k] < (worst >= 0 ? normal[worst] : 0.0) ? k : worst;
+		}
+		if (worst >= 0) {
+			heirs->out[worst] = true;
+			prepareHeirs(heirs);
+		}
+	}
+	for (int k = 0; k < heirs->count; ++k) {
+		anchors[k].inherited.normal += normal[k] - heirs->normal[k];
+		heirs->normal[k] = normal[k];
+	}
+}
+
+// Compounds and meshes touch in several directions at once: what one carried is not for another.
+static bool hasOneFace(const knRowInput* input, int shape) {
+	knGeomKind kind = knGeom_Kind(input->model->shapes[shape].geom);
+	return kind != KN_GEOM_COMPOUND && kind != KN_GEOM_MESH && kind != KN_GEOM_HEIGHT_FIELD;
+}
+
+// Only while some of the pair's points stayed: else it touches elsewhere.
+static void inheritPair(const knContactRows* list, const knRowInput* input, const Recall* recall, int first,
+						int count) {
+	knContactAnchor* anchors = &list->anchors[first];
+	Heirs heirs;
+	heirs.count = 0;
+	bool stayed = false;
+	for (int k = 0; k < count; ++k) {
+		stayed |= anchors[k].remembered >= 0;
+	}
+	for (int i = recall->begin; i < recall->end && stayed && count <= INHERITORS; ++i) {
+		if (recall->taken[i] || recall->memory[i].normal <= 0.0) {
+			continue;
+		}
+		for (; heirs.count < count; ++heirs.count) {
+			int remembered = anchors[heirs.count].remembered;
+			heirs.place[heirs.count] = placeOf(input, &list->contacts[anchors[heirs.count].contact]);
+			heirs.normal[heirs.count] = remembered >= 0 ? recall->memory[remembered].normal : 0.0;
+		}
+		inherit(&heirs, &recall->memory[i], anchors);
 	}
 }
 
@@ -229,7 +354,11 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 		}
 		if (isSolid(input, pair)) {
 			recallPair(input, &recall, &list->contacts[first], count, &remembered[first]);
+			int firstPoint = list->pointCount;
 			addPair(list, input, pair, first, count, &remembered[first], &order[first]);
+			if (hasOneFace(input, pair->shapeA) && hasOneFace(input, pair->shapeB)) {
+				inheritPair(list, input, &recall, firstPoint, list->pointCount - firstPoint);
+			}
 		}
 	}
 	// a damaged snapshot may name shapes that do not exist
@@ -321,14 +450,19 @@ static void fillPoint(const FillTask* task, int k) {
 	point.bias = normalBias(&point, anchor, contact->point.separation, e, input);
 
 	// warm start; friction is projected on today's tangents
-	if (anchor->remembered >= 0 && task->memory != NULL) {
-		const knContactMemory* memory = &task->memory[anchor->remembered];
-		point.lambda[0] = input->impulseScale * memory->normal;
-		point.lambda[1] = input->impulseScale * knDot(memory->friction, point.t1);
-		point.lambda[2] = input->impulseScale * knDot(memory->friction, point.t2);
+	static const knContactMemory nothing;
+	if (task->memory != NULL) {
+		const knContactMemory* memory =
+			anchor->remembered >= 0 ? &task->memory[anchor->remembered] : &nothing;
+		const knCarried* inherited = &anchor->inherited;
+		knVec3 friction = knAdd(memory->friction, inherited->friction);
+		point.lambda[0] = input->impulseScale * knMax(memory->normal + inherited->normal, 0.0);
+		point.lambda[1] = input->impulseScale * knDot(friction, point.t1);
+		point.lambda[2] = input->impulseScale * knDot(friction, point.t2);
 		point.rolling = point.arm > 0.0 ? knScale(input->impulseScale, memory->rolling) : knZero3();
-		anchor->changeNormal = input->impulseScale * memory->changeNormal;
-		anchor->changeFriction = knScale(input->impulseScale, memory->changeFriction);
+		anchor->changeNormal = input->impulseScale * (memory->changeNormal + inherited->changeNormal);
+		anchor->changeFriction =
+			knScale(input->impulseScale, knAdd(memory->changeFriction, inherited->changeFriction));
 	}
 	task->list->points[k] = point;
 }
@@ -346,22 +480,36 @@ void knContactRows_Fill(const knContactRows* list, const knRowInput* input, cons
 	knTasks_For(&input->tasks, list->pointCount, CONTACT_GRAIN, fillRange, &task);
 }
 
-void knContactRows_Collect(knContactRows* list, const knRowInput* input, knContactMemory* memory) {
-	for (int k = 0; k < list->pointCount; ++k) {
+typedef struct CollectTask {
+	const knContactRows* list;
+	const knRowInput* input;
+	knContactMemory* memory;
+} CollectTask;
+
+static void collectRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const CollectTask* task = argument;
+	const knContactRows* list = task->list;
+	for (int k = begin; k < end; ++k) {
 		const knSweepPoint* point = &list->points[k];
 		knStepContact* contact = &list->contacts[list->anchors[k].contact];
 		knVec3 friction = knMulAdd(knScale(point->lambda[1], point->t1), point->lambda[2], point->t2);
 		contact->impulse = knMulAdd(friction, point->lambda[0], point->n);
-		memory[k] = (knContactMemory){ .shapeA = contact->shapeA,
-									   .shapeB = contact->shapeB,
-									   .feature = contact->point.feature,
-									   .normal = point->lambda[0],
-									   .friction = friction,
-									   .place = placeOf(input, contact),
-									   .changeNormal = list->anchors[k].changeNormal,
-									   .changeFriction = list->anchors[k].changeFriction,
-									   .rolling = point->rolling };
+		task->memory[k] = (knContactMemory){ .shapeA = contact->shapeA,
+											 .shapeB = contact->shapeB,
+											 .feature = contact->point.feature,
+											 .normal = point->lambda[0],
+											 .friction = friction,
+											 .place = placeOf(task->input, contact),
+											 .changeNormal = list->anchors[k].changeNormal,
+											 .changeFriction = list->anchors[k].changeFriction,
+											 .rolling = point->rolling };
 	}
+}
+
+void knContactRows_Collect(knContactRows* list, const knRowInput* input, knContactMemory* memory) {
+	CollectTask task = { list, input, memory };
+	knTasks_For(&input->tasks, list->pointCount, CONTACT_GRAIN, collectRange, &task);
 }
 
 static double pushWork(knVec3 impulse, knVec3 r, const knTwist* u) {

@@ -19,12 +19,22 @@ typedef struct knContactMemory {
 	knVec3 rolling;        // N m s on B, of rolling resistance
 } knContactMemory;
 
+// A part of what a contact carried, as in its memory.
+typedef struct knCarried {
+	double normal;
+	knVec3 friction;
+	double changeNormal;
+	knVec3 changeFriction;
+} knCarried;
+
 // Where a point sits on its two bodies, from their centres in world axes at the start of the step.
 typedef struct knContactAnchor {
 	knVec3 onA, onB;
 	int32_t bodyA, bodyB;
 	int32_t contact;    // index into the step's contacts
 	int32_t remembered; // index into the memory, -1: new
+
+	knCarried inherited; // from points of the pair that are gone. knContactRows_List
 
 	// by which the layered pass changed the impulse in the step before, for today's step; knContactRows_Fill
 	double changeNormal;

@@ -2,6 +2,7 @@
 
 #include "dynamics/fast_bodies.h"
 
+#include "collide/nearby.h"
 #include "core/sort.h"
 #include "dynamics/collision_input.h"
 #include "dynamics/joint_rows.h"
@@ -10,6 +11,7 @@
 #define THIN_SHARE 0.5  // of the thickness a step: what is marked and goes farther is fast
 #define SKIN_SHARE 0.05 // of the envelope
 #define TOUCH_SKINS 2.0 // a wider gap is no contact of a fast body
+#define CROWD 4         // movable bodies on the way of one that is not marked
 
 double knFastBodies_Skin(const knModel* model, int a, int b) {
 	double envelopeA = knCollisionEnvelope(model, a), envelopeB = knCollisionEnvelope(model, b);
@@ -33,7 +35,8 @@ static bool isFast(const knModel* model, const knBlocks* blocks, int b) {
 
 static bool findJointed(knFastBodies* fast, const knModel* model, const knState* state, knArena* arena) {
 	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, knState_JointCount(model));
-	fast->isFast = KN_SCRATCH_ZERO(arena, uint8_t, model->bodyCount);
+	fast->kind = KN_SCRATCH_ZERO(arena, uint8_t, model->bodyCount);
+	fast->margins = KN_SCRATCH(arena, double, model->bodyCount);
 	fast->jointed = KN_SCRATCH_ZERO(arena, uint8_t, model->bodyCount);
 	if (arena->failed) {
 		return false;
@@ -51,11 +54,11 @@ bool knFastBodies_Find(knFastBodies* fast, const knModel* model, const knState* 
 		if (!isFast(model, blocks, b)) {
 			continue;
 		}
-		if (fast->isFast == NULL && !findJointed(fast, model, state, arena)) {
+		if (fast->kind == NULL && !findJointed(fast, model, state, arena)) {
 			return false;
 		}
-		if (fast->isFast[b] == 0 && (model->bodyFast[b] || !fast->jointed[b])) {
-			fast->isFast[b] = fast->jointed[b] ? 2 : 1;
+		if (fast->kind[b] == KN_FAST_NOT && (model->bodyFast[b] || !fast->jointed[b])) {
+			fast->kind[b] = fast->jointed[b] ? KN_FAST_JOINTED : KN_FAST_FREE;
 			fast->count += 1;
 		}
 	}
@@ -64,17 +67,95 @@ bool knFastBodies_Find(knFastBodies* fast, const knModel* model, const knState* 
 
 void knFastBodies_Margins(const knFastBodies* fast, const knModel* model, double* margins) {
 	for (int b = 0; fast->count > 0 && b < model->bodyCount; ++b) {
-		if (fast->isFast[b] == 1) {
-			margins[b] = 0.5 * knCollisionEnvelope(model, b);
+		fast->margins[b] = margins[b];
+		if (fast->kind[b] == KN_FAST_FREE) {
+			margins[b] = 0.5 * knCollisionEnvelope(model, b) + 2.0 * OWN_SIZES * model->radius[b];
 		}
 	}
 }
 
-static bool leavesGaps(const knFastBodies* fast, const knContactPair* pair) {
-	return fast->isFast[pair->frameA] == 1 || fast->isFast[pair->frameB] == 1;
+// --- crowds ----------------------------------------------------------------------------------------------------
+
+typedef struct Crowd {
+	const knModel* model;
+	const knBlocks* blocks;
+	const knCollider* collider;
+	int body;
+	knAabb box; // at the start
+	knVec3 way;
+	int count;
+} Crowd;
+
+// Whether the box, moved along its way, meets another.
+static bool passes(const Crowd* crowd, const knAabb* other) {
+	double enter = 0.0, leave = 1.0;
+	for (int k = 0; k < 3; ++k) {
+		double ahead = knComponent(other->lower, k) - knComponent(crowd->box.upper, k);
+		double behind = knComponent(other->upper, k) - knComponent(crowd->box.lower, k);
+		double speed = knComponent(crowd->way, k);
+		if (speed == 0.0) {
+			leave = ahead > 0.0 || behind < 0.0 ? -1.0 : leave;
+			continue;
+		}
+		enter = knMax(enter, (speed > 0.0 ? ahead : behind) / speed);
+		leave = knMin(leave, (speed > 0.0 ? behind : ahead) / speed);
+	}
+	return enter <= leave;
 }
 
-bool knFastBodies_Filter(const knFastBodies* fast, const knModel* model, knContactSet* set, knArena* arena) {
+static bool countShape(int shape, void* context) {
+	Crowd* crowd = context;
+	int body = crowd->model->shapes[shape].body;
+	const knTwist* u = crowd->blocks->u;
+	bool counts = body != crowd->body && crowd->blocks->invMass[body] > 0.0 &&
+				  knFastBodies_IsFastPair(crowd->model, crowd->body, body, u[crowd->body].lin, u[body].lin,
+										  crowd->blocks->h);
+	if (counts && passes(crowd, &crowd->collider->boxes[shape])) {
+		crowd->count += 1;
+	}
+	return crowd->count <= CROWD; // enough is enough
+}
+
+bool knFastBodies_LeaveCrowds(knFastBodies* fast, const knModel* model, const knBlocks* blocks,
+							  const knCollider* collider, double* margins) {
+	bool left = false;
+	for (int b = 1; fast->count > 0 && b < model->bodyCount; ++b) {
+		if (fast->kind[b] != KN_FAST_FREE || model->bodyFast[b]) {
+			continue;
+		}
+		knVec3 here = collider->frames[b].p, way = knScale(blocks->h, blocks->u[b].lin);
+		knAabb point = { here, here }, end = { knAdd(here, way), knAdd(here, way) };
+		Crowd crowd = { .model = model, .blocks = blocks, .collider = collider, .body = b, .way = way };
+		crowd.box = knAabb_Grow(point, model->radius[b]);
+		knAabb swept = knAabb_Grow(knAabb_Union(point, end), model->radius[b]);
+		if (!knCollider_Nearby(collider, &swept, countShape, &crowd)) {
+			fast->kind[b] = KN_FAST_CROWDED;
+			margins[b] = fast->margins[b];
+			left = true;
+		}
+	}
+	return left;
+}
+
+// --- what the solve sees ---------------------------------------------------------------------------------------
+
+bool knFastBodies_IsFastPair(const knModel* model, int bodyA, int bodyB, knVec3 velocityA, knVec3 velocityB,
+							 double h) {
+	double radius = model->invMass[bodyA] > 0.0 ? model->radius[bodyA] : (double)INFINITY;
+	radius = model->invMass[bodyB] > 0.0 ? knMin(radius, model->radius[bodyB]) : radius;
+	bool marked = model->bodyFast[bodyA] || model->bodyFast[bodyB];
+	return marked || h * knDistance(velocityA, velocityB) > 2.0 * OWN_SIZES * radius;
+}
+
+static bool leavesGaps(const knFastBodies* fast, const knModel* model, const knBlocks* blocks,
+					   const knContactPair* pair) {
+	int a = pair->frameA, b = pair->frameB;
+	return (fast->kind[a] == KN_FAST_FREE || fast->kind[b] == KN_FAST_FREE) &&
+		   knFastBodies_IsFastPair(model, a, b, blocks->u[a].lin, blocks->u[b].lin, blocks->h);
+}
+
+bool knFastBodies_Filter(const knFastBodies* fast, const knModel* model, const knBlocks* blocks,
+						 knContactSet* set, knArena* arena) {
 	if (fast->count == 0) {
 		return true;
 	}
@@ -87,7 +168,7 @@ bool knFastBodies_Filter(const knFastBodies* fast, const knModel* model, knConta
 	for (int i = 0; i < set->pairCount; ++i) {
 		knContactPair pair = set->pairs[i];
 		bool sensor = model->shapes[pair.shapeA].sensor || model->shapes[pair.shapeB].sensor;
-		bool touching = leavesGaps(fast, &pair) && !sensor;
+		bool touching = leavesGaps(fast, model, blocks, &pair) && !sensor;
 		double gap = touching ? TOUCH_SKINS * knFastBodies_Skin(model, pair.frameA, pair.frameB) : 0.0;
 		int first = pointCount;
 		for (int k = pair.first; k < pair.first + pair.count; ++k) {

@@ -5,23 +5,33 @@
 // being looked for ahead of it: a stepper
 //
 //   1 asks which bodies are fast, once velocities with forces are known             knFastBodies_Find
-//   2 gives them margins without a look ahead, and leaves only what touches them    knFastBodies_Margins, _Filter
-//   3 solves as ever, and then moves all bodies                                      knFastBodies_Move
+//   2 gives them margins without a look ahead, and asks the collider                 knFastBodies_Margins
+//     again if some of them fly in a crowd                                           knFastBodies_LeaveCrowds
+//   3 leaves only what touches them                                                  knFastBodies_Filter
+//   4 solves as ever, and then moves all bodies                                      knFastBodies_Move
 //
 // knFastBodies_Move lets every fast body fly until the first thing it meets, resolves that impact where and when it
 // happens (restitution, friction, both bodies' momentum), and lets it fly on, to the end of the step. What was hit
 // follows its new velocity at once if nothing else holds it; what stands in contacts or joints ends the step as
 // planned, with the new velocity, and the body that hit it goes along with it. So nothing is passed through, and what
-// flies past is not touched. Without fast bodies all of it is one comparison a body.
+// flies past is not touched. Pairs that move together, as in a falling heap, are left to the solve: only a pair whose
+// relative way in the step is longer than the smaller body is a fast one. And a body that is not marked and has more
+// than a few movable ones on its way, as in a pouring heap, is left to the solve too: there, many bodies meet many at
+// once, and one impact after the other is neither cheap nor right. Such a body is followed only past what does not
+// move. Without fast bodies all of it is one comparison a body.
 #pragma once
 
 #include "dynamics/contact_rows.h"
 #include "dynamics/step_contact.h"
 
+// Crowded: followed only past what does not move.
+enum { KN_FAST_NOT, KN_FAST_FREE, KN_FAST_JOINTED, KN_FAST_CROWDED };
+
 typedef struct knFastBodies {
-	int count;        // of fast bodies; 0: what follows is not there
-	uint8_t* isFast;  // [bodyCount] 1: fast, 2: fast and held by joints
+	int count;        // of bodies that are followed; 0 at first: what follows is not there
+	uint8_t* kind;    // [bodyCount]
 	uint8_t* jointed; // [bodyCount]
+	double* margins;  // [bodyCount] with a look ahead; knFastBodies_Margins
 
 	// impacts during the step, in order of time; knFastBodies_Move
 	knStepContact* hits;
@@ -31,16 +41,22 @@ typedef struct knFastBodies {
 // By the velocities blocks->u; may be called again when they have changed, and then adds bodies. False: no memory.
 bool knFastBodies_Find(knFastBodies* fast, const knModel* model, const knState* state, const knBlocks* blocks,
 					   knArena* arena);
-// Fast bodies without joints are not looked ahead for.
+// Fast bodies without joints are not looked ahead for, beyond what pairs that move together need.
 void knFastBodies_Margins(const knFastBodies* fast, const knModel* model, double* margins);
-// Takes out of a set the points of fast bodies that do not touch yet. False: no memory.
-bool knFastBodies_Filter(const knFastBodies* fast, const knModel* model, knContactSet* set, knArena* arena);
+// After a query: bodies in crowds become so, and get their margins back. True: there are some, and
+// the query has to be made again.
+bool knFastBodies_LeaveCrowds(knFastBodies* fast, const knModel* model, const knBlocks* blocks,
+							  const knCollider* collider, double* margins);
+// Takes out of a set the points of fast pairs that do not touch yet. False: no memory.
+bool knFastBodies_Filter(const knFastBodies* fast, const knModel* model, const knBlocks* blocks,
+						 knContactSet* set, knArena* arena);
 
 typedef struct knFastMoveInput {
 	const knModel* model;
 	knState* state;
 	const knBlocks* blocks;
 	knCollider* collider;          // as of a query at the present poses
+	bool lookedAhead;              // its margins cover the step's motion
 	const knContactRows* contacts; // of the solve: who is held
 	knTasks tasks;
 	knArena* arena;
@@ -50,6 +66,14 @@ typedef struct knFastMoveInput {
 bool knFastBodies_Move(knFastBodies* fast, const knFastMoveInput* in);
 // Adds the impacts to a step's contacts, which stay sorted. False: no memory.
 bool knFastBodies_Publish(const knFastBodies* fast, knStepContact** contacts, int* count, knArena* arena);
+
+// Whether two bodies that move like this go farther relative to each other in the step than the smaller is wide.
+bool knFastBodies_IsFastPair(const knModel* model, int bodyA, int bodyB, knVec3 velocityA, knVec3 velocityB,
+							 double h);
+// Whether a body is followed past everything in this step.
+static inline bool knFastBodies_Follows(const knFastBodies* fast, int body) {
+	return fast->kind != NULL && (fast->kind[body] == KN_FAST_FREE || fast->kind[body] == KN_FAST_JOINTED);
+}
 
 // m, at which two bodies count as touching when fast ones are followed.
 double knFastBodies_Skin(const knModel* model, int bodyA, int bodyB);

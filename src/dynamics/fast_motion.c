@@ -8,8 +8,11 @@
 
 #include "dynamics/fast_bodies.h"
 
+#include <string.h>
+
 #include "collide/meeting.h"
 #include "collide/nearby.h"
+#include "core/sort.h"
 #include "core/tasks.h"
 #include "dynamics/collision_input.h"
 #include "dynamics/impact.h"
@@ -49,7 +52,7 @@ typedef struct Flight {
 	knFastBodies* fast;
 	knCollideInput input;
 	double h, now;
-	double slowReach; // m, the farthest way of a body that is not followed
+	double slowReach; // m, the farthest way of a body that is not followed, unless the trees know it
 	int* slot;        // [bodyCount] its flier, NONE
 	uint8_t* held;    // [bodyCount] by contacts or joints
 	Flier* fliers;    // [bodyCount]
@@ -70,15 +73,19 @@ static knTwist plannedPath(const Flight* f, int body) {
 	return pushed ? knAddT(blocks->u[body], blocks->push[body]) : blocks->u[body];
 }
 
+static knTwist presentPath(const Flight* f, int body) {
+	int slot = f->slot[body];
+	return slot == NONE || f->fliers[slot].keepsPath ? plannedPath(f, body) : f->fliers[slot].path;
+}
+
 // The pose at time 0 of a body that has always moved as it does now, and that motion.
 static knFrame virtualStart(const Flight* f, int body, knTwist* path) {
 	int slot = f->slot[body];
+	*path = presentPath(f, body);
 	if (slot == NONE || f->fliers[slot].keepsPath) {
-		*path = plannedPath(f, body);
 		return f->in->state->pose[body];
 	}
 	const Flier* flier = &f->fliers[slot];
-	*path = flier->path;
 	return flier->time > 0.0 ? knMovePose(flier->pose, flier->path, -flier->time) : flier->pose;
 }
 
@@ -156,12 +163,23 @@ static bool hasPair(const Flight* f, const Flier* flier, int low, int high) {
 	return false;
 }
 
+static bool isFastPair(const Flight* f, int bodyA, int bodyB) {
+	const double* invMass = f->in->blocks->invMass;
+	bool crowds = f->fast->kind[bodyA] == KN_FAST_CROWDED || f->fast->kind[bodyB] == KN_FAST_CROWDED;
+	bool followed = knFastBodies_Follows(f->fast, bodyA) || knFastBodies_Follows(f->fast, bodyB);
+	if (crowds && !followed && invMass[bodyA] > 0.0 && invMass[bodyB] > 0.0) {
+		return false;
+	}
+	knVec3 velocityA = presentPath(f, bodyA).lin, velocityB = presentPath(f, bodyB).lin;
+	return knFastBodies_IsFastPair(f->in->model, bodyA, bodyB, velocityA, velocityB, f->h);
+}
+
 // A pair of a flier's shape with another, unless it is there already or may not be. False: no memory.
 static bool addPair(Flight* f, int flierIndex, int shape, int other) {
 	const knModelShape *shapes = f->in->model->shapes, *own = &shapes[shape], *its = &shapes[other];
 	int low = shape < other ? shape : other, high = shape < other ? other : shape;
 	if (own->sensor || its->sensor || !knCollider_MayTouch(f->in->collider, &f->input, shape, other) ||
-		hasPair(f, &f->fliers[flierIndex], low, high)) {
+		!isFastPair(f, own->body, its->body) || hasPair(f, &f->fliers[flierIndex], low, high)) {
 		return true;
 	}
 	if (!growPairs(f)) {
@@ -178,13 +196,50 @@ static bool addPair(Flight* f, int flierIndex, int shape, int other) {
 	return true;
 }
 
+static knVec3 placeNow(const Flight* f, const Flier* flier) {
+	return knMulAdd(flier->pose.p, f->now - flier->time, flier->path.lin);
+}
+
 // The box of a body's way from now to the end.
 static knAabb sweptBox(const Flight* f, const Flier* flier) {
 	double radius = f->in->model->radius[flier->body] + f->slowReach;
-	knVec3 here = knMulAdd(flier->pose.p, f->now - flier->time, flier->path.lin);
-	knVec3 there = knMulAdd(flier->pose.p, f->h - flier->time, flier->path.lin);
+	knVec3 here = placeNow(f, flier), there = knMulAdd(flier->pose.p, f->h - flier->time, flier->path.lin);
 	knAabb box = { knMin3(here, there), knMax3(here, there) };
 	return knAabb_Grow(box, radius);
+}
+
+// Whether the balls about two fliers meet before the step ends.
+static bool ballsMeet(const Flight* f, const Flier* a, const Flier* b) {
+	const double* radius = f->in->model->radius;
+	knVec3 apart = knSub(placeNow(f, b), placeNow(f, a)), v = knSub(b->path.lin, a->path.lin);
+	double square = knLengthSquared(v), time = 0.0;
+	if (square > 0.0) {
+		time = knClamp(-knDot(apart, v) / square, 0.0, f->h - f->now);
+	}
+	double reach = radius[a->body] + radius[b->body] + knFastBodies_Skin(f->in->model, a->body, b->body);
+	return knLength(knMulAdd(apart, time, v)) <= reach;
+}
+
+// Whether the box about a flier's ball, moved along its way, meets a shape's box.
+static bool passesShape(const Flight* f, const Flier* flier, int shape) {
+	const knCollider* c = f->in->collider;
+	if (c->items[shape] < 0) {
+		return true; // a plane
+	}
+	knVec3 here = placeNow(f, flier), way = knScale(f->h - f->now, flier->path.lin);
+	knAabb box = knAabb_Grow(c->boxes[shape], f->in->model->radius[flier->body] + f->slowReach);
+	double enter = 0.0, leave = 1.0;
+	for (int k = 0; k < 3; ++k) {
+		double lower = knComponent(box.lower, k) - knComponent(here, k);
+		double upper = knComponent(box.upper, k) - knComponent(here, k), speed = knComponent(way, k);
+		if (speed == 0.0) {
+			leave = lower > 0.0 || upper < 0.0 ? -1.0 : leave;
+			continue;
+		}
+		enter = knMax(enter, (speed > 0.0 ? lower : upper) / speed);
+		leave = knMin(leave, (speed > 0.0 ? upper : lower) / speed);
+	}
+	return enter <= leave;
 }
 
 static bool listShape(int shape, void* context) {
@@ -235,19 +290,67 @@ static bool listPairs(Flight* f, int flierIndex) {
 	sortShapes(f->nearby, f->nearbyCount);
 	for (int i = 0; i < f->nearbyCount; ++i) {
 		int body = f->in->model->shapes[f->nearby[i]].body;
-		if (f->slot[body] == NONE && !addPairsWith(f, flierIndex, f->nearby[i])) {
+		bool met = f->slot[body] == NONE && passesShape(f, &f->fliers[flierIndex], f->nearby[i]);
+		if (met && !addPairsWith(f, flierIndex, f->nearby[i])) {
 			return false;
 		}
 	}
-	// other fliers are where the trees do not know them
+	return true;
+}
+
+// Pairs of two fliers: these are where the trees do not know them. False: no memory.
+static bool pairFliers(Flight* f, int flierIndex, int otherIndex) {
 	const knCollider* c = f->in->collider;
-	for (int i = 0; i < f->flierCount; ++i) {
-		int body = f->fliers[i].body;
-		if (i == flierIndex || !knAabb_Overlap(f->fliers[i].swept, flier->swept)) {
-			continue;
+	const Flier *flier = &f->fliers[flierIndex], *other = &f->fliers[otherIndex];
+	int body = other->body;
+	if (!knAabb_Overlap(flier->swept, other->swept) || !isFastPair(f, flier->body, body) ||
+		!ballsMeet(f, flier, other)) {
+		return true;
+	}
+	for (int k = c->firstShape[body]; k < c->firstShape[body + 1]; ++k) {
+		if (!addPairsWith(f, flierIndex, c->shapesOfFrame[k])) {
+			return false;
 		}
-		for (int k = c->firstShape[body]; k < c->firstShape[body + 1]; ++k) {
-			if (!addPairsWith(f, flierIndex, c->shapesOfFrame[k])) {
+	}
+	return true;
+}
+
+static bool pairWithFliers(Flight* f, int flierIndex) {
+	for (int i = 0; i < f->flierCount; ++i) {
+		if (i != flierIndex && !pairFliers(f, flierIndex, i)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+// Doubles as keys in the same order.
+static uint64_t keyOf(double x) {
+	uint64_t bits;
+	memcpy(&bits, &x, sizeof(bits));
+	return bits >> 63 != 0 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+// All pairs of fliers, sorted along x.
+static bool pairAllFliers(Flight* f) {
+	int count = f->flierCount;
+	knKeyed* order = KN_SCRATCH(f->in->arena, knKeyed, count);
+	if (order == NULL) {
+		return false;
+	}
+	for (int i = 0; i < count; ++i) {
+		order[i] = (knKeyed){ keyOf(f->fliers[i].swept.lower.x), (uint32_t)i };
+	}
+	if (!knSort_Keys(order, count, f->in->arena)) {
+		return false;
+	}
+	for (int i = 0; i < count; ++i) {
+		const Flier* flier = &f->fliers[order[i].value];
+		for (int k = i + 1; k < count; ++k) {
+			if (f->fliers[order[k].value].swept.lower.x > flier->swept.upper.x) {
+				break;
+			}
+			if (!pairFliers(f, (int)order[i].value, (int)order[k].value)) {
 				return false;
 			}
 		}
@@ -478,7 +581,7 @@ static bool lookAhead(Flight* f, int slot) {
 	}
 	Flier* flier = &f->fliers[slot];
 	bool ends = flier->hits > MOST_HITS && !flier->keepsPath;
-	if (!ends && !flier->keepsPath && !listPairs(f, slot)) {
+	if (!ends && !flier->keepsPath && (!listPairs(f, slot) || !pairWithFliers(f, slot))) {
 		return false;
 	}
 	for (int i = flier->firstPair; i != NONE; i = f->pairs[i].next[f->pairs[i].body[1] == flier->body]) {
@@ -535,21 +638,20 @@ static bool begin(Flight* f) {
 	for (int b = 0; b < bodyCount; ++b) {
 		f->slot[b] = NONE;
 		f->held[b] = f->fast->jointed[b];
-		if (f->fast->isFast[b] == 0) {
+		if (!in->lookedAhead && !knFastBodies_Follows(f->fast, b)) {
 			knTwist u = plannedPath(f, b);
 			double reach = f->h * (knLength(u.lin) + knLength(u.ang) * model->radius[b]);
 			f->slowReach = knMax(f->slowReach, knIsFinite(reach) ? reach : 0.0);
 		}
 	}
 	// what only fast bodies touch is free
-	const uint8_t* isFast = f->fast->isFast;
 	for (int i = 0; i < in->contacts->chunkCount; ++i) {
 		const knSweepChunk* chunk = &in->contacts->chunks[i];
-		f->held[chunk->a] |= isFast[chunk->b] == 0;
-		f->held[chunk->b] |= isFast[chunk->a] == 0;
+		f->held[chunk->a] |= !knFastBodies_Follows(f->fast, chunk->b);
+		f->held[chunk->b] |= !knFastBodies_Follows(f->fast, chunk->a);
 	}
 	for (int b = 1; b < bodyCount; ++b) {
-		if (f->fast->isFast[b] != 0) {
+		if (f->fast->kind[b] != KN_FAST_NOT) {
 			addFlier(f, b, false);
 		}
 	}
@@ -558,6 +660,9 @@ static bool begin(Flight* f) {
 		if (!listPairs(f, i)) {
 			return false;
 		}
+	}
+	if (!pairAllFliers(f)) {
+		return false;
 	}
 	knTasks_For(&in->tasks, f->pairCount, PAIR_GRAIN, meetRange, f);
 	return true;

@@ -48,8 +48,8 @@ static knVec3 guard(const knImpact* impact, double approach, knVec3 j) {
 	return b < 0.0 ? knScale(-2.0 * b / a, j) : frictionless(impact, approach);
 }
 
-// Articulated bodies may have no way to move in some direction: then K has no inverse, and impulses along there are left
-// out (the pseudo-inverse).
+// Articulated bodies may have no way to move in some direction: then K has no inverse, and impulses along there are
+// left out (the pseudo-inverse).
 static knMat33 inverseOf(const knMat33* K) {
 	double trace = K->cx.x + K->cy.y + K->cz.z;
 	if (knDeterminant33(K) > SINGULAR * trace * trace * trace) {

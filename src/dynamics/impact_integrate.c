@@ -7,8 +7,9 @@
 //   slipping   out of stick: the direction in which K xi drives away the sliding that xi opposes; straight
 //   ends       compression at u_z = 0, where W = W_c; restitution at W = (1 - e^2) W_c
 //
-// s grows throughout, so jamming (u_z falling while s grows) needs no special case. Where K has no inverse a contact may come
-// to rest and be wedged: no impulse that friction allows moves it any more, restitution has nothing to work on, the hit ends.
+// s grows throughout, so jamming (u_z falling while s grows) needs no special case. Where K has no inverse a contact
+// may come to rest and be wedged: no impulse that friction allows moves it any more, restitution has nothing to work
+// on, the hit ends.
 
 #include "knuckle/impact.h"
 
@@ -104,8 +105,8 @@ static bool searchDirections(const Course* c, int directions, knVec3* xi) {
 	return false;
 }
 
-// Sliding out of stick goes along the one ray that it does not leave. False if there is none (friction holds). Where K
-// is nearly singular the ray may lie close to one that repels, and is looked for again more closely.
+// Sliding out of stick goes along the one ray that it does not leave. False if there is none (friction holds). Where
+// K is nearly singular the ray may lie close to one that repels, and is looked for again more closely.
 static bool slippingDirection(const Course* c, knVec3* xi) {
 	return searchDirections(c, DIRECTIONS, xi) || searchDirections(c, 50 * DIRECTIONS, xi);
 }
@@ -185,7 +186,8 @@ static bool step(Course* c) {
 		c->u.x = c->u.y = 0.0;
 		bool moves = stickingDirection(c, &xi) || slippingDirection(c, &xi);
 		double rate = moves ? knMulMV(&c->K, xi).z : 0.0, size = c->K.cx.x + c->K.cy.y + c->K.cz.z;
-		// sliding that has stopped within its tolerance leaves as much again of u_z, at the steepness that friction holds
+		// sliding that has stopped within its tolerance leaves as much again of u_z, at the steepness that friction
+		// holds
 		if (!(rate > WEDGED * size) && knAbs(c->u.z) <= 2.0 * (1.0 + c->mu) * STOPPED * c->fast) {
 			c->wedged = true;
 			return true;

@@ -10,6 +10,7 @@
 #define MAX_UNKNOWNS 20000
 #define POLISH_STEPS 4
 #define SHIFT 1e-10 // of a unit diagonal: lets a semidefinite system be factored
+#define SLIGHT_SHIFT 1e-15
 
 const char* knLcpStatus_Name(knLcpStatus status) {
 	switch (status) {
@@ -144,7 +145,9 @@ static void scaleProblem(knLcpWork* work) {
 }
 
 bool knLcpWork_Begin(knLcpWork* work, const knLcp* lcp, const knLcpOptions* options, const double* x) {
-	*work = (knLcpWork){ .lcp = lcp, .n = lcp->n, .bestResidual = INFINITY, .bestTheta = INFINITY };
+	*work = (knLcpWork){
+		.lcp = lcp, .n = lcp->n, .bestResidual = INFINITY, .bestTheta = INFINITY, .shift = SHIFT
+	};
 	work->options = options != NULL ? *options : knLcpOptions_Default();
 	knAllocator allocator =
 		work->options.allocator != NULL ? *work->options.allocator : knAllocator_Default();
@@ -298,7 +301,7 @@ static void newtonRow(const knLcpWork* work, int i, const double* x, const doubl
 		row[j] = atLower || atUpper ? 0.0 : work->A[(size_t)i * work->n + j];
 	}
 	if (!atLower && !atUpper) {
-		row[i] += SHIFT;
+		row[i] += work->shift;
 		return;
 	}
 	row[i] = 1.0;
@@ -332,6 +335,31 @@ bool knLcpWork_NewtonStep(knLcpWork* work, const double* x, const double* w, dou
 	return true;
 }
 
+// One step from the best iterate; kept if it lowers the residual.
+static bool polishOnce(knLcpWork* work, double shift, double* d, double* w, double* x) {
+	double theta;
+	knLcpWork_Residual(work, work->best, w, &theta);
+	work->shift = shift;
+	bool stepped = knLcpWork_NewtonStep(work, work->best, w, d);
+	work->shift = SHIFT;
+	if (!stepped) {
+		return false;
+	}
+	for (int i = 0; i < work->n; ++i) {
+		x[i] = work->best[i] + d[i];
+	}
+	double residual = knLcpWork_Residual(work, x, w, &theta);
+	if (!(residual < work->bestResidual)) {
+		return false;
+	}
+	work->bestResidual = residual;
+	work->bestTheta = theta;
+	for (int i = 0; i < work->n; ++i) {
+		work->best[i] = x[i];
+	}
+	return true;
+}
+
 void knLcpWork_Polish(knLcpWork* work) {
 	double* d = KN_SCRATCH(&work->arena, double, work->n);
 	double* w = KN_SCRATCH(&work->arena, double, work->n);
@@ -339,23 +367,9 @@ void knLcpWork_Polish(knLcpWork* work) {
 	if (d == NULL || w == NULL || x == NULL) {
 		return;
 	}
-	for (int step = 0; step < POLISH_STEPS; ++step) {
-		double theta, before = work->bestResidual;
-		knLcpWork_Residual(work, work->best, w, &theta);
-		if (!knLcpWork_NewtonStep(work, work->best, w, d)) {
-			return;
-		}
-		for (int i = 0; i < work->n; ++i) {
-			x[i] = work->best[i] + d[i];
-		}
-		double residual = knLcpWork_Residual(work, x, w, &theta);
-		if (!(residual < before)) {
-			return;
-		}
-		work->bestResidual = residual;
-		work->bestTheta = theta;
-		for (int i = 0; i < work->n; ++i) {
-			work->best[i] = x[i];
-		}
+	// hardly any shift gets nearly singular systems right, the usual one those that are
+	bool better = true;
+	for (int step = 0; better && step < POLISH_STEPS; ++step) {
+		better = polishOnce(work, SLIGHT_SHIFT, d, w, x) || polishOnce(work, SHIFT, d, w, x);
 	}
 }

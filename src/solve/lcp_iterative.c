@@ -10,6 +10,7 @@
 #define DEFAULT_NEWTON 200
 #define RUNAWAY 1e12 // of the size of b: an iterate that grows so far has no solution to go to
 #define RESCUE_SWEEPS 20
+#define FINISH_STEPS 50 // of Newton's method where NNCG has not arrived
 #define ARMIJO 1e-4
 #define SMALLEST_STEP 0x1p-12
 
@@ -88,6 +89,61 @@ knLcpResult knLcp_Jacobi(const knLcp* lcp, const knLcpOptions* options, double* 
 	return knLcpWork_End(&work, x, w);
 }
 
+// --- Newton ----------------------------------------------------------------------------------------------
+
+// Moves x along d to where the merit has fallen enough; false if nowhere.
+static bool lineSearch(const knLcpWork* work, const double* d, double* trial, double* w, double* x) {
+	double before;
+	knLcpWork_Residual(work, x, w, &before);
+	for (double t = 1.0; t >= SMALLEST_STEP; t *= 0.5) {
+		double theta;
+		for (int i = 0; i < work->n; ++i) {
+			trial[i] = x[i] + t * d[i];
+		}
+		knLcpWork_Residual(work, trial, w, &theta);
+		if (theta <= (1.0 - 2.0 * ARMIJO * t) * before) {
+			for (int i = 0; i < work->n; ++i) {
+				x[i] = trial[i];
+			}
+			return true;
+		}
+	}
+	return false;
+}
+
+// Newton steps from work->x. False when out of memory.
+static bool runNewton(knLcpWork* work, int limit) {
+	double* d = KN_SCRATCH(&work->arena, double, work->n);
+	double* trial = KN_SCRATCH(&work->arena, double, work->n);
+	double* spare = KN_SCRATCH(&work->arena, double, work->n);
+	if (d == NULL || trial == NULL || spare == NULL) {
+		return false;
+	}
+	knLcpWork_Sweep(work, 1.0, work->x);
+	knLcpWork_Judge(work, work->x);
+	do {
+		// a step that gets nowhere has met a kink of the merit: sweeps find the way on
+		if (!knLcpWork_NewtonStep(work, work->x, work->w, d) || !lineSearch(work, d, trial, spare, work->x)) {
+			for (int i = 0; i < RESCUE_SWEEPS; ++i) {
+				knLcpWork_Sweep(work, 1.0, work->x);
+			}
+		}
+	} while (goOn(work, work->x, limit));
+	return true;
+}
+
+knLcpResult knLcp_Newton(const knLcp* lcp, const knLcpOptions* options, double* x, double* w) {
+	knLcpWork work;
+	if (knLcpWork_Begin(&work, lcp, options, x) && work.result.status != KN_LCP_SOLVED) {
+		if (runNewton(&work, iterationLimit(&work, DEFAULT_NEWTON))) {
+			knLcpWork_Polish(&work); // to the last digits
+		} else {
+			work.result.status = KN_LCP_NO_MEMORY;
+		}
+	}
+	return knLcpWork_End(&work, x, w);
+}
+
 // --- NNCG ------------------------------------------------------------------------------------------------
 
 // A sweep is taken for a gradient step; its successive differences are made conjugate (Fletcher and Reeves).
@@ -116,6 +172,23 @@ static void runNncg(knLcpWork* work, double* y, double* p, int limit) {
 	} while (goOn(work, y, limit));
 }
 
+// Sweeps may crawl on problems that are all but degenerate: Newton steps take over, from the best iterate, and if they
+// stick there with the wrong rows at their bounds, from the start.
+static void finishNncg(knLcpWork* work) {
+	for (int start = 0; start < 2; ++start) {
+		if (work->result.status != KN_LCP_LIMIT || work->bestResidual <= work->limit) {
+			return;
+		}
+		for (int i = 0; i < work->n; ++i) {
+			work->x[i] = start == 0 ? work->best[i] : knLcpWork_Clamp(work, i, work->best, 0.0);
+		}
+		if (!runNewton(work, work->result.iterations + FINISH_STEPS)) {
+			return;
+		}
+		knLcpWork_Polish(work);
+	}
+}
+
 knLcpResult knLcp_Nncg(const knLcp* lcp, const knLcpOptions* options, double* x, double* w) {
 	knLcpWork work;
 	if (knLcpWork_Begin(&work, lcp, options, x) && work.result.status != KN_LCP_SOLVED) {
@@ -127,56 +200,8 @@ knLcpResult knLcp_Nncg(const knLcp* lcp, const knLcpOptions* options, double* x,
 			runNncg(&work, y, p, iterationLimit(&work, DEFAULT_SWEEPS));
 			// the sweeps have found which rows are at their bounds; the rest is a linear system
 			knLcpWork_Polish(&work);
+			finishNncg(&work);
 		}
-	}
-	return knLcpWork_End(&work, x, w);
-}
-
-// --- Newton ----------------------------------------------------------------------------------------------
-
-// Moves x along d to where the merit has fallen enough; false if nowhere.
-static bool lineSearch(const knLcpWork* work, const double* d, double* trial, double* w, double* x) {
-	double before;
-	knLcpWork_Residual(work, x, w, &before);
-	for (double t = 1.0; t >= SMALLEST_STEP; t *= 0.5) {
-		double theta;
-		for (int i = 0; i < work->n; ++i) {
-			trial[i] = x[i] + t * d[i];
-		}
-		knLcpWork_Residual(work, trial, w, &theta);
-		if (theta <= (1.0 - 2.0 * ARMIJO * t) * before) {
-			for (int i = 0; i < work->n; ++i) {
-				x[i] = trial[i];
-			}
-			return true;
-		}
-	}
-	return false;
-}
-
-knLcpResult knLcp_Newton(const knLcp* lcp, const knLcpOptions* options, double* x, double* w) {
-	knLcpWork work;
-	if (knLcpWork_Begin(&work, lcp, options, x) && work.result.status != KN_LCP_SOLVED) {
-		int limit = iterationLimit(&work, DEFAULT_NEWTON);
-		double* d = KN_SCRATCH(&work.arena, double, work.n);
-		double* trial = KN_SCRATCH(&work.arena, double, work.n);
-		double* spare = KN_SCRATCH(&work.arena, double, work.n);
-		if (d == NULL || trial == NULL || spare == NULL) {
-			work.result.status = KN_LCP_NO_MEMORY;
-			return knLcpWork_End(&work, x, w);
-		}
-		knLcpWork_Sweep(&work, 1.0, work.x);
-		knLcpWork_Judge(&work, work.x);
-		do {
-			// a step that gets nowhere has met a kink of the merit: sweeps find the way on
-			if (!knLcpWork_NewtonStep(&work, work.x, work.w, d) ||
-				!lineSearch(&work, d, trial, spare, work.x)) {
-				for (int i = 0; i < RESCUE_SWEEPS; ++i) {
-					knLcpWork_Sweep(&work, 1.0, work.x);
-				}
-			}
-		} while (goOn(&work, work.x, limit));
-		knLcpWork_Polish(&work); // to the last digits
 	}
 	return knLcpWork_End(&work, x, w);
 }

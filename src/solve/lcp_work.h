@@ -32,6 +32,7 @@ typedef struct knLcpWork {
 	// room for Newton's system, taken at its first step
 	double* J;
 	int* pivots;
+	double shift; // added to its diagonal
 
 	knLcpResult result; // BAD or NO_MEMORY after a failed begin
 } knLcpWork;

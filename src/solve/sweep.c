@@ -72,6 +72,45 @@ static void forAlone(Run* run, int stage, int sweeps, const knTasks* tasks, knTa
 	}
 }
 
+// A batch makes all its sweeps.
+static void batchVelocityRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Run* run = argument;
+	for (int b = begin; b < end; ++b) {
+		const knSweepBatch* batch = &run->set->batches[run->first + b];
+		for (int i = 0; i < run->sweeps * batch->colourCount; ++i) {
+			const knSweepColour* colour = &run->set->colours[batch->firstColour + i % batch->colourCount];
+			run->kernel->velocities(run->set, colour->first, colour->first + colour->count, run->options,
+									run->to, run->to);
+		}
+	}
+}
+
+static void batchCorrectRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Run* run = argument;
+	for (int b = begin; b < end; ++b) {
+		const knSweepBatch* batch = &run->set->batches[run->first + b];
+		for (int i = 0; i < run->sweeps * batch->colourCount; ++i) {
+			const knSweepColour* colour = &run->set->colours[batch->firstColour + i % batch->colourCount];
+			run->kernel->correct(run->set, colour->first, colour->first + colour->count, run->to);
+		}
+	}
+}
+
+// Batches do not wait for each other where nothing else has to be done between the sweeps.
+static bool canBatch(const knSweepSet* set, const knSweepRows* joints, int stage) {
+	bool rows = joints->rows != NULL && joints->first[stage] < joints->first[stage + 1];
+	bool direct = joints->direct != NULL && joints->directStage == stage;
+	return set->stages[stage].batchCount > 1 && !rows && !direct;
+}
+
+static void forBatches(Run* run, int stage, int sweeps, const knTasks* tasks, knTaskFn* fn) {
+	run->first = run->set->stages[stage].firstBatch;
+	run->sweeps = sweeps;
+	knTasks_For(tasks, run->set->stages[stage].batchCount, 1, fn, run);
+}
+
 static void aloneVelocityRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const Run* run = argument;
@@ -179,6 +218,10 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 	Run run = { .set = set, .kernel = knSweepKernel_Best(), .options = &packs, .from = from, .to = u };
 	KN_ASSERT(aloneColour(set, stage) == NULL || (!packs.general && !wantsMerit(options)));
 	forAlone(&run, stage, options->sweeps, options->tasks, aloneVelocityRange);
+	if (!options->jacobi && !packs.general && !wantsMerit(options) && canBatch(set, &set->joints, stage)) {
+		forBatches(&run, stage, options->sweeps, options->tasks, batchVelocityRange);
+		return options->sweeps;
+	}
 	double last[STALL_SPAN] = { 0.0 };
 	int done = 0, sweeps = isDirectAlone(set, &set->joints, stage) ? 1 : options->sweeps;
 	for (bool stop = false; done < sweeps && !stop; ++done) {
@@ -202,6 +245,10 @@ void knSweep_Correct(knSweepSet* set, int stage, int sweeps, const knTasks* task
 					 knTwist* p) {
 	Run run = { .set = set, .kernel = knSweepKernel_Best(), .to = p };
 	forAlone(&run, stage, sweeps, tasks, aloneCorrectRange);
+	if (canBatch(set, joints, stage)) {
+		forBatches(&run, stage, sweeps, tasks, batchCorrectRange);
+		return;
+	}
 	for (int sweep = 0; sweep < sweeps; ++sweep) {
 		visitRows(joints, stage, p);
 		forColours(&run, stage, tasks, correctRange);

@@ -9,7 +9,8 @@
 // Stages divide a set: a stage is solved on its own, and a block may be free in one stage and frozen in
 // others, where it keeps its velocity. Shock propagation makes a stage of each layer. There most blocks are alone:
 // all others of their chunks are frozen. Each is a lane with all of its points, and a pack of four makes its sweeps
-// in one go, without colours.
+// in one go, without colours. The others form clusters; a batch is a number of whole clusters and makes its sweeps in
+// one go too.
 #pragma once
 
 #include "core/arena.h"
@@ -94,8 +95,14 @@ typedef struct knSweepColour {
 	bool alone; // packs of blocks that are alone, b in each lane; at most one colour a stage, its first
 } knSweepColour;
 
+// Colours that share no free block with other batches.
+typedef struct knSweepBatch {
+	int32_t firstColour, colourCount;
+} knSweepBatch;
+
 typedef struct knSweepStage {
 	int32_t firstColour, colourCount;
+	int32_t firstBatch, batchCount; // of blocks that are not alone
 } knSweepStage;
 
 // Rows of other kinds (joints), stage by stage, visited before the contacts.
@@ -120,6 +127,8 @@ typedef struct knSweepSet {
 	int32_t* next;          // [chunkCount] the chunk after this one in its lane, -1: none
 	knSweepColour* colours;
 	int colourCount;
+	knSweepBatch* batches;
+	int batchCount;
 	knSweepStage* stages;
 	int stageCount;
 	double* theta;      // [packCount] scratch

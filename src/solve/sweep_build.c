@@ -14,6 +14,7 @@
 #define KEYS_PER_COLOUR KN_CHUNK_POINTS
 #define KEY_COUNT ((COLOUR_LIMIT + 1) * KEYS_PER_COLOUR)
 #define PACK_GRAIN 32
+#define BATCH_CHUNKS 48 // a batch gets no more clusters when it has so many
 #define ALONE_KEY UINT16_MAX
 #define ALONE_COUNTS 64 // points of a lane, for sorting: more are all alike
 
@@ -34,6 +35,13 @@ typedef struct Builder {
 	int32_t* pointCount;
 	int32_t* alone;     // blocks of the stage at hand that are alone
 	uint8_t* alonePack; // [packs]
+
+	// of blocks that are not alone
+	int32_t* parent;   // [blocks] clusters by union-find
+	int32_t* size;     // [blocks], of a cluster's root: its chunks
+	int32_t* batchOf;  // [blocks], of a cluster's root: its batch in the stage; -1: none yet
+	int32_t* byBatch;  // chunks of the stage at hand in order of batches
+	int32_t* batchEnd; // [chunks] into byBatch
 } Builder;
 
 static bool isFree(const Builder* builder, int block, int stage) {
@@ -88,17 +96,28 @@ static int aloneBlock(const Builder* builder, const knSweepChunk* chunk) {
 	return builder->social != NULL && freeA != freeB && !builder->social[block] ? block : -1;
 }
 
+static int findRoot(int32_t* parent, int block) {
+	while (parent[block] != block) {
+		parent[block] = parent[parent[block]];
+		block = parent[block];
+	}
+	return block;
+}
+
 static void findSocial(Builder* builder) {
 	for (int b = 0; b < builder->blocks->count; ++b) {
 		builder->social[b] = builder->blocks->tied[b];
-		builder->head[b] = -1;
-		builder->pointCount[b] = 0;
+		builder->head[b] = builder->batchOf[b] = -1;
+		builder->pointCount[b] = builder->size[b] = 0;
+		builder->parent[b] = b;
 	}
 	for (int i = 0; i < builder->chunkCount; ++i) {
 		const knSweepChunk* chunk = &builder->chunks[i];
 		if (chunk->stage >= 0 && isFree(builder, chunk->a, chunk->stage) &&
 			isFree(builder, chunk->b, chunk->stage)) {
 			builder->social[chunk->a] = builder->social[chunk->b] = 1;
+			int a = findRoot(builder->parent, chunk->a), b = findRoot(builder->parent, chunk->b);
+			builder->parent[a > b ? a : b] = a > b ? b : a;
 		}
 	}
 }
@@ -124,42 +143,82 @@ static int linkAlone(Builder* builder, int stage) {
 	return count;
 }
 
-// --- colours ---------------------------------------------------------------------------------------------
+// --- batches ---------------------------------------------------------------------------------------------
 
-// Colours the chunks of a stage; a block is free in one stage only or in all, so its bits are reset.
-static void colourStage(Builder* builder, int stage) {
-	int begin = builder->stageFirst[stage], end = builder->stageFirst[stage + 1];
-	for (int i = begin; i < end; ++i) {
-		const knSweepChunk* chunk = &builder->chunks[builder->byStage[i]];
-		builder->used[chunk->a] = builder->used[chunk->b] = 0;
+// The cluster of a chunk whose free blocks are not alone.
+static int clusterOf(Builder* builder, int c) {
+	const knSweepChunk* chunk = &builder->chunks[c];
+	return findRoot(builder->parent, isFree(builder, chunk->a, chunk->stage) ? chunk->a : chunk->b);
+}
+
+// Lists the stage's chunks that are left in order of batches; returns the number of batches. Where blocks are not told
+// apart, the stage is one batch.
+static int sortByBatch(Builder* builder, int stage) {
+	int begin = builder->stageFirst[stage], end = builder->stageFirst[stage + 1], left = 0;
+	if (builder->social == NULL) {
+		for (int i = begin; i < end; ++i) {
+			builder->byBatch[left++] = builder->byStage[i];
+		}
+		builder->batchEnd[0] = left;
+		return left > 0;
 	}
 	for (int i = begin; i < end; ++i) {
-		if (builder->key[builder->byStage[i]] == ALONE_KEY) {
-			continue;
+		int c = builder->byStage[i];
+		if (builder->key[c] != ALONE_KEY) {
+			builder->size[clusterOf(builder, c)] += 1;
 		}
-		const knSweepChunk* chunk = &builder->chunks[builder->byStage[i]];
-		bool freeA = isFree(builder, chunk->a, stage), freeB = isFree(builder, chunk->b, stage);
+	}
+	// clusters in order of their first chunk, until a batch is full
+	int batch = 0, filled = 0;
+	for (int i = begin; i < end; ++i) {
+		int c = builder->byStage[i], cluster = builder->key[c] != ALONE_KEY ? clusterOf(builder, c) : -1;
+		if (cluster >= 0 && builder->batchOf[cluster] < 0) {
+			batch += filled >= BATCH_CHUNKS;
+			filled = filled >= BATCH_CHUNKS ? 0 : filled;
+			builder->batchEnd[batch] = filled == 0 ? left : builder->batchEnd[batch];
+			filled += builder->size[cluster];
+			left += builder->size[cluster];
+			builder->batchOf[cluster] = batch;
+		}
+	}
+	// batchEnd runs from the begin to the end of each batch
+	for (int i = begin; i < end; ++i) {
+		int c = builder->byStage[i];
+		if (builder->key[c] != ALONE_KEY) {
+			builder->byBatch[builder->batchEnd[builder->batchOf[clusterOf(builder, c)]]++] = c;
+		}
+	}
+	return left > 0 ? batch + 1 : 0;
+}
+
+// --- colours ---------------------------------------------------------------------------------------------
+
+// Colours the chunks of a batch; no other batch has its free blocks in this stage, so their bits are reset.
+static void colourBatch(Builder* builder, const int32_t* list, int count) {
+	for (int i = 0; i < count; ++i) {
+		const knSweepChunk* chunk = &builder->chunks[list[i]];
+		builder->used[chunk->a] = builder->used[chunk->b] = 0;
+	}
+	for (int i = 0; i < count; ++i) {
+		const knSweepChunk* chunk = &builder->chunks[list[i]];
+		bool freeA = isFree(builder, chunk->a, chunk->stage), freeB = isFree(builder, chunk->b, chunk->stage);
 		uint64_t used = (freeA ? builder->used[chunk->a] : 0) | (freeB ? builder->used[chunk->b] : 0);
 		int colour = lowestFree(used);
 		uint64_t bit = (uint64_t)1 << colour;
 		builder->used[chunk->a] |= freeA ? bit : 0;
 		builder->used[chunk->b] |= freeB ? bit : 0;
-		builder->key[builder->byStage[i]] =
-			(uint16_t)(colour * KEYS_PER_COLOUR + (KN_CHUNK_POINTS - chunk->count));
+		builder->key[list[i]] = (uint16_t)(colour * KEYS_PER_COLOUR + (KN_CHUNK_POINTS - chunk->count));
 	}
 }
 
-// Sorts a stage's chunks by key; returns where each key begins.
-static void sortByKey(Builder* builder, int stage, int32_t keyFirst[KEY_COUNT + 1]) {
-	int begin = builder->stageFirst[stage], end = builder->stageFirst[stage + 1];
+// Sorts a batch's chunks by key; returns where each key begins.
+static void sortByKey(Builder* builder, const int32_t* list, int count, int32_t keyFirst[KEY_COUNT + 1]) {
 	int32_t next[KEY_COUNT];
 	for (int k = 0; k <= KEY_COUNT; ++k) {
 		keyFirst[k] = 0;
 	}
-	for (int i = begin; i < end; ++i) {
-		if (builder->key[builder->byStage[i]] != ALONE_KEY) {
-			keyFirst[builder->key[builder->byStage[i]] + 1] += 1;
-		}
+	for (int i = 0; i < count; ++i) {
+		keyFirst[builder->key[list[i]] + 1] += 1;
 	}
 	for (int k = 0; k < KEY_COUNT; ++k) {
 		keyFirst[k + 1] += keyFirst[k];
@@ -167,11 +226,8 @@ static void sortByKey(Builder* builder, int stage, int32_t keyFirst[KEY_COUNT + 
 	for (int k = 0; k < KEY_COUNT; ++k) {
 		next[k] = keyFirst[k];
 	}
-	for (int i = begin; i < end; ++i) {
-		uint16_t key = builder->key[builder->byStage[i]];
-		if (key != ALONE_KEY) {
-			builder->sorted[next[key]++] = builder->byStage[i];
-		}
+	for (int i = 0; i < count; ++i) {
+		builder->sorted[next[builder->key[list[i]]]++] = list[i];
 	}
 }
 
@@ -218,17 +274,13 @@ static void packAlone(Builder* builder, int count) {
 	colour->count = set->packCount - colour->first;
 }
 
-static void packStage(Builder* builder, int stage) {
+static void packBatch(Builder* builder, const int32_t* list, int count) {
 	knSweepSet* set = builder->set;
+	knSweepBatch* batch = &set->batches[set->batchCount++];
 	int32_t keyFirst[KEY_COUNT + 1];
-	set->stages[stage] = (knSweepStage){ .firstColour = set->colourCount };
-	int alone = builder->social != NULL ? linkAlone(builder, stage) : 0;
-	if (alone > 0) {
-		packAlone(builder, alone);
-		set->stages[stage].colourCount = 1;
-	}
-	colourStage(builder, stage);
-	sortByKey(builder, stage, keyFirst);
+	colourBatch(builder, list, count);
+	sortByKey(builder, list, count, keyFirst);
+	batch->firstColour = set->colourCount;
 	for (int c = 0; c <= COLOUR_LIMIT; ++c) {
 		int begin = keyFirst[c * KEYS_PER_COLOUR], end = keyFirst[(c + 1) * KEYS_PER_COLOUR];
 		if (begin == end) {
@@ -241,8 +293,24 @@ static void packStage(Builder* builder, int stage) {
 			addPack(builder, &builder->sorted[i], end - i < width ? end - i : width, false);
 		}
 		colour->count = set->packCount - colour->first;
-		set->stages[stage].colourCount += 1;
 	}
+	batch->colourCount = set->colourCount - batch->firstColour;
+}
+
+static void packStage(Builder* builder, int index) {
+	knSweepSet* set = builder->set;
+	knSweepStage* stage = &set->stages[index];
+	*stage = (knSweepStage){ .firstColour = set->colourCount, .firstBatch = set->batchCount };
+	int alone = builder->social != NULL ? linkAlone(builder, index) : 0;
+	if (alone > 0) {
+		packAlone(builder, alone);
+	}
+	stage->batchCount = sortByBatch(builder, index);
+	for (int i = 0; i < stage->batchCount; ++i) {
+		int begin = i > 0 ? builder->batchEnd[i - 1] : 0;
+		packBatch(builder, &builder->byBatch[begin], builder->batchEnd[i] - begin);
+	}
+	stage->colourCount = set->colourCount - stage->firstColour;
 }
 
 // --- filling ---------------------------------------------------------------------------------------------
@@ -366,15 +434,17 @@ static bool reserve(Builder* builder, bool rolling, knArena* arena) {
 	builder->key = KN_SCRATCH(arena, uint16_t, n);
 	builder->sorted = KN_SCRATCH(arena, int32_t, n);
 	builder->alonePack = KN_SCRATCH(arena, uint8_t, n);
+	builder->byBatch = KN_SCRATCH(arena, int32_t, n);
+	builder->batchEnd = KN_SCRATCH(arena, int32_t, n + 1);
 	set->next = KN_SCRATCH(arena, int32_t, n);
 	for (int i = 0; i < n; ++i) {
 		pointBound += builder->chunks[i].count;
 	}
-	int colourBound = builder->stageCount * (COLOUR_LIMIT + 2);
 	set->packs = KN_SCRATCH(arena, knPack, n);
 	set->points = KN_SCRATCH(arena, knPackPoint, pointBound);
 	set->rolling = rolling ? KN_SCRATCH(arena, knPackRolling, pointBound) : NULL;
-	set->colours = KN_SCRATCH(arena, knSweepColour, colourBound < n ? colourBound : n);
+	set->colours = KN_SCRATCH(arena, knSweepColour, n);
+	set->batches = KN_SCRATCH(arena, knSweepBatch, n);
 	set->stages = KN_SCRATCH_ZERO(arena, knSweepStage, builder->stageCount);
 	set->theta = KN_SCRATCH(arena, double, n);
 	if (builder->blocks->tied != NULL && set->friction == KN_SWEEP_CONE && !rolling) {
@@ -383,6 +453,9 @@ static bool reserve(Builder* builder, bool rolling, knArena* arena) {
 		builder->tail = KN_SCRATCH(arena, int32_t, builder->blocks->count);
 		builder->pointCount = KN_SCRATCH(arena, int32_t, builder->blocks->count);
 		builder->alone = KN_SCRATCH(arena, int32_t, n);
+		builder->parent = KN_SCRATCH(arena, int32_t, builder->blocks->count);
+		builder->size = KN_SCRATCH(arena, int32_t, builder->blocks->count);
+		builder->batchOf = KN_SCRATCH(arena, int32_t, builder->blocks->count);
 		set->frozen = KN_SCRATCH(arena, knPackFrozen, pointBound);
 	}
 	return !arena->failed;

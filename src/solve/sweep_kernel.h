@@ -388,13 +388,19 @@ static void measureMerit(const knSweepSet* set, int begin, int end, const knPack
 
 // --- diagonals -------------------------------------------------------------------------------------------
 
-// x^T W y for rows c and d at arms rA, rB.
+// x^T W y for rows c and d at arms rA, rB. A side that does not move adds nothing.
 KN_WIDE knWide entry(const knPack* pack, knWide3 rA, knWide3 rB, knWide3 c, knWide3 d) {
 	knWide mass = knWide_Add(knWide_Load(pack->imA), knWide_Load(pack->imB));
 	knWide sum = knWide_Mul(mass, knWide3_Dot(c, d));
-	knWide3 a = knWide3_Cross(rA, c), b = knWide3_Cross(rB, c);
-	sum = knWide_Add(sum, knWide3_Dot(a, knWide3_Symmetric(pack->IA, knWide3_Cross(rA, d))));
-	return knWide_Add(sum, knWide3_Dot(b, knWide3_Symmetric(pack->IB, knWide3_Cross(rB, d))));
+	if (pack->freeA != 0) {
+		knWide3 a = knWide3_Cross(rA, c);
+		sum = knWide_Add(sum, knWide3_Dot(a, knWide3_Symmetric(pack->IA, knWide3_Cross(rA, d))));
+	}
+	if (pack->freeB != 0) {
+		knWide3 b = knWide3_Cross(rB, c);
+		sum = knWide_Add(sum, knWide3_Dot(b, knWide3_Symmetric(pack->IB, knWide3_Cross(rB, d))));
+	}
+	return sum;
 }
 
 KN_WIDE knWide reciprocal(knWide D) {

@@ -97,8 +97,8 @@ static double size(knTwist a) {
 
 // --- the same motion -------------------------------------------------------------------------------------
 
-// A random tree written down as a scene, joints in another order and some the other way round, is found again: same poses,
-// velocities, energy and accelerations.
+// A random tree written down as a scene, joints in another order and some the other way round, is found again: same
+// poses, velocities, energy and accelerations.
 static void trees_survive_as_scenes(void** state) {
 	(void)state;
 	for (int trial = 0; trial < 300; ++trial) {
@@ -457,6 +457,25 @@ static void nets_are_spanned(void** state) {
 	freeRig(&rig);
 }
 
+static void memory_runs_out_cleanly(void** state) {
+	(void)state;
+	Rig rig = { 0 };
+	closedChain(&rig, 5, 2, 3, false);
+	bool done = false;
+	for (int limit = 0; !done; ++limit) {
+		knTestMemory memory;
+		knAllocator allocator = testAllocator(&memory);
+		memory.failAfter = limit;
+		knError error = { 0 };
+		knLinkageSet* set = knLinkageSet_Create(rig.model, &allocator, &error);
+		done = set != NULL;
+		assert_true(done || error.status == KN_NO_MEMORY);
+		knLinkageSet_Destroy(set);
+		assert_int_equal(memory.live, 0);
+	}
+	freeRig(&rig);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(trees_survive_as_scenes),
@@ -466,6 +485,7 @@ int main(void) {
 		cmocka_unit_test(a_kinematic_base_carries_its_tree),
 		cmocka_unit_test(joints_find_their_base),
 		cmocka_unit_test(nets_are_spanned),
+		cmocka_unit_test(memory_runs_out_cleanly),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

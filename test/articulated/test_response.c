@@ -53,7 +53,9 @@ static void collisions_of_trees_gain_nothing(void** state) {
 			assert_true(isfinite(push) && push >= 0.0);
 			assert_true(pull <= impact.mu * push + 1e-9 * (1.0 + push));
 			respond(&t, a, b, point, j, after);
-			assert_true(energy(&t, after) <= before + 1e-9 * (1.0 + before));
+			// a stiff direction takes large impulses, whose work is a small difference of large numbers
+			double rounding = 1e-13 * size * knDot(j, j);
+			assert_true(energy(&t, after) <= before + 1e-9 * (1.0 + before) + rounding);
 			knVec3 u = knSub(pointVelocity(&t, a, point), pointVelocity(&t, b, point));
 			knVec3 expected = knAdd(impact.u, knMulMV(&impact.K, j));
 			assert_true(knDistance(u, expected) < 1e-9 * (1.0 + knLength(impact.u) + size * knLength(j)));

@@ -93,7 +93,41 @@ static void power_and_momentum(void** state) {
 		assert_true(fabs(rate - power) < 1e-5 * scale);
 		knVec3 force = knScale(0.5 / h, knSub(momentum[1].lin, momentum[0].lin));
 		assert_true(knLength(knSub(force, knScale(mass, gravity))) < 1e-5 * scale);
+		// mass times centre: the potential energy in gravities along the axes
+		knTree_Kinematics(t.tree, t.work, t.q, t.v);
+		knVec3 center = knV3(-knTree_PotentialEnergy(t.tree, t.work, knV3(1.0, 0.0, 0.0)),
+							 -knTree_PotentialEnergy(t.tree, t.work, knV3(0.0, 1.0, 0.0)),
+							 -knTree_PotentialEnergy(t.tree, t.work, knV3(0.0, 0.0, 1.0)));
+		knVec3 moment = knScale(0.5 / h, knSub(momentum[1].ang, momentum[0].ang));
+		assert_true(knLength(knSub(moment, knCross(center, gravity))) < 1e-5 * scale);
 		freeTree(&t);
+	}
+}
+
+// J v is the velocity of the point; J also moves momentum: p = the sum over links of m J_c v.
+static void jacobians_give_velocities(void** state) {
+	(void)state;
+	static double J[6 * MAX_V];
+	FOR_TREES(t, 500) {
+		knTree_Kinematics(t.tree, t.work, t.q, t.v);
+		knVec3 momentum = knZero3();
+		for (int link = 0; link < t.count; ++link) {
+			knFrame frame = knTree_LinkFrame(t.tree, t.work, link);
+			knVec3 point = knPoint(frame, t.links[link].mass.center);
+			knTwist velocity = knTree_LinkVelocity(t.tree, t.work, link);
+			knVec3 u = knAdd(velocity.lin, knCross(velocity.ang, knSub(point, frame.p)));
+			knTree_Jacobian(t.tree, t.work, link, point, J);
+			double sum[6] = { 0 };
+			for (int row = 0; row < 6; ++row) {
+				for (int i = 0; i < t.nv; ++i) {
+					sum[row] += J[row * t.nv + i] * t.v[i];
+				}
+			}
+			assert_true(knDistance(velocity.ang, knV3(sum[0], sum[1], sum[2])) < 1e-11);
+			assert_true(knDistance(u, knV3(sum[3], sum[4], sum[5])) < 1e-11);
+			momentum = knMulAdd(momentum, t.links[link].mass.mass, u);
+		}
+		assert_true(knDistance(momentum, knTree_Momentum(t.tree, t.work, knZero3()).lin) < 1e-10);
 	}
 }
 
@@ -162,13 +196,57 @@ static void bad_links_are_named_and_refused(void** state) {
 	checkRefused(bad, "not finite");
 }
 
+// --- memory ----------------------------------------------------------------------------------------------
+
+// Every allocation of a creation may fail: it then says so and leaves nothing behind. Calls take no memory at all.
+static void memory_runs_out_cleanly(void** state) {
+	(void)state;
+	Tree t;
+	makeTree(&t, 12, true, false);
+	knTreeLoop loop = { .parent = -1,
+						.child = t.count - 1,
+						.kind = KN_JOINT_BALL,
+						.frameParent = knIdentityF(),
+						.frameChild = knIdentityF() };
+	bool done = false;
+	for (int limit = 0; !done; ++limit) {
+		knTestMemory memory;
+		knAllocator allocator = testAllocator(&memory);
+		memory.failAfter = limit;
+		knError error = { 0 };
+		knTree* tree = knTree_Create(t.links, t.count, &allocator, &error);
+		knTreeWork* work = tree != NULL ? knTreeWork_Create(tree, &allocator, &error) : NULL;
+		knTreeLagrange* lagrange =
+			work != NULL ? knTreeLagrange_Create(tree, &loop, 1, &allocator, &error) : NULL;
+		done = lagrange != NULL;
+		assert_true(done || error.status == KN_NO_MEMORY);
+		if (done) {
+			double qdd[MAX_V];
+			int calls = memory.calls;
+			knTree_ForwardDynamics(tree, work, t.q, t.v, t.tau, t.forces, gravity, qdd);
+			knTree_InverseDynamics(tree, work, t.q, t.v, qdd, t.forces, gravity, qdd);
+			knTree_CollisionMatrix(tree, work, 3, -1, knZero3());
+			assert_true(
+				knTreeLagrange_ForwardDynamics(lagrange, work, t.q, t.v, t.tau, t.forces, gravity, qdd));
+			assert_int_equal(memory.calls, calls);
+		}
+		knTreeLagrange_Destroy(lagrange);
+		knTreeWork_Destroy(work);
+		knTree_Destroy(tree);
+		assert_int_equal(memory.live, 0);
+	}
+	freeTree(&t);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mass_matrix_is_inverse_dynamics_of_unit_accelerations),
 		cmocka_unit_test(impulses_change_velocities_by_the_mass_matrix),
 		cmocka_unit_test(power_and_momentum),
+		cmocka_unit_test(jacobians_give_velocities),
 		cmocka_unit_test(velocities_are_rates_of_poses),
 		cmocka_unit_test(bad_links_are_named_and_refused),
+		cmocka_unit_test(memory_runs_out_cleanly),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -294,7 +294,8 @@ static void test_cast_facts(void** state) {
 	knGeomHit hit;
 	// along x (the capsule's z turned to x), turns about z; the wall's surface is y = 0.6
 	knFrame wall = knMakeFrame(knV3(0.0, 0.6, 0.0), knQuat_Exp(knV3(0.5 * KN_PI, 0.0, 0.0)));
-	knShapeCast cast = { .geom = rod, .frame = knMakeFrame(knZero3(), knQuat_Exp(knV3(0.0, 0.5 * KN_PI, 0.0))) };
+	knShapeCast cast = { .geom = rod,
+						 .frame = knMakeFrame(knZero3(), knQuat_Exp(knV3(0.0, 0.5 * KN_PI, 0.0))) };
 	cast.rotation = knV3(0.0, 0.0, 5.0 * KN_PI); // two and a half turns
 	assert_true(knGeom_Cast(&cast, set->geoms[PLANE], wall, &hit));
 	assert_near(hit.fraction * 5.0 * KN_PI, asin(0.59), 1e-6);
@@ -303,7 +304,8 @@ static void test_cast_facts(void** state) {
 	wall.p.y = 1.02;
 	assert_false(knGeom_Cast(&cast, set->geoms[PLANE], wall, &hit));
 
-	cast = (knShapeCast){ .geom = set->geoms[SPHERE], .frame = knMakeFrame(knV3(0.0, 0.0, 2.0), knIdentityQ()) };
+	cast =
+		(knShapeCast){ .geom = set->geoms[SPHERE], .frame = knMakeFrame(knV3(0.0, 0.0, 2.0), knIdentityQ()) };
 	cast.translation = knV3(3.0, 0.0, -4.0);
 	assert_true(knGeom_Cast(&cast, set->geoms[PLANE], knIdentityF(), &hit));
 	assert_near(hit.fraction, 1.7 / 4.0, 1e-7);
@@ -312,6 +314,99 @@ static void test_cast_facts(void** state) {
 	cast.translation = knV3(0.0, 0.0, 1.0);
 	assert_false(knGeom_Cast(&cast, set->geoms[PLANE], knIdentityF(), &hit));
 	knGeom_Release(rod);
+}
+
+// --- scales and nonsense -----------------------------------------------------------------------------------------
+
+static knGeom* scaled(int kind, double scale) {
+	switch (kind) {
+	case SPHERE:
+		return knGeom_Sphere(0.3 * scale, NULL, NULL);
+	case CAPSULE:
+		return knGeom_Capsule(0.15 * scale, 0.3 * scale, NULL, NULL);
+	case BOX:
+		return knGeom_Box(knScale(scale, knV3(0.3, 0.2, 0.4)), NULL, NULL);
+	case CYLINDER:
+		return knGeom_Cylinder(0.25 * scale, 0.3 * scale, NULL, NULL);
+	default:
+		return knGeom_Ellipsoid(knScale(scale, knV3(0.2, 0.3, 0.45)), NULL, NULL);
+	}
+}
+
+static knFrame scaledFrame(knFrame frame, double scale) {
+	frame.p = knScale(scale, frame.p);
+	return frame;
+}
+
+// From 0.1 mm to 10 km: the answers scale with the question.
+static void test_scales(void** state) {
+	(void)state;
+	const double scales[2] = { 1e-4, 1e4 };
+	knTestRandom random = { 51 };
+	for (int trial = 0; trial < 400; ++trial) {
+		int i = testInt(&random, ELLIPSOID + 1), j = testInt(&random, ELLIPSOID + 1);
+		knFrame fa = testFrame(&random, 0.4), fb = testFrame(&random, 1.5);
+		knVec3 o = testVec3(&random, 2.0), d = knSub(testVec3(&random, 0.5), o);
+		knGeom *a = scaled(i, 1.0), *b = scaled(j, 1.0);
+		knClosestPoints plain, other;
+		knGeomHit ray, cast, hit;
+		knShapeCast way = {
+			.geom = a, .frame = knMakeFrame(o, fa.q), .translation = d, .rotation = testVec3(&random, 1.0)
+		};
+		assert_true(knGeom_ClosestPoints(a, fa, b, fb, INFINITY, &plain));
+		bool hasRay = knGeom_RayCast(b, fb, o, d, &ray), hasCast = knGeom_Cast(&way, b, fb, &cast);
+		for (int s = 0; s < 2; ++s) {
+			double scale = scales[s];
+			knGeom *bigA = scaled(i, scale), *bigB = scaled(j, scale);
+			knFrame at = scaledFrame(fb, scale);
+			assert_true(knGeom_ClosestPoints(bigA, scaledFrame(fa, scale), bigB, at, INFINITY, &other));
+			assert_near(other.distance / scale, plain.distance, 1e-6);
+			if (knGeom_RayCast(bigB, at, knScale(scale, o), knScale(scale, d), &hit) && hasRay) {
+				assert_near(hit.fraction, ray.fraction, 1e-6);
+			}
+			knShapeCast bigWay = { .geom = bigA,
+								   .frame = scaledFrame(way.frame, scale),
+								   .translation = knScale(scale, d),
+								   .rotation = way.rotation };
+			if (knGeom_Cast(&bigWay, bigB, at, &hit) && hasCast) {
+				assert_near(hit.fraction, cast.fraction, 1e-2); // hugging ones are nudged
+			}
+			knGeom_Release(bigA);
+			knGeom_Release(bigB);
+		}
+		knGeom_Release(a);
+		knGeom_Release(b);
+	}
+}
+
+// Poses and ways that are not finite, ways of no length: refused or answered, never a hang.
+static void test_nonsense(void** state) {
+	const Set* set = *state;
+	const double bad[3] = { NAN, INFINITY, -INFINITY };
+	knClosestPoints closest;
+	knGeomHit hit;
+	for (int i = 0; i < KINDS; ++i) {
+		for (int k = 0; k < 3; ++k) {
+			knFrame broken = knMakeFrame(knV3(bad[k], 0.0, 0.0), knIdentityQ());
+			assert_false(
+				knGeom_ClosestPoints(set->geoms[i], broken, set->geoms[BOX], knIdentityF(), 1.0, &closest));
+			assert_false(knGeom_RayCast(set->geoms[i], knIdentityF(), broken.p, knV3(0.0, 0.0, 1.0), &hit));
+			knShapeCast cast = { .geom = set->geoms[i], .frame = knIdentityF(), .translation = broken.p };
+			assert_false(knGeom_Cast(&cast, set->geoms[BOX], knIdentityF(), &hit));
+		}
+		assert_false(knGeom_ClosestPoints(set->geoms[i], knIdentityF(), set->geoms[BOX], knIdentityF(), NAN,
+										  &closest));
+		// no way at all: a point and a geometry that stand
+		knVec3 above = knV3(0.0, 0.0, 5.0);
+		assert_false(knGeom_RayCast(set->geoms[i], knIdentityF(), above, knZero3(), &hit));
+		knShapeCast still = { .geom = set->geoms[SPHERE], .frame = knMakeFrame(above, knIdentityQ()) };
+		assert_false(knGeom_Cast(&still, set->geoms[i], knIdentityF(), &hit));
+		still.rotation = knV3(0.0, 0.0, 1.0);
+		assert_false(knGeom_Cast(&still, set->geoms[i], knIdentityF(), &hit));
+	}
+	// two planes have no distance
+	assert_false(knGeom_ClosestPoints(set->geoms[PLANE], knIdentityF(), set->geoms[PLANE], knIdentityF(), 1.0,
+									  &closest));
 }
 
 // --- motion along chains -----------------------------------------------------------------------------------------
@@ -370,6 +465,8 @@ int main(void) {
 		cmocka_unit_test(test_ray_facts),
 		cmocka_unit_test(test_casts_against_sampling),
 		cmocka_unit_test(test_cast_facts),
+		cmocka_unit_test(test_scales),
+		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_chain_bounds),
 	};
 	return cmocka_run_group_tests(tests, makeSet, freeSet);

@@ -190,6 +190,47 @@ static void saddle_points_of_trees_have_no_fill(void** state) {
 	}
 }
 
+// Rows of the velocity of a point at r on a body: u + w x r.
+static void fillPoint(System* system, int joint, int body, double sign) {
+	double x = uniform(-1.0, 1.0), y = uniform(-1.0, 1.0), z = uniform(-1.0, 1.0);
+	double rows[3][6] = { { 0, z, -y, 1, 0, 0 }, { -z, 0, x, 0, 1, 0 }, { y, -x, 0, 0, 0, 1 } };
+	for (int i = 0; i < 3; ++i) {
+		for (int j = 0; j < 6; ++j) {
+			*at(system, joint, i, body, j) = *at(system, body, j, joint, i) = sign * rows[i][j];
+		}
+	}
+	system->entries[system->entryCount++] = (knSparseEntry){ joint, body };
+}
+
+// A chain of bodies held at both ends. Two points of one body can only be held because the next body gives way: on that
+// body alone their rows depend on each other. So the joint that closes the loop waits for all the others.
+static void loops_wait_for_their_trees(void** state) {
+	(void)state;
+	static System system;
+	unsigned char late[MAX_BLOCKS];
+	for (int trial = 0; trial < 200; ++trial) {
+		int bodies = 2 + below(15);
+		layOut(&system, 2 * bodies + 1);
+		for (int i = 0; i < system.blockCount; ++i) {
+			late[i] = i < bodies ? 0 : i < 2 * bodies ? KN_SPARSE_LATE : KN_SPARSE_LAST;
+			system.sizes[i] = i < bodies ? 6 : 3;
+			system.offsets[i + 1] = system.offsets[i] + system.sizes[i];
+		}
+		system.size = system.offsets[system.blockCount];
+		for (int b = 0; b < bodies; ++b) {
+			for (int i = 0; i < 6; ++i) {
+				*at(&system, b, i, b, i) = uniform(0.5, 2.0);
+			}
+			fillPoint(&system, bodies + b, b, 1.0);
+			fillPoint(&system, bodies + b + 1, b, -1.0);
+		}
+		knSparse* sparse = build(&system, true, late);
+		assert_int_equal(knSparse_BlockOrder(sparse, system.blockCount - 1), 2 * bodies);
+		checkAgainstDense(&system, sparse, 1e-8);
+		knSparse_Destroy(sparse);
+	}
+}
+
 // The same constraint twice: consistent, so solvable, though the matrix is singular.
 static void redundant_rows_are_dropped(void** state) {
 	(void)state;
@@ -282,6 +323,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(trees_and_loops_match_dense_elimination),
 		cmocka_unit_test(saddle_points_of_trees_have_no_fill),
+		cmocka_unit_test(loops_wait_for_their_trees),
 		cmocka_unit_test(redundant_rows_are_dropped),
 		cmocka_unit_test(long_chains_cost_in_proportion),
 		cmocka_unit_test(nonsense_is_refused),

@@ -221,7 +221,7 @@ static void test_memories_return(void** state) {
 	Pair pair;
 	makePair(&pair, 0.5, 0.0, false);
 	knContactMemory memory[3] = {
-		{ .shapeA = 0, .shapeB = 1, .feature = 4, .normal = 100.0 },
+		{ .shapeA = 0, .shapeB = 0, .feature = 5, .normal = 100.0 },
 		{ .shapeA = 0, .shapeB = 1, .feature = 5, .normal = 2.0, .friction = { 0.3, -0.4, 0.0 } },
 		{ .shapeA = 0, .shapeB = 2, .feature = 5, .normal = 100.0 },
 	};
@@ -305,6 +305,50 @@ static void test_places_return_when_features_change(void** state) {
 	freePair(&pair);
 }
 
+// A corner of the manifold is gone, another is new: the points that there are carry the same force and moment, and none
+// pulls. In the second case the point across from the one that is gone carries too little to give.
+static void test_points_inherit_what_others_carried(void** state) {
+	(void)state;
+	const double x[4] = { 0.3, -0.3, -0.3, 0.2 }, y[4] = { 0.3, 0.3, -0.3, -0.3 };
+	for (int n = 0; n < 2; ++n) {
+		Pair pair;
+		makePair(&pair, 0.5, 0.0, false);
+		knContactPoint points[4];
+		knContactMemory memory[4] = { 0 };
+		double force = 0.0;
+		knVec3 moment = knZero3(), friction = knZero3();
+		for (int i = 0; i < 4; ++i) {
+			points[i] = pair.point;
+			points[i].pointA = points[i].pointB = knV3(x[i], y[i], 0.0);
+			points[i].feature = (uint64_t)i;
+			// the last one has been at another corner, under another name
+			memory[i] = (knContactMemory){ .shapeB = 1, .feature = (uint64_t)(i < 3 ? i : 9) };
+			memory[i].place = i < 3 ? knV3(x[i], y[i], 0.5) : knV3(0.4, 0.1, 0.5);
+			memory[i].normal = n == 1 && i == 1 ? 0.05 : 2.0 + i;
+			memory[i].friction = knV3(0.1 * i, 0.2, 0.0);
+			force += memory[i].normal;
+			moment = knMulAdd(moment, memory[i].normal, memory[i].place);
+			friction = knAdd(friction, memory[i].friction);
+		}
+		pair.pair.count = pair.set.pointCount = 4;
+		pair.set.points = points;
+		fillPair(&pair, knZero3(), 0.0, memory, 4);
+		for (int k = 0; k < 4; ++k) {
+			const knSweepPoint* point = &pair.list.points[k];
+			knVec3 place = points[pair.list.anchors[k].contact].pointA;
+			assert_true(point->lambda[0] >= 0.0);
+			force -= point->lambda[0];
+			moment = knMulAdd(moment, -point->lambda[0], knV3(place.x, place.y, 0.5));
+			friction = knMulAdd(friction, -point->lambda[1], point->t1);
+			friction = knMulAdd(friction, -point->lambda[2], point->t2);
+		}
+		assert_near(force, 0.0, 1e-12);
+		assert_near3(moment, knZero3(), 1e-5);
+		assert_near3(friction, knZero3(), 1e-12);
+		freePair(&pair);
+	}
+}
+
 static void test_sensors_have_no_rows(void** state) {
 	(void)state;
 	Pair pair;
@@ -329,6 +373,7 @@ int main(void) {
 		cmocka_unit_test(test_memories_return),
 		cmocka_unit_test(test_points_are_sorted_by_feature),
 		cmocka_unit_test(test_places_return_when_features_change),
+		cmocka_unit_test(test_points_inherit_what_others_carried),
 		cmocka_unit_test(test_sensors_have_no_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -450,6 +450,78 @@ static void test_held_walls(void** state) {
 	}
 }
 
+// Many bullets at one wall, which also hit each other, from behind and against the wall: none gets past it.
+static void volleyAtOneWall(const char* stepper, uint64_t seed) {
+	enum { COUNT = 150 };
+	knTestRandom random = { seed };
+	knScene* scene = newScene(noGravity);
+	knError error = { 0 };
+	knShapeDef shape = material(0.5, 0.0);
+	knBodyId wall = newFixed(scene, knIdentityF()), bullets[COUNT];
+	assert_false(KN_ID_IS_NULL(knScene_AddBox(scene, wall, knV3(WALL_THIN, 20.0, 20.0), &shape, &error)));
+	for (int i = 0; i < COUNT; ++i) {
+		knBodyDef def = knBodyDef_Default();
+		knVec3 target = knV3(-0.05, testUniform(&random, -0.4, 0.4), testUniform(&random, -0.4, 0.4));
+		knVec3 direction =
+			knNormalize(knV3(1.0, testUniform(&random, -0.3, 0.3), testUniform(&random, -0.3, 0.3)));
+		def.frame =
+			knMakeFrame(knMulAdd(target, -testUniform(&random, 0.1, 12.0), direction), testQuat(&random));
+		def.velocity = knScale(testUniform(&random, 0.3, 1.0) * SPEED, direction);
+		def.angularVelocity = testVec3(&random, 100.0);
+		bullets[i] = newBody(scene, &def);
+		addBulletShape(scene, bullets[i], i % 3, &shape);
+	}
+	knWorld* world = worldOf(scene, stepper);
+	for (int k = 0; k < 12; ++k) {
+		run(world, 1, DT);
+		for (int i = 0; i < COUNT; ++i) {
+			knVec3 p = knWorld_BodyCenter(world, bullets[i]);
+			if (fabs(p.y) < 19.9 && fabs(p.z) < 19.9 && p.x > 0.0) {
+				fail_msg("%s: seed %d, bullet %d is past the wall after step %d", stepper, (int)seed, i, k);
+			}
+		}
+	}
+	knWorld_Destroy(world);
+}
+
+static void test_volleys(void** state) {
+	(void)state;
+	for (int s = 0; s < 2; ++s) {
+		for (uint64_t seed = 1; seed <= 4; ++seed) {
+			volleyAtOneWall(steppers[s], seed);
+		}
+	}
+}
+
+// A box that sleeps wakes when it is shot at, and takes the bullet's momentum.
+static void test_shots_wake(void** state) {
+	(void)state;
+	knScene* scene = newScene(earth);
+	knShapeDef shape = material(0.5, 0.0);
+	newGround(scene, shape);
+	knBodyId box = newBox(scene, knV3(0.0, 0.0, 0.25), knV3(0.25, 0.25, 0.25), shape);
+	knBodyId bullet = newBall(scene, knV3(-50.0, 0.0, 0.3), 0.02, knZero3(), shape);
+	knScene_EditBody(scene, bullet)->gravityScale = 0.0;
+	knWorldDef def = knWorldDef_Default();
+	knSettings settings = knSettings_Default();
+	settings.sleep = 1;
+	def.settings = &settings;
+	def.stepper = "velocity";
+	knWorld* world = newWorldWith(scene, &def);
+	run(world, 120, DT);
+	assert_int_equal(knWorld_Report(world)->sleeping, 2);
+	double mass = knModel_BodyMass(knWorld_Model(world), bullet).mass;
+	double heavy = knModel_BodyMass(knWorld_Model(world), box).mass;
+	assert_ok(knWorld_SetBodyFrame(world, bullet, knMakeFrame(knV3(-2.0, 0.0, 0.3), knIdentityQ())));
+	assert_ok(knWorld_SetBodyVelocity(world, bullet, knV3(200.0, 0.0, 0.0), knZero3()));
+	run(world, 1, DT);
+	double sum = mass * knWorld_BodyVelocity(world, bullet).x + heavy * knWorld_BodyVelocity(world, box).x;
+	assert_near(sum, mass * 200.0, 1e-9 * mass * 200.0);
+	run(world, 1, DT);
+	assert_true(knWorld_BodyVelocity(world, box).x > 0.0);
+	knWorld_Destroy(world);
+}
+
 // --- threads and memory --------------------------------------------------------------------------------------
 
 static knScene* volley(const Geoms* geoms) {
@@ -527,6 +599,8 @@ int main(void) {
 		cmocka_unit_test(test_many_bounces_in_one_step),
 		cmocka_unit_test(test_all_kinds),
 		cmocka_unit_test(test_held_walls),
+		cmocka_unit_test(test_volleys),
+		cmocka_unit_test(test_shots_wake),
 		cmocka_unit_test(test_threads_change_nothing),
 		cmocka_unit_test(test_warm_steps_take_no_memory),
 	};

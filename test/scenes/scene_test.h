@@ -45,6 +45,22 @@ static inline void destroy(Built* built) {
 	knScene_Destroy(built->scene);
 }
 
+// Another world of the same model, under the impulse stepper; the first is gone.
+static inline knWorld* impulseWorld(Built* built) {
+	knError error = { 0 };
+	knSettings settings = knSettings_Default();
+	settings.sweeps = 9;
+	knWorldDef def = knWorldDef_Default();
+	def.stepper = "impulse";
+	def.settings = &settings;
+	knWorld_Destroy(built->world);
+	knWorld* world = knWorld_Create(built->model, &def, &error);
+	if (world == NULL) {
+		fail_msg("%s", error.message);
+	}
+	return world;
+}
+
 static inline double penetrationOf(Built* built) {
 	knPenetration penetration;
 	knError error = { 0 };

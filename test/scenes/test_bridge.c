@@ -53,10 +53,29 @@ static void test_rings_as_load(void** state) {
 	destroy(&bridge);
 }
 
+// Blocks fall on it: joints stay closed, and nothing goes through.
+static void test_carries_its_load(void** state) {
+	(void)state;
+	Built bridge = BUILD("bridge", "small", "1");
+	bridge.world = impulseWorld(&bridge);
+	double worst = 0.0, deepest = 0.0;
+	knSceneChecks checks = { 0 };
+	for (int i = 0; i < 150; ++i) {
+		stepBuilt(&bridge, 1, &checks);
+		worst = knMax(worst, knWorld_Measure(bridge.world).jointError);
+		deepest = i % 5 == 0 ? knMax(deepest, penetrationOf(&bridge)) : deepest;
+	}
+	assert_true(worst < 1e-6);
+	assert_true(deepest < 0.01);
+	assert_near(checkOf(&checks, "outside"), 0.0, 0.0);
+	destroy(&bridge);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_rings_as_load),
+		cmocka_unit_test(test_carries_its_load),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,12 +83,58 @@ static void test_drives_ahead(void** state) {
 	destroy(&tank);
 }
 
+// Treads opposed: the tank turns where it is, and the treads stay on their gears.
+static void test_turns_in_place(void** state) {
+	(void)state;
+	Built tank = BUILD("tank", "drive", "turn");
+	tank.world = impulseWorld(&tank);
+	knSceneChecks checks = { 0 };
+	double worst = 0.0;
+	for (int i = 0; i < 120; ++i) {
+		stepBuilt(&tank, 1, &checks);
+		worst = knMax(worst, knWorld_Measure(tank.world).jointError);
+	}
+	assert_true(checkOf(&checks, "turned") > 0.5);
+	assert_true(checkOf(&checks, "travelled") < 0.5);
+	assert_true(checkOf(&checks, "link_offset") < 0.5);
+	assert_true(checkOf(&checks, "attached") >= 16.0);
+	assert_true(worst < 0.005);
+	destroy(&tank);
+}
+
+// In free fall, with nothing but itself to push against: as the treads start, the hull turns the other way, and angular
+// momentum stays zero.
+static void test_hull_turns_against_treads(void** state) {
+	(void)state;
+	Built tank = BUILD("tank", "drive", "straight");
+	tank.world = impulseWorld(&tank);
+	knBodyId hull = knScene_FindBody(tank.scene, "hull");
+	for (int i = 0; i < knModel_BodyCount(tank.model); ++i) {
+		// away from the ground
+		knBodyId body = knModel_BodyAt(tank.model, i);
+		knFrame frame = knWorld_BodyFrame(tank.world, body);
+		frame.p.z += 10.0;
+		assert_ok(knWorld_SetBodyFrame(tank.world, body, frame));
+	}
+	double lowest = 0.0;
+	for (int i = 0; i < 60; ++i) {
+		stepBuilt(&tank, 1, NULL);
+		lowest = knMin(lowest, knWorld_BodyAngularVelocity(tank.world, hull).y);
+		assert_true(knLength(knWorld_Measure(tank.world).angularMomentum) < 1e-8);
+	}
+	// the treads' links alone weigh more than a third of the tank
+	assert_true(lowest < -0.1);
+	destroy(&tank);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_first_attachments),
 		cmocka_unit_test(test_restored_tank_goes_on),
 		cmocka_unit_test(test_drives_ahead),
+		cmocka_unit_test(test_turns_in_place),
+		cmocka_unit_test(test_hull_turns_against_treads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

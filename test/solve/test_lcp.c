@@ -390,8 +390,8 @@ static void degenerate_problems_end(void** state) {
 	assert_true(fabs(x[0] - 1.0 / 3.0) < 1e-9 && fabs(x[1] - 1.0 / 3.0) < 1e-9);
 }
 
-// Families on which pivoting rules need exponentially many steps (Murty 1978, Fathi 1979), and a cyclic P-matrix on which
-// plain Newton steps go round for ever (Ben Gharbia and Gilbert 2012).
+// Families on which pivoting rules need exponentially many steps (Murty 1978, Fathi 1979), and a cyclic P-matrix on
+// which plain Newton steps go round for ever (Ben Gharbia and Gilbert 2012).
 static void hard_families_are_solved(void** state) {
 	(void)state;
 	for (int n = 2; n <= 16; ++n) {

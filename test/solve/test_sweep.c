@@ -332,7 +332,17 @@ static knSweepSet buildLayer(Problem* problem, const uint8_t* tied) {
 	return set;
 }
 
-// Packed by themselves or like all others, impulses, velocities and displacements are the same.
+// Two pairs of free blocks with many chunks, which do not touch each other, and one that is alone.
+static void makeClusters(Problem* problem) {
+	for (int i = 0; i < CHUNKS; ++i) {
+		int first = i < 50 ? 3 : 12, second = first + 3;
+		problem->chunks[i].a = i % 2 == 0 ? first : second;
+		problem->chunks[i].b = i % 5 == 0 ? (i % 2 == 0 ? second : first) : 1 + 3 * (i % 7);
+	}
+	problem->chunks[CHUNKS - 1].a = 21;
+}
+
+// Packed by themselves, in batches or like all others, impulses, velocities and displacements are the same.
 static void test_blocks_that_are_alone(void** state) {
 	(void)state;
 	static const uint8_t tied[BLOCKS] = { [6] = 1 };
@@ -340,10 +350,15 @@ static void test_blocks_that_are_alone(void** state) {
 		Problem one, two;
 		makeProblem(&one, seed, false);
 		makeProblem(&two, seed, false);
+		if (seed == 53) {
+			makeClusters(&one);
+			makeClusters(&two);
+		}
 		knSweepSet plain = buildLayer(&one, NULL), set = buildLayer(&two, tied);
 		const knSweepColour* colour = &set.colours[set.stages[1].firstColour];
 		assert_true(colour->alone && colour->count > 0);
 		assert_true(set.stages[1].colourCount > 1);
+		assert_true(seed != 53 || set.stages[1].batchCount == 2);
 		for (int p = colour->first; p < colour->first + colour->count; ++p) {
 			for (int lane = 0; lane < KN_LANES && set.packs[p].chunk[lane] >= 0; ++lane) {
 				assert_true(set.packs[p].b[lane] != 6);

@@ -71,10 +71,10 @@ static void test_piles_stand_and_carry(void** state) {
 	(void)state;
 	for (size_t i = 0; i < STANDING_COUNT; ++i) {
 		Built pile = buildTwin(&standing[i], NULL, NULL);
-		pile.args.time = 4.0;
+		pile.args.time = 3.0;
 		knSceneChecks checks = { 0 };
 		double penetration = 0.0;
-		for (int k = 0; k < 30; ++k) {
+		for (int k = 0; k < 20; ++k) {
 			stepBuilt(&pile, 10, NULL);
 			penetration = knMax(penetration, penetrationOf(&pile));
 		}
@@ -133,7 +133,7 @@ static void test_shifted_piles_topple(void** state) {
 	(void)state;
 	for (size_t i = 0; i < STANDING_COUNT; ++i) {
 		Built pile = buildTwin(&standing[i], "twin", "4");
-		stepBuilt(&pile, 250, NULL);
+		stepBuilt(&pile, 150, NULL);
 		if (displacementOf(&pile) < 0.05) {
 			fail_msg("%s: moved only %g m", standing[i].scene, displacementOf(&pile));
 		}
@@ -145,9 +145,9 @@ static void test_accelerated_piles_press_harder(void** state) {
 	(void)state;
 	for (size_t i = 0; i < STANDING_COUNT; ++i) {
 		Built pile = buildTwin(&standing[i], "twin", "5");
-		pile.args.time = 3.0;
+		pile.args.time = 2.0;
 		knSceneChecks checks = { 0 };
-		stepBuilt(&pile, 300, &checks);
+		stepBuilt(&pile, 200, &checks);
 		double expected = (G + 2.0) / G;
 		assert_near(checkOf(&checks, "layer_force_min"), expected, 0.02 * expected);
 		assert_near(checkOf(&checks, "layer_force_max"), expected, 0.02 * expected);
@@ -332,11 +332,11 @@ static void test_resisting_pile_comes_to_rest(void** state) {
 	(void)state;
 	knSettings settings = knSettings_Default();
 	settings.rolling = 1e-3;
-	Built silo = BUILD("silo", "objects", "120");
+	Built silo = BUILD("silo", "objects", "60");
 	restart(&silo, &settings, DT);
-	silo.args.time = 12.0;
+	silo.args.time = 9.0;
 	knSceneChecks checks = { 0 };
-	stepBuilt(&silo, 1200, &checks);
+	stepBuilt(&silo, 900, &checks);
 	assert_true(checkOf(&checks, "rest_speed") < 1e-3);
 	assert_true(checkOf(&checks, "rest_spin") < 1e-2);
 	assert_near(checkOf(&checks, "outside"), 0.0, 0.0);

@@ -72,8 +72,7 @@ double knPreStabilize_Sweep(knArticulationSolve* solve, double epsilon);
 // The same for entry i alone; returns its error before.
 double knPreStabilize_Joint(knArticulationSolve* solve, int i, double epsilon);
 
-// Default scheme: all joints of an island at once, by conjugate gradients, in any phase (bounds apart, which sweeps
-// mind). Returns the worst rate that was wrong before (m/s).
+// Default scheme: all joints of an island at once, in any phase (bounds apart, which sweeps mind). Returns the worst rate that was wrong before (m/s).
 double knArticulationSolve_Settle(knArticulationSolve* solve);
 
 // Projects the velocities of the present phase onto those that the joints allow, with motors and friction in the

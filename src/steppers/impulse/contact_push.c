@@ -15,8 +15,7 @@
 
 // m/s, how fast the point has to be pushed apart; 0: not at all.
 static double wantedSpeed(const knImpulseStep* step, const knImpulsePoint* p) {
-	const uint8_t* isFast = step->fast.isFast;
-	if (isFast != NULL && (isFast[p->a] == 1 || isFast[p->b] == 1)) {
+	if (knFastBodies_Follows(&step->fast, p->a) || knFastBodies_Follows(&step->fast, p->b)) {
 		return 0.0; // where these end is found along their way
 	}
 	double envelope = knImpulseStep_Envelope(step, p->a, p->b);

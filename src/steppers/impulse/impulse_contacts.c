@@ -40,6 +40,10 @@ static knStatus askCollider(knImpulseStep* step, knContactSet* set) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knStatus status = knCollide(context->collider, &input, set, context->error);
+	if (status == KN_OK &&
+		knFastBodies_LeaveCrowds(&step->fast, step->model, &step->blocks, context->collider, step->margins)) {
+		status = knCollide(context->collider, &input, set, context->error);
+	}
 	context->report->queries += 1;
 	context->report->collideTime += knStepContext_Now(context) - start;
 	// poses and margins were finite, so a body is where the collider's boxes are no longer
@@ -95,13 +99,6 @@ static void fillPoints(int begin, int end, int worker, void* argument) {
 		step->points[i] = makePoint(step, step->points[i].contact);
 		step->points[i].turn = turn;
 	}
-}
-
-double knImpulsePoint_Response(const knImpulseStep* step, const knImpulsePoint* p, knVec3 direction) {
-	const knBlocks* blocks = &step->blocks;
-	knVec3 a = knCross(p->rA, direction), b = knCross(p->rB, direction);
-	return blocks->invMass[p->a] + blocks->invMass[p->b] + knDot(a, knMulMV(&blocks->invInertia[p->a], a)) +
-		   knDot(b, knMulMV(&blocks->invInertia[p->b], b));
 }
 
 // The arm of rolling friction, m: the larger of the two.
@@ -201,7 +198,7 @@ knStatus knImpulseContacts_Find(knImpulseStep* step) {
 	if (status != KN_OK) {
 		return status;
 	}
-	if (!knFastBodies_Filter(&step->fast, step->model, &set, arena)) {
+	if (!knFastBodies_Filter(&step->fast, step->model, &step->blocks, &set, arena)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knImpulseMemory memory = knImpulseMemory_Get(step->state);

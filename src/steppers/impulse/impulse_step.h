@@ -111,8 +111,6 @@ static inline knVec3 knImpulsePoint_Velocity(const knImpulsePoint* p, const knTw
 	knVec3 vB = knAdd(u[p->b].lin, knCross(u[p->b].ang, p->rB));
 	return knSub(vB, vA);
 }
-// What a unit impulse at the point does to its velocity, both along a direction.
-double knImpulsePoint_Response(const knImpulseStep* step, const knImpulsePoint* point, knVec3 direction);
 // Room for this step's memories, once those of the last step are recalled: afterwards the state does not move.
 knStatus knImpulseContacts_Reserve(knImpulseStep* step);
 // Impulses into the contacts and into the memory; returns the work of kinematic bodies (J).

@@ -33,6 +33,9 @@ static bool buildIsland(knJointDirect* direct, const knArticulationSolve* solve,
 	}
 	if (matrix->products > (int64_t)DENSEST * bodyCount) {
 		matrix->count = 0;
+		for (int i = 0; i < bodyCount; ++i) {
+			direct->stepOf[bodies[i]] = -1;
+		}
 	}
 	return true;
 }

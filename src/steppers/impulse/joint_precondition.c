@@ -6,7 +6,7 @@
 // the ratio of masses; loops and nets drop their fill. A pivot that the dropping spoils is replaced by the joint's own
 // block. On a body with very many joints only near neighbours in the order are linked, so that the cost stays linear.
 #include "core/dense.h"
-#include "steppers/impulse/articulation_internal.h"
+#include "steppers/impulse/joint_direct.h"
 
 #define WINDOW 8    // neighbours on one body, in the order, that are linked
 #define SOUND 1e-10 // of a pivot beside its own block, whose softness is more
@@ -60,15 +60,14 @@ static void listByBody(const knArticulationSolve* solve, const int* sequence, in
 	}
 }
 
-// Breadth-first from the joints (not contacts) that hang on immovable bodies, or from the first; written from the back.
+// Breadth-first from the joints that hang on immovable bodies, or from the first; written from the back.
 static void orderIsland(knArticulationSolve* solve, int island, int* queue) {
 	struct knPreconditioner* p = solve->precondition;
 	const int begin = solve->islandBegin[island], end = solve->islandBegin[island + 1];
 	int head = 0, tail = 0;
 	for (int n = begin; n < end; ++n) {
 		const int i = solve->islandJoint[n];
-		bool hung = solve->joints[i].joint != NULL &&
-					(!moves(solve, solve->joints[i].parent) || !moves(solve, solve->joints[i].child));
+		bool hung = !moves(solve, solve->joints[i].parent) || !moves(solve, solve->joints[i].child);
 		p->position[i] = hung ? 0 : -1;
 		if (hung) {
 			queue[tail++] = i;
@@ -96,11 +95,14 @@ static void orderIsland(knArticulationSolve* solve, int island, int* queue) {
 	}
 }
 
-// Later neighbours of entry i, into `links` if given; returns how many.
+// Later neighbours of entry i, into `links` if given; returns how many. None where the island is solved directly.
 static int linkEntry(const knArticulationSolve* solve, int i, knJointLink* links) {
 	const struct knPreconditioner* p = solve->precondition;
 	const int bodies[2] = { solve->joints[i].parent, solve->joints[i].child };
 	int found[2 * WINDOW], count = 0;
+	if (knJointDirect_Has(solve->direct, knSolveJoint_Island(solve, &solve->joints[i]))) {
+		return 0;
+	}
 	for (int k = 0; k < 2; ++k) {
 		int taken = 0;
 		for (int m = p->bodyFirst[bodies[k]]; moves(solve, bodies[k]) && m < p->bodyFirst[bodies[k] + 1];

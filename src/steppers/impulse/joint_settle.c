@@ -1,13 +1,12 @@
-// All joints of an island at once: the equality part of a phase's problem solved by conjugate gradients, so that chains,
-// loops and nets need not wait for sweeps to carry a change from joint to joint (no part of the published method).
+// All joints of an island at once: the equality part of a phase's problem solved as a whole, so that chains, loops and nets
+// need not wait for sweeps to carry a change from joint to joint (no part of the published method).
 //
 //   K x = -b,   K = B^T W B,   u <- u + W B x
 //
 // B are the locked rows of all joints at the poses of the phase, W the inverse masses; b is what is wrong with the
 // rates: the velocity itself (arrival), or error/h of the predicted joint frames (dynamics, correction), which is
-// not linear in u and taken anew for each of a few rounds. K is never formed: a product is one pass that pushes
-// bodies along B x and one that reads the rates. Preconditioned by an incomplete factorisation (joint_precondition.c). Over-constrained loops leave K
-// singular but b in its range, which conjugate gradients do not mind. An island is one task: sums have one order.
+// not linear in u and taken anew for each of a few rounds. Trees are solved by conjugate gradients (joint_linear.c), loops
+// by a factorisation over bodies (joint_direct.c).
 #include "core/dense.h"
 #include "core/tasks.h"
 #include "steppers/impulse/joint_direct.h"
@@ -320,5 +319,5 @@ bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* aren
 	solve->kinetic = KN_SCRATCH_ZERO(arena, double, solve->input.model->bodyCount);
 	solve->jointsOfBody = KN_SCRATCH_ZERO(arena, int, solve->input.model->bodyCount);
 	solve->change = KN_SCRATCH_ZERO(arena, knTwist, solve->input.model->bodyCount);
-	return !arena->failed && knPreconditioner_Reserve(solve, arena) && reserveDirect(solve, arena);
+	return !arena->failed && reserveDirect(solve, arena) && knPreconditioner_Reserve(solve, arena);
 }

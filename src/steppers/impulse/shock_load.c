@@ -32,8 +32,8 @@ typedef struct Piles {
 
 // 1: A lies below and bears, 2: B does, 0: neither (same level, or nothing below it stands on the ground).
 static int bearer(const knImpulseStep* step, const knImpulsePair* pair) {
-	if (step->points[pair->first].withJoints) {
-		return 0; // its load is found together with the joints'
+	if (step->islands.jointed[knImpulseStep_GroupOf(step, &step->points[pair->first])]) {
+		return 0; // joints carry a part of it
 	}
 	int levelA = step->graph.level[pair->a], levelB = step->graph.level[pair->b];
 	if (levelA < levelB && step->graph.grounded[pair->a]) {

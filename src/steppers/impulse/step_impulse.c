@@ -227,6 +227,7 @@ static knStatus arrive(knImpulseStep* step) {
 						   .state = step->state,
 						   .blocks = &step->blocks,
 						   .collider = context->collider,
+						   .lookedAhead = true,
 						   .contacts = &step->list,
 						   .tasks = context->tasks,
 						   .arena = context->arena };

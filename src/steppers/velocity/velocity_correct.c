@@ -14,6 +14,7 @@
 #include "solve/pgs.h"
 #include "steppers/velocity/velocity_step.h"
 
+#define FAR_APART 1e3  // m
 #define TURN_LIMIT 0.2 // rad a correction
 #define BODY_GRAIN 64
 #define LAYERED_OVERLAP                                                                                      \
@@ -28,6 +29,7 @@ knStatus knVelocity_Move(knVelocityStep* step) {
 						   .state = context->state,
 						   .blocks = &step->blocks,
 						   .collider = context->collider,
+						   .lookedAhead = context->settings->scheme != KN_SCHEME_PAPER,
 						   .contacts = &step->contacts,
 						   .tasks = context->tasks,
 						   .arena = context->arena };
@@ -129,11 +131,23 @@ static void restoreMoments(const knVelocityStep* step, GroupSum* sums) {
 
 // --- corrections -----------------------------------------------------------------------------------------
 
+// Where fast bodies end is found along their way: they may be far from the contacts of the start.
+static void leaveFastBodies(knVelocityStep* step) {
+	for (int k = 0; step->fast.count > 0 && k < step->contacts.pointCount; ++k) {
+		const knContactAnchor* anchor = &step->contacts.anchors[k];
+		const uint8_t* kind = step->fast.kind;
+		if (kind[anchor->bodyA] != KN_FAST_NOT || kind[anchor->bodyB] != KN_FAST_NOT) {
+			step->contacts.points[k].depth = FAR_APART;
+		}
+	}
+}
+
 // At the present poses, unless they are known.
 static void measureDepths(knVelocityStep* step) {
 	if (!step->depthsKnown) {
 		knContactRows_Depths(&step->contacts, step->start, step->context->state->pose, step->blocks.count,
 							 step->turns, &step->context->tasks);
+		leaveFastBodies(step);
 		step->depthsKnown = true;
 	}
 }

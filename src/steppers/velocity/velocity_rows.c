@@ -59,6 +59,10 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 	knFastBodies_Margins(&step->fast, context->model, margins);
 	knContactSet set;
 	knStatus status = knCollide(context->collider, &input, &set, context->error);
+	if (status == KN_OK &&
+		knFastBodies_LeaveCrowds(&step->fast, context->model, &step->blocks, context->collider, margins)) {
+		status = knCollide(context->collider, &input, &set, context->error);
+	}
 	context->report->queries += 1;
 	context->report->collideTime += knStepContext_Now(context) - start;
 	if (status == KN_BAD_DATA) {
@@ -71,7 +75,7 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 	for (int b = 0; b < context->model->bodyCount; ++b) {
 		step->start[b] = state->pose[b];
 	}
-	bool listed = knFastBodies_Filter(&step->fast, context->model, &set, context->arena) &&
+	bool listed = knFastBodies_Filter(&step->fast, context->model, &step->blocks, &set, context->arena) &&
 				  knContactRows_List(&step->contacts, &step->input, &set, knVelocityMemory_Contacts(state),
 									 knVelocityMemory_Get(state)->contactCount, context->arena);
 	return listed ? KN_OK : knVelocity_OutOfMemory(step);

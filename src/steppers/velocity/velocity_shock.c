@@ -10,11 +10,13 @@
 // A frozen body that moves would be a hammer. So an assembly keeps the result only if that leaves at most half of
 // its kinetic energy as seen from its supports; else it returns to the velocities of the global solve.
 
+#include "core/tasks.h"
 #include "steppers/velocity/velocity_step.h"
 
 #define TALL_LAYERS 60     // piles of more layers get more sweeps
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
+#define POINT_GRAIN 128
 
 void knVelocity_Propagate(knVelocityStep* step, knLayerFn* algorithm) {
 	for (int layer = 0; layer < step->layers.count; ++layer) {
@@ -90,51 +92,76 @@ static void startLambda(const knSweepPoint* point, const knContactAnchor* anchor
 	clampFriction(point, lambda);
 }
 
+typedef struct PointTask {
+	knVelocityStep* step;
+	double (*start)[3];
+	knContactMemory* memory;
+} PointTask;
+
+// The points get what the start adds to the impulses of the global solve.
+static void startRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const PointTask* task = argument;
+	knVelocityStep* step = task->step;
+	for (int k = begin; k < end; ++k) {
+		knSweepPoint* point = &step->contacts.points[k];
+		startLambda(point, &step->contacts.anchors[k], task->start[k]);
+		for (int i = 0; i < 3; ++i) {
+			step->globalLambda[k][i] = point->lambda[i];
+			point->lambda[i] = task->start[k][i] - step->globalLambda[k][i];
+		}
+		step->globalRolling[k] = point->rolling;
+		point->rolling = knZero3();
+	}
+}
+
+// The points get the whole start.
+static void loadRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const PointTask* task = argument;
+	for (int k = begin; k < end; ++k) {
+		knSweepPoint* point = &task->step->contacts.points[k];
+		for (int i = 0; i < 3; ++i) {
+			point->lambda[i] = task->start[k][i];
+		}
+		point->rolling = task->step->globalRolling[k];
+	}
+}
+
 // Applies what the start adds to the impulses of the global solve, which u holds already.
 static bool beginLayers(knVelocityStep* step) {
 	knContactRows* contacts = &step->contacts;
 	const knTasks* tasks = &step->context->tasks;
-	double(*start)[3] = (double(*)[3])KN_SCRATCH(step->context->arena, double, 3 * contacts->pointCount);
-	if (start == NULL) {
+	PointTask task = {
+		.step = step,
+		.start = (double(*)[3])KN_SCRATCH(step->context->arena, double, 3 * contacts->pointCount),
+	};
+	if (task.start == NULL) {
 		return false;
 	}
-	for (int k = 0; k < contacts->pointCount; ++k) {
-		startLambda(&contacts->points[k], &contacts->anchors[k], start[k]);
-		for (int i = 0; i < 3; ++i) {
-			step->globalLambda[k][i] = contacts->points[k].lambda[i];
-			contacts->points[k].lambda[i] = start[k][i] - step->globalLambda[k][i];
-		}
-		step->globalRolling[k] = contacts->points[k].rolling;
-		contacts->points[k].rolling = knZero3();
-	}
+	knTasks_For(tasks, contacts->pointCount, POINT_GRAIN, startRange, &task);
 	if (!buildLayeredSet(step)) {
 		return false;
 	}
 	knSweep_Apply(&step->layered, tasks, step->blocks.u);
-	for (int k = 0; k < contacts->pointCount; ++k) {
-		for (int i = 0; i < 3; ++i) {
-			contacts->points[k].lambda[i] = start[k][i];
-		}
-		contacts->points[k].rolling = step->globalRolling[k];
-	}
+	knTasks_For(tasks, contacts->pointCount, POINT_GRAIN, loadRange, &task);
 	knSweepSet_Load(&step->layered, tasks, contacts->points);
 	return true;
 }
 
-// Remembers what the pass changed; the points get back the impulses of the global solve.
-static void endLayers(knVelocityStep* step) {
-	knContactRows* contacts = &step->contacts;
-	knContactMemory* memory = knVelocityMemory_Contacts(step->context->state);
-	knSweepSet_Store(&step->layered, &step->context->tasks, contacts->points);
-	for (int c = 0; c < contacts->chunkCount; ++c) {
+static void endRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const PointTask* task = argument;
+	knVelocityStep* step = task->step;
+	for (int c = begin; c < end; ++c) {
 		const knSweepChunk* chunk = &step->layered.chunks[c];
 		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
-			knSweepPoint* point = &contacts->points[k];
+			knSweepPoint* point = &step->contacts.points[k];
 			const double* global = step->globalLambda[k];
 			if (chunk->stage >= 0) {
-				memory[k].changeNormal = point->lambda[0] - global[0];
-				memory[k].changeFriction = knMulAdd(knScale(point->lambda[1] - global[1], point->t1),
-													point->lambda[2] - global[2], point->t2);
+				task->memory[k].changeNormal = point->lambda[0] - global[0];
+				task->memory[k].changeFriction = knMulAdd(knScale(point->lambda[1] - global[1], point->t1),
+														  point->lambda[2] - global[2], point->t2);
 			}
 			for (int i = 0; i < 3; ++i) {
 				point->lambda[i] = global[i];
@@ -142,6 +169,14 @@ static void endLayers(knVelocityStep* step) {
 			point->rolling = step->globalRolling[k];
 		}
 	}
+}
+
+// Remembers what the pass changed; the points get back the impulses of the global solve.
+static void endLayers(knVelocityStep* step) {
+	const knTasks* tasks = &step->context->tasks;
+	knSweepSet_Store(&step->layered, tasks, step->contacts.points);
+	PointTask task = { .step = step, .memory = knVelocityMemory_Contacts(step->context->state) };
+	knTasks_For(tasks, step->contacts.chunkCount, POINT_GRAIN, endRange, &task);
 }
 
 // --- the guard -------------------------------------------------------------------------------------------

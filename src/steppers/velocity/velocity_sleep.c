@@ -120,10 +120,24 @@ void knVelocity_QuietSleepers(knVelocityStep* step) {
 	}
 }
 
+// What a fast body hit in its sleep keeps the velocity that it got.
+static void wakeStruck(knVelocityStep* step) {
+	const knModelShape* shapes = step->context->model->shapes;
+	for (int i = 0; i < step->fast.hitCount; ++i) {
+		const knStepContact* hit = &step->fast.hits[i];
+		int bodies[2] = { shapes[hit->shapeA].body, shapes[hit->shapeB].body };
+		for (int k = 0; k < 2; ++k) {
+			step->asleep[bodies[k]] = 0;
+			step->still[bodies[k]] = 0.0;
+		}
+	}
+}
+
 void knVelocity_RecordRest(knVelocityStep* step) {
 	if (step->asleep == NULL) {
 		return;
 	}
+	wakeStruck(step);
 	const knModel* model = step->context->model;
 	knState* state = step->context->state;
 	knRestMemory* rest = knVelocityMemory_Bodies(state);
