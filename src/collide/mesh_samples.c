@@ -46,6 +46,7 @@ typedef struct Walk {
 	knMat33 R; // of the frame
 	int kind;
 	KnownVertex* known; // [KNOWN] by the vertex's last digits
+	int* last;          // triangle that the last probe found
 } Walk;
 
 static knVec3 placed(const Walk* walk, knVec3 local) {
@@ -56,7 +57,9 @@ static const KnownVertex* knownVertex(const Walk* walk, int vertex, knVec3 point
 	KnownVertex* known = &walk->known[vertex & (KNOWN - 1)];
 	if (known->vertex != vertex) {
 		known->vertex = vertex;
+		known->hit.triangle = *walk->last;
 		known->distance = walk->target->probe(walk->target, point, &known->normal, &known->hit);
+		*walk->last = known->hit.triangle;
 	}
 	return known;
 }
@@ -104,8 +107,9 @@ static Probe probeAt(const Edge* edge, double t) {
 		distance = known->distance;
 		normal = known->normal;
 	} else {
-		knMeshHit hit;
+		knMeshHit hit = { .triangle = *edge->walk->last };
 		distance = target->probe(target, point, &normal, &hit);
+		*edge->walk->last = hit.triangle;
 	}
 	return (Probe){ t, distance, knDot(normal, edge->along) / edge->length };
 }
@@ -313,10 +317,11 @@ static void collideTriangle(const Walk* walk, int triangle) {
 void knMeshSamples_Collide(const knMesh* mesh, knFrame frame, const knTarget* target, int kind,
 						   const knContactSink* sink) {
 	KnownVertex known[KNOWN];
+	int last = -1;
 	for (int i = 0; i < KNOWN; ++i) {
 		known[i].vertex = -1;
 	}
-	Walk walk = { mesh, target, sink, frame, knQuat_ToMat33(frame.q), kind, known };
+	Walk walk = { mesh, target, sink, frame, knQuat_ToMat33(frame.q), kind, known, &last };
 	for (int i = 0; i < mesh->tree.nodeCount;) {
 		const knBvhNode* node = &mesh->tree.nodes[i];
 		double radius = 0.5 * knDistance(node->box.lower, node->box.upper);

@@ -151,9 +151,9 @@ static bool collideLine(const OverMesh* over, const knGeom* geom) {
 	knVec3 line = knRotate(over->frame.q, lineOf(&over->core, geom));
 	knVec3 middle = knPoint(over->frame, over->core.middle), deepest = middle, normal = knZero3(), found;
 	double depth = 0.0;
+	knMeshHit hit = knMeshHit_None(0.0);
 	for (int i = -LINE_SAMPLES; i <= LINE_SAMPLES; ++i) {
 		knVec3 point = knMulAdd(middle, (double)i / LINE_SAMPLES, line);
-		knMeshHit hit;
 		double distance = target->probe(target, point, &found, &hit);
 		if (distance < depth) {
 			depth = distance;

@@ -30,7 +30,8 @@ struct knTarget {
 	bool flat;     // a plane: edges touch at their ends
 	knVec3 middle; // of the sampled geometry; a convex one is never behind a face of a surface
 	bool hasMiddle;
-	// signed distance and normal, and of a solid mesh the closest point (else its triangle is -1)
+	// signed distance and normal, and of a solid mesh the closest point (else its triangle is -1); the hit begins with a
+	// triangle that may be close, or -1
 	double (*probe)(const knTarget* target, knVec3 point, knVec3* normal, knMeshHit* hit);
 	// the contact of a sample that looks along `facing`; false: none within the margin. `known` is what a probe of the
 	// point found, or NULL

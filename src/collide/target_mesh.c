@@ -34,7 +34,7 @@ static double signedAt(const knMesh* mesh, const knMeshHit* hit, knVec3 point, k
 
 static double probe(const knTarget* target, knVec3 point, knVec3* normal, knMeshHit* hit) {
 	if (target->mesh->field != NULL) {
-		knSdfSample sample = knSdf_Exact(target->mesh, point);
+		knSdfSample sample = knSdf_Exact(target->mesh, point, hit->triangle);
 		*normal = sample.normal;
 		*hit = sample.hit;
 		return sample.distance;
@@ -55,7 +55,7 @@ static knMeshHit closestTo(const knTarget* target, knVec3 point) {
 	if (knSdf_LowerBound(mesh, point) >= target->margin) {
 		return knMeshHit_None(0.0);
 	}
-	return knSdf_Exact(mesh, point).hit;
+	return knSdf_Exact(mesh, point, -1).hit;
 }
 
 // A surface holds only what comes from its front.

@@ -129,9 +129,10 @@ static inline double knMeshRough_Error(const knMeshRough* rough, double distance
 	return rough->near + rough->share * knMax(0.0, distance - rough->band);
 }
 
-// The closest point of the mesh, found sooner if the triangle is close to it (-1: none is known); with `rough` it
-// may be another that is hardly farther.
-knMeshHit knMesh_ClosestFrom(const knMesh* mesh, knVec3 point, int triangle, const knMeshRough* rough);
+// The same, found sooner if the triangle is close to it (-1: none is known); with `rough` it may be another that is
+// hardly farther.
+knMeshHit knMesh_ClosestFrom(const knMesh* mesh, knVec3 point, double radius, int triangle,
+							 const knMeshRough* rough);
 // The same among triangles that lie before the point and look against `facing`: those by which something
 // that looks along `facing` would leave.
 knMeshHit knMesh_ClosestFacing(const knMesh* mesh, knVec3 point, knVec3 facing, double radius);

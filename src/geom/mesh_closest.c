@@ -151,9 +151,10 @@ knMeshHit knMesh_Closest(const knMesh* mesh, knVec3 point, double radius) {
 	return search(mesh, point, &any, NULL, knMeshHit_None(radius));
 }
 
-knMeshHit knMesh_ClosestFrom(const knMesh* mesh, knVec3 point, int triangle, const knMeshRough* rough) {
+knMeshHit knMesh_ClosestFrom(const knMesh* mesh, knVec3 point, double radius, int triangle,
+							 const knMeshRough* rough) {
 	Facing any = { .wanted = false };
-	knMeshHit best = knMeshHit_None(INFINITY);
+	knMeshHit best = knMeshHit_None(radius);
 	if (triangle >= 0) {
 		knMesh_Offer(mesh, triangle, point, &best);
 	}

@@ -78,8 +78,8 @@ static bool findPlace(const knSdf* field, knVec3 point, Place* place) {
 	return true;
 }
 
-static knSdfSample exactSample(const knMesh* mesh, knVec3 point, double radius) {
-	knMeshHit hit = knMesh_Closest(mesh, point, radius);
+static knSdfSample exactSample(const knMesh* mesh, knVec3 point, double radius, int triangle) {
+	knMeshHit hit = knMesh_ClosestFrom(mesh, point, radius, triangle, NULL);
 	if (hit.triangle < 0) {
 		hit = knMesh_Closest(mesh, point, INFINITY);
 	}
@@ -97,12 +97,12 @@ knSdfSample knSdf_Sample(const knMesh* mesh, knVec3 point) {
 	const knSdf* field = mesh->field;
 	Place place;
 	if (field == NULL || !findPlace(field, point, &place)) {
-		return exactSample(mesh, point, INFINITY);
+		return exactSample(mesh, point, INFINITY, -1);
 	}
 	double doubt = field->quantum * place.cell->doubt, steep = knLengthSquared(place.slope);
 	if (knAbs(place.distance) <= doubt || steep < LEAST_SLOPE * LEAST_SLOPE ||
 		place.cell->doubt == KN_SDF_NEVER) {
-		return exactSample(mesh, point, radiusAt(field, &place));
+		return exactSample(mesh, point, radiusAt(field, &place), -1);
 	}
 	return (knSdfSample){
 		.distance = place.distance,
@@ -112,10 +112,10 @@ knSdfSample knSdf_Sample(const knMesh* mesh, knVec3 point) {
 	};
 }
 
-knSdfSample knSdf_Exact(const knMesh* mesh, knVec3 point) {
+knSdfSample knSdf_Exact(const knMesh* mesh, knVec3 point, int triangle) {
 	Place place;
 	bool inside = mesh->field != NULL && findPlace(mesh->field, point, &place);
-	return exactSample(mesh, point, inside ? radiusAt(mesh->field, &place) : INFINITY);
+	return exactSample(mesh, point, inside ? radiusAt(mesh->field, &place) : INFINITY, triangle);
 }
 
 // Distance of a point from the mesh's box; 0 inside.

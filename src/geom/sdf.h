@@ -55,8 +55,8 @@ typedef struct knSdfSample {
 knSdfSample knSdf_Sample(const knMesh* mesh, knVec3 point);
 // The mesh's signed distance is at least this at the point; cheap in the grid, a bound by its box outside.
 double knSdf_LowerBound(const knMesh* mesh, knVec3 point);
-// Always exact; the field tells how far the tree must be searched.
-knSdfSample knSdf_Exact(const knMesh* mesh, knVec3 point);
+// Always exact; the field tells how far the tree must be searched, a triangle nearby (or -1) where to begin.
+knSdfSample knSdf_Exact(const knMesh* mesh, knVec3 point, int triangle);
 
 // --- sdf_cell.c ---
 

@@ -94,7 +94,8 @@ static double valueAt(Work* work, const Region* region, int x, int y, int z) {
 	if (!lattice->known[place]) {
 		const knMesh* mesh = work->job->mesh;
 		knVec3 point = knMulAdd(work->lower, work->step, knV3(x, y, z)), normal;
-		knMeshHit hit = knMesh_ClosestFrom(mesh, point, work->seed, region->side != 0 ? &work->rough : NULL);
+		knMeshHit hit =
+			knMesh_ClosestFrom(mesh, point, INFINITY, work->seed, region->side != 0 ? &work->rough : NULL);
 		work->seed = hit.triangle;
 		lattice->values[place] =
 			region->side != 0 ? region->side * hit.distance : knMesh_Signed(mesh, &hit, point, &normal);

@@ -90,10 +90,10 @@ static void test_field_agrees_with_exact_search(void** state) {
 							testMeshTorus(1.0, 0.2, 5, 200),
 							testMeshBox(knV3(1.0, 0.5, 1e-4)),
 							makeGear(40, 0.05),
-							makeGear(300, 0.002) };
+							makeGear(120, 0.002) };
 	for (int k = 0; k < 7; ++k) {
 		knGeom* geom = makeWith(&shapes[k], 2, NULL);
-		checkField(geom, 11 + (uint64_t)k, 2000);
+		checkField(geom, 11 + (uint64_t)k, 1000);
 		knGeom_Release(geom);
 		testMeshFree(&shapes[k]);
 	}
