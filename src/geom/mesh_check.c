@@ -348,6 +348,76 @@ static knStatus closeAndOrient(knMesh* mesh, knArena* arena, knError* error) {
 	return KN_OK;
 }
 
+// --- order -----------------------------------------------------------------------------------------------
+
+// The bits of 0 <= x < 2^21, two zeros between them.
+static uint64_t spread(uint64_t x) {
+	x = (x | x << 32) & 0x1f00000000ffffu;
+	x = (x | x << 16) & 0x1f0000ff0000ffu;
+	x = (x | x << 8) & 0x100f00f00f00f00fu;
+	x = (x | x << 4) & 0x10c30c30c30c30c3u;
+	return (x | x << 2) & 0x1249249249249249u;
+}
+
+static uint64_t placeOnCurve(const knMesh* mesh, int triangle) {
+	knVec3 p[3];
+	knMesh_Corners(mesh, triangle, p);
+	knVec3 sum = knSub(knAdd(p[0], knAdd(p[1], p[2])), knScale(3.0, mesh->bounds.lower));
+	double scale = 2097151.0 / (3.0 * mesh->size); // 2^21 - 1
+	uint64_t key = 0;
+	for (int axis = 0; axis < 3; ++axis) {
+		double at = knClamp(scale * knComponent(sum, axis), 0.0, 2097151.0);
+		key |= spread((uint64_t)at) << axis;
+	}
+	return key;
+}
+
+// Vertices get the order in which the triangles name them; those that none names come last.
+static bool orderVertices(knMesh* mesh, knArena* arena) {
+	int* placeOf = KN_SCRATCH(arena, int, mesh->vertexCount);
+	knVec3* old = KN_SCRATCH(arena, knVec3, mesh->vertexCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int v = 0; v < mesh->vertexCount; ++v) {
+		placeOf[v] = -1;
+		old[v] = mesh->vertices[v];
+	}
+	int count = 0;
+	for (int t = 0; t < mesh->triangleCount; ++t) {
+		int* corners[3] = { &mesh->triangles[t].a, &mesh->triangles[t].b, &mesh->triangles[t].c };
+		for (int k = 0; k < 3; ++k) {
+			int* place = &placeOf[*corners[k]];
+			*place = *place >= 0 ? *place : count++;
+			*corners[k] = *place;
+		}
+	}
+	for (int v = 0; v < mesh->vertexCount; ++v) {
+		mesh->vertices[placeOf[v] >= 0 ? placeOf[v] : count++] = old[v];
+	}
+	return true;
+}
+
+// Along a space-filling curve, so that what is close in space is close in memory.
+static bool orderFaces(knMesh* mesh, knArena* arena) {
+	knKeyed* keys = KN_SCRATCH(arena, knKeyed, mesh->faceCount);
+	knTriangle* old = KN_SCRATCH(arena, knTriangle, mesh->faceCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int t = 0; t < mesh->faceCount; ++t) {
+		keys[t] = (knKeyed){ placeOnCurve(mesh, t), (uint32_t)t };
+		old[t] = mesh->triangles[t];
+	}
+	if (!knSort_Keys(keys, mesh->faceCount, arena)) {
+		return false;
+	}
+	for (int t = 0; t < mesh->faceCount; ++t) {
+		mesh->triangles[t] = old[keys[t].value];
+	}
+	return orderVertices(mesh, arena);
+}
+
 knStatus knMesh_Load(knMesh* mesh, const knMeshDef* def, knError* error) {
 	knStatus status = checkDef(def, error);
 	if (status != KN_OK) {
@@ -360,6 +430,9 @@ knStatus knMesh_Load(knMesh* mesh, const knMeshDef* def, knError* error) {
 	status = first != NULL && copyWelded(mesh, def, first, &arena) ? measure(mesh, error) : noMemory(error);
 	if (status == KN_OK && mesh->solid) {
 		status = closeAndOrient(mesh, &arena, error);
+	}
+	if (status == KN_OK && !orderFaces(mesh, &arena)) {
+		status = noMemory(error);
 	}
 	knArena_Free(&arena);
 	return status;

@@ -60,7 +60,8 @@ static void clearChild(knMeshTreeNode* node, int k) {
 	node->children[k] = KN_MESH_TREE_NONE;
 }
 
-// Fills node after node, in breadth: the upper levels, that every search sees, lie together.
+// Fills node after node; the children of a node lie side by side, and what is below one of them before what is below the
+// next: a search that has come down stays in a few pages.
 void knMeshTree_Build(knMesh* mesh) {
 	const knBvh* boxes = &mesh->tree;
 	knMeshTree* tree = &mesh->closest;
@@ -68,11 +69,13 @@ void knMeshTree_Build(knMesh* mesh) {
 	if (boxes->nodeCount == 0) {
 		return;
 	}
-	// a node's place among the boxes, until it is filled, stands in its first child
+	// until a node is filled, its place among the boxes stands in its first child, the node that waits below it in the second
 	tree->nodes[tree->count++].children[0] = 0;
-	for (int i = 0; i < tree->count; ++i) {
-		knMeshTreeNode* node = &tree->nodes[i];
+	tree->nodes[0].children[1] = -1;
+	for (int top = 0; top >= 0;) {
+		knMeshTreeNode* node = &tree->nodes[top];
 		int chosen[KN_MESH_TREE_WIDTH], count = chooseChildren(boxes, node->children[0], chosen);
+		top = node->children[1];
 		for (int k = 0; k < KN_MESH_TREE_WIDTH; ++k) {
 			if (k >= count) {
 				clearChild(node, k);
@@ -83,8 +86,10 @@ void knMeshTree_Build(knMesh* mesh) {
 			if (from->item >= 0) {
 				node->children[k] = ~from->item;
 			} else {
-				tree->nodes[tree->count].children[0] = chosen[k];
 				node->children[k] = tree->count++;
+				tree->nodes[node->children[k]].children[0] = chosen[k];
+				tree->nodes[node->children[k]].children[1] = top;
+				top = node->children[k];
 			}
 		}
 	}

@@ -90,7 +90,7 @@ static knSdfSample exactSample(const knMesh* mesh, knVec3 point, double radius, 
 
 // A radius within which the surface most likely is.
 static double radiusAt(const knSdf* field, const Place* place) {
-	return knAbs(place->distance) + 2.0 * field->tolerance;
+	return knAbs(place->distance) + 0.5 * field->tolerance;
 }
 
 knSdfSample knSdf_Sample(const knMesh* mesh, knVec3 point) {

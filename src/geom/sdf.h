@@ -79,7 +79,9 @@ typedef struct knSdfStencil {
 } knSdfStencil;
 
 // The cell's linear function. False if it is not good enough somewhere; the cell then asks the tree everywhere.
-bool knSdfCell_Fit(const knSdf* field, const knMesh* mesh, const knSdfStencil* stencil, knSdfCell* cell);
+// `smallest`: it will not be cut further, so a larger doubt is better than none.
+bool knSdfCell_Fit(const knSdf* field, const knMesh* mesh, const knSdfStencil* stencil, bool smallest,
+				   knSdfCell* cell);
 
 // --- sdf_build.c, sdf_cache.c ---
 

@@ -145,7 +145,8 @@ static bool makeCells(Work* work, const Region* region, int level) {
 		int z = region->z + 2 * stride * (i / (n * n));
 		knSdfStencil stencil = stencilAt(work, region, stride, x, y, z);
 		knSdfCell cell;
-		if (!knSdfCell_Fit(work->job->field, work->job->mesh, &stencil, &cell) && stride > 1) {
+		bool smallest = stride == 1;
+		if (!knSdfCell_Fit(work->job->field, work->job->mesh, &stencil, smallest, &cell) && !smallest) {
 			out->cells.count = begin;
 			return false;
 		}

@@ -13,6 +13,8 @@
 
 #define SHARE 0.4       // of the tolerance at samples: what lies between them may have the rest
 #define SHARE_SMALL 0.3 // the same with fewer samples
+#define SHARE_LAST 0.6  // the same in cells that are not cut further
+#define DOUBT 0.2       // of the tolerance: cells that could be smaller are in doubt no farther
 #define ROUGH 0.1       // of the tolerance: how far samples themselves may be off
 #define ROUGH_FAR 0.05  // of the distance beyond the band
 #define BAND 0.011      // of the mesh's size: within it the tolerance holds
@@ -78,10 +80,10 @@ static void fitDistance(const knSdfStencil* s, knSdfCell* cell) {
 }
 
 // Whether the error is small enough at all samples; the largest by which the function may be too high.
-static bool isClose(const knSdf* field, const knMesh* mesh, const knSdfStencil* s, const knSdfCell* cell,
-					double* high) {
+static bool isClose(const knSdf* field, const knMesh* mesh, const knSdfStencil* s, bool smallest,
+					const knSdfCell* cell, double* high) {
 	knMeshRough rough = knSdf_Rough(field, mesh);
-	double share = s->whole ? SHARE : SHARE_SMALL;
+	double share = smallest ? SHARE_LAST : s->whole ? SHARE : SHARE_SMALL;
 	bool close = true;
 	*high = 0.0;
 	for (int i = 0; i < KN_SDF_SAMPLES; ++i) {
@@ -195,17 +197,19 @@ static uint16_t packUp(const knSdf* field, double length) {
 	return quanta < KN_SDF_NEVER ? (uint16_t)quanta : KN_SDF_NEVER;
 }
 
-bool knSdfCell_Fit(const knSdf* field, const knMesh* mesh, const knSdfStencil* stencil, knSdfCell* cell) {
+bool knSdfCell_Fit(const knSdf* field, const knMesh* mesh, const knSdfStencil* stencil, bool smallest,
+				   knSdfCell* cell) {
 	*cell = (knSdfCell){ .doubt = KN_SDF_NEVER };
 	fitSlope(stencil, cell);
 	fitDistance(stencil, cell);
 	double high, doubt;
-	bool close = isClose(field, mesh, stencil, cell, &high);
+	bool close = isClose(field, mesh, stencil, smallest, cell, &high);
 	knMeshRough rough = knSdf_Rough(field, mesh);
 	double middle = knAbs(stencil->values[KN_SDF_SAMPLES / 2]);
 	double clear = middle - knMeshRough_Error(&rough, middle);
 	cell->slack = packUp(field, slackOf(stencil, cell, clear, high));
-	if (!close || !findDoubt(mesh, stencil, cell, clear, SHARE * field->tolerance, &doubt)) {
+	double most = (smallest ? SHARE : DOUBT) * field->tolerance;
+	if (!close || !findDoubt(mesh, stencil, cell, clear, most, &doubt)) {
 		return false;
 	}
 	cell->doubt = packUp(field, doubt);
