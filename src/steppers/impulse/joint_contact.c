@@ -121,7 +121,8 @@ static bool reserveRows(knJointContacts* contacts, knArena* arena) {
 		rows += i < contacts->jointCount ? KN_BLOCK_ROWS + whole->joints[i].boundCount : 3;
 	}
 	contacts->rowFirst[whole->jointCount] = rows;
-	contacts->rows = KN_SCRATCH(arena, knLawRow, rows);
+	contacts->rows =
+		KN_SCRATCH_ZERO(arena, knLawRow, rows); // rows come and go between rounds: their weights begin at 0
 	contacts->moved = KN_SCRATCH(arena, double, 6 * bodyCount);
 	contacts->forward = KN_SCRATCH(arena, double, 6 * bodyCount);
 	return !arena->failed;
