@@ -81,16 +81,6 @@ static knScene* build(const knSceneArgs* args, knError* error) {
 	return knSceneBuilder_End(&builder);
 }
 
-static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks) {
-	const knModel* model = knWorld_Model(world);
-	int outside = 0;
-	for (int i = 0; i < knModel_BodyCount(model); ++i) {
-		outside += knWorld_BodyCenter(world, knModel_BodyAt(model, i)).z < 0.0;
-	}
-	knSceneChecks_Set(checks, "outside", outside);
-	knRest_Observe(world, args, checks);
-}
-
 const knSceneEntry knCowPileEntry = {
 	.name = "cow-pile",
 	.bodies = 250,
@@ -105,5 +95,5 @@ const knSceneEntry knCowPileEntry = {
 		{ .name = "drop", .value = 1, .lower = 0, .upper = 1, .integer = true, .help = "0: they stand on the ground" },
 	},
 	.build = build,
-	.observe = observe,
+	.observe = knPile_Observe,
 };

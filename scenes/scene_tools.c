@@ -331,3 +331,13 @@ void knRest_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 	knSceneChecks_Max(checks, "rest_speed", speed);
 	knSceneChecks_Max(checks, "rest_spin", spin);
 }
+
+void knPile_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks) {
+	const knModel* model = knWorld_Model(world);
+	int outside = 0;
+	for (int i = 0; i < knModel_BodyCount(model); ++i) {
+		outside += knWorld_BodyCenter(world, knModel_BodyAt(model, i)).z < 0.0;
+	}
+	knSceneChecks_Set(checks, "outside", outside);
+	knRest_Observe(world, args, checks);
+}

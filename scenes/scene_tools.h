@@ -100,6 +100,8 @@ void knLayerForces_Observe(knWorld* world, const knSceneArgs* args, double layer
 						   knSceneChecks* checks);
 // rest_speed and rest_spin: the largest speed and angular speed of any dynamic body during the last second of the run.
 void knRest_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks);
+// The same, and outside: the bodies whose centre is below the ground.
+void knPile_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks);
 // True during the last second of the run.
 bool knObserve_LastSecond(const knWorld* world, const knSceneArgs* args);
 // A fact that keeps its largest value.

@@ -240,16 +240,6 @@ static knScene* build(const knSceneArgs* args, knError* error) {
 	return knSceneBuilder_End(&builder);
 }
 
-static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks) {
-	const knModel* model = knWorld_Model(world);
-	int outside = 0;
-	for (int i = 0; i < knModel_BodyCount(model); ++i) {
-		outside += knWorld_BodyCenter(world, knModel_BodyAt(model, i)).z < 0.0;
-	}
-	knSceneChecks_Set(checks, "outside", outside);
-	knRest_Observe(world, args, checks);
-}
-
 const knSceneEntry knSkeletonsEntry = {
 	.name = "skeletons",
 	.bodies = 420,
@@ -265,5 +255,5 @@ const knSceneEntry knSkeletonsEntry = {
 		  .small = 200 },
 	},
 	.build = build,
-	.observe = observe,
+	.observe = knPile_Observe,
 };
