@@ -278,6 +278,26 @@ KN_WIDE knWide3 knWide3_Symmetric(const double m[6][KN_LANES], knWide3 a) {
 	};
 }
 
+// Four doubles at each of four places, turned: out[i] holds number i of each.
+KN_WIDE void knWide_Transpose(const double* p0, const double* p1, const double* p2, const double* p3,
+							  knWide out[4]) {
+#if defined(KN_SIMD_AVX)
+	__m256d a = _mm256_loadu_pd(p0), b = _mm256_loadu_pd(p1), c = _mm256_loadu_pd(p2),
+			d = _mm256_loadu_pd(p3);
+	__m256d ab0 = _mm256_unpacklo_pd(a, b), ab1 = _mm256_unpackhi_pd(a, b);
+	__m256d cd0 = _mm256_unpacklo_pd(c, d), cd1 = _mm256_unpackhi_pd(c, d);
+	out[0] = _mm256_permute2f128_pd(ab0, cd0, 0x20);
+	out[1] = _mm256_permute2f128_pd(ab1, cd1, 0x20);
+	out[2] = _mm256_permute2f128_pd(ab0, cd0, 0x31);
+	out[3] = _mm256_permute2f128_pd(ab1, cd1, 0x31);
+#else
+	for (int i = 0; i < 4; ++i) {
+		_Alignas(32) const double lane[KN_LANES] = { p0[i], p1[i], p2[i], p3[i] };
+		out[i] = knWide_Load(lane);
+	}
+#endif
+}
+
 // --- velocities of four blocks ---------------------------------------------------------------------------
 
 typedef struct knWideTwist {

@@ -21,15 +21,19 @@
 #define KN_CHUNK_POINTS 4
 
 // Three rows of one contact point. The solver reads all, and writes lambda and rolling.
+// Vectors stand with one number each, so that packs are filled four numbers at a time.
 typedef struct knSweepPoint {
-	knVec3 n, t1, t2; // unit, right-handed; n from block a to block b, J_n u > 0 separating
-	knVec3 rA, rB;    // from the blocks' centres to the point
-	double bias;      // added to J_n u
-	double mu;        // friction
-	double arm;       // m, of rolling resistance: three more rows, moments across and along n; 0: none
+	knVec3 n;     // n, t1, t2: unit, right-handed; n from block a to block b, J_n u > 0 separating
+	double depth; // m, for corrections: separation, negative when overlapping
+	knVec3 rA;    // rA, rB: from the blocks' centres to the point
+	double bias;  // added to J_n u
+	knVec3 rB;
+	double mu; // friction
+	knVec3 t1;
+	double arm; // m, of rolling resistance: three more rows, moments across and along n; 0: none
+	knVec3 t2;
 	double lambda[3]; // N s, in: warm start, out: solution
 	knVec3 rolling;   // N m s on b, the same
-	double depth;     // m, for corrections: separation, negative when overlapping
 } knSweepPoint;
 
 typedef struct knSweepChunk {
@@ -125,6 +129,8 @@ typedef struct knSweepSet {
 	knPackRolling* rolling; // [pointCount] or NULL
 	knPackFrozen* frozen;   // [pointCount], used by packs of a colour that is `alone`; or NULL
 	int32_t* next;          // [chunkCount] the chunk after this one in its lane, -1: none
+	int32_t (
+		*source)[KN_LANES]; // [pointCount] 2 k of a lane's point k, + 1: seen from its other side; -1: none
 	knSweepColour* colours;
 	int colourCount;
 	knSweepBatch* batches;
@@ -194,6 +200,8 @@ typedef struct knPackOptions {
 // One table for each kind of vectors that this build has; all give the same bits.
 typedef struct knSweepKernel {
 	const char* name;
+	// Takes the points of packs from their sources.
+	void (*load)(const knSweepSet* set, const knSweepPoint* points, int begin, int end);
 	// Diagonals and cross terms of packs whose points and masses are set.
 	void (*prepare)(const knSweepSet* set, int begin, int end);
 	void (*apply)(const knSweepSet* set, int begin, int end, knTwist* u);

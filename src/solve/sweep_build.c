@@ -14,6 +14,7 @@
 #define KEYS_PER_COLOUR KN_CHUNK_POINTS
 #define KEY_COUNT ((COLOUR_LIMIT + 1) * KEYS_PER_COLOUR)
 #define PACK_GRAIN 32
+#define POINT_GRAIN 64  // points of packs
 #define BATCH_CHUNKS 48 // a batch gets no more clusters when it has so many
 #define ALONE_KEY UINT16_MAX
 #define ALONE_COUNTS 64 // points of a lane, for sorting: more are all alike
@@ -331,36 +332,6 @@ static void setVector(double out[3][KN_LANES], int lane, knVec3 v) {
 	out[2][lane] = v.z;
 }
 
-static void setPoint(knPackPoint* out, int lane, const knSweepPoint* point) {
-	setVector(out->n, lane, point->n);
-	setVector(out->rA, lane, point->rA);
-	setVector(out->rB, lane, point->rB);
-	setVector(out->t1, lane, point->t1);
-	setVector(out->t2, lane, point->t2);
-	out->bias[lane] = point->bias;
-	out->mu[lane] = point->mu;
-	out->depth[lane] = point->depth;
-	out->push[lane] = 0.0;
-	for (int i = 0; i < 3; ++i) {
-		out->lambda[i][lane] = point->lambda[i];
-	}
-}
-
-static const knSweepPoint noPoint;
-
-// The point as seen by the free block: seen from the other side all directions turn round.
-static knSweepPoint seenBy(int block, const knSweepChunk* chunk, const knSweepPoint* point) {
-	knSweepPoint seen = *point;
-	if (chunk->a == block) {
-		seen.n = knNeg(point->n);
-		seen.t1 = knNeg(point->t1);
-		seen.t2 = knNeg(point->t2);
-		seen.rA = point->rB;
-		seen.rB = point->rA;
-	}
-	return seen;
-}
-
 static void fillAlone(const Builder* builder, knPack* pack, int lane) {
 	const knSweepSet* set = builder->set;
 	int index = pack->chunk[lane], at = pack->first;
@@ -372,14 +343,14 @@ static void fillAlone(const Builder* builder, knPack* pack, int lane) {
 	setMass(builder, block, index >= 0, lane, pack->imB, pack->IB);
 	for (; index >= 0; index = set->next[index]) {
 		const knSweepChunk* chunk = &builder->chunks[index];
+		bool turned = chunk->a == block;
 		for (int k = chunk->first; k < chunk->first + chunk->count; ++k, ++at) {
-			knSweepPoint seen = seenBy(block, chunk, &builder->points[k]);
-			setPoint(&set->points[at], lane, &seen);
-			set->frozen[at].block[lane] = chunk->a == block ? chunk->b : chunk->a;
+			set->source[at][lane] = 2 * k + turned;
+			set->frozen[at].block[lane] = turned ? chunk->b : chunk->a;
 		}
 	}
 	for (; at < pack->first + pack->count; ++at) {
-		setPoint(&set->points[at], lane, &noPoint);
+		set->source[at][lane] = -1;
 		set->frozen[at].block[lane] = 0;
 	}
 }
@@ -398,12 +369,12 @@ static void fillLane(const Builder* builder, knPack* pack, int lane) {
 	setMass(builder, pack->b[lane], freeB, lane, pack->imB, pack->IB);
 	for (int k = 0; k < pack->count; ++k) {
 		bool there = chunk != NULL && k < chunk->count;
-		const knSweepPoint* point = there ? &builder->points[chunk->first + k] : &noPoint;
-		setPoint(&set->points[pack->first + k], lane, point);
+		set->source[pack->first + k][lane] = there ? 2 * (chunk->first + k) : -1;
 		if (set->rolling != NULL) {
 			knPackRolling* rolling = &set->rolling[pack->first + k];
-			rolling->arm[lane] = point->arm;
-			setVector(rolling->lambda, lane, point->rolling);
+			const knSweepPoint* point = there ? &builder->points[chunk->first + k] : NULL;
+			rolling->arm[lane] = there ? point->arm : 0.0;
+			setVector(rolling->lambda, lane, there ? point->rolling : knZero3());
 		}
 	}
 }
@@ -422,7 +393,9 @@ static void fillRange(int begin, int end, int worker, void* argument) {
 			}
 		}
 	}
-	knSweepKernel_Best()->prepare(builder->set, begin, end);
+	const knSweepKernel* kernel = knSweepKernel_Best();
+	kernel->load(builder->set, builder->points, begin, end);
+	kernel->prepare(builder->set, begin, end);
 }
 
 static bool reserve(Builder* builder, bool rolling, knArena* arena) {
@@ -442,6 +415,7 @@ static bool reserve(Builder* builder, bool rolling, knArena* arena) {
 	}
 	set->packs = KN_SCRATCH(arena, knPack, n);
 	set->points = KN_SCRATCH(arena, knPackPoint, pointBound);
+	set->source = (int32_t(*)[KN_LANES])KN_SCRATCH(arena, int32_t, KN_LANES * pointBound);
 	set->rolling = rolling ? KN_SCRATCH(arena, knPackRolling, pointBound) : NULL;
 	set->colours = KN_SCRATCH(arena, knSweepColour, n);
 	set->batches = KN_SCRATCH(arena, knSweepBatch, n);
@@ -568,19 +542,17 @@ static void loadPoint(const knSweepSet* set, int at, int lane, const knSweepPoin
 	}
 }
 
-static void exchangeChunk(const Exchange* task, const knSweepChunk* chunk, int at, int lane) {
-	for (int k = chunk->first; k < chunk->first + chunk->count; ++k, ++at) {
-		switch (task->kind) {
-		case EXCHANGE_STORE:
-			storePoint(task->set, at, lane, &task->to[k]);
-			break;
-		case EXCHANGE_LOAD:
-			loadPoint(task->set, at, lane, &task->from[k]);
-			break;
-		case EXCHANGE_DEPTHS:
-			task->set->points[at].depth[lane] = task->from[k].depth;
-			break;
-		}
+static void exchangePoint(const Exchange* task, int at, int lane, int k) {
+	switch (task->kind) {
+	case EXCHANGE_STORE:
+		storePoint(task->set, at, lane, &task->to[k]);
+		break;
+	case EXCHANGE_LOAD:
+		loadPoint(task->set, at, lane, &task->from[k]);
+		break;
+	case EXCHANGE_DEPTHS:
+		task->set->points[at].depth[lane] = task->from[k].depth;
+		break;
 	}
 }
 
@@ -588,13 +560,10 @@ static void exchangeRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const Exchange* task = argument;
 	const knSweepSet* set = task->set;
-	for (int p = begin; p < end; ++p) {
-		const knPack* pack = &set->packs[p];
+	for (int at = begin; at < end; ++at) {
 		for (int lane = 0; lane < KN_LANES; ++lane) {
-			int at = pack->first;
-			for (int c = pack->chunk[lane]; c >= 0; c = set->next[c]) {
-				exchangeChunk(task, &set->chunks[c], at, lane);
-				at += set->chunks[c].count;
+			if (set->source[at][lane] >= 0) {
+				exchangePoint(task, at, lane, set->source[at][lane] >> 1);
 			}
 		}
 	}
@@ -602,15 +571,15 @@ static void exchangeRange(int begin, int end, int worker, void* argument) {
 
 void knSweepSet_Store(const knSweepSet* set, const knTasks* tasks, knSweepPoint* points) {
 	Exchange task = { .set = set, .to = points, .kind = EXCHANGE_STORE };
-	knTasks_For(tasks, set->packCount, PACK_GRAIN, exchangeRange, &task);
+	knTasks_For(tasks, set->pointCount, POINT_GRAIN, exchangeRange, &task);
 }
 
 void knSweepSet_Load(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points) {
 	Exchange task = { .set = set, .from = points, .kind = EXCHANGE_LOAD };
-	knTasks_For(tasks, set->packCount, PACK_GRAIN, exchangeRange, &task);
+	knTasks_For(tasks, set->pointCount, POINT_GRAIN, exchangeRange, &task);
 }
 
 void knSweepSet_LoadDepths(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points) {
 	Exchange task = { .set = set, .from = points, .kind = EXCHANGE_DEPTHS };
-	knTasks_For(tasks, set->packCount, PACK_GRAIN, exchangeRange, &task);
+	knTasks_For(tasks, set->pointCount, POINT_GRAIN, exchangeRange, &task);
 }

@@ -10,6 +10,8 @@
 // The local cross terms make the three rows behave as if visited one by one.
 #pragma once
 
+#include <stddef.h>
+
 #include "solve/sweep.h"
 
 // Four pairs of blocks while their points are visited.
@@ -416,19 +418,94 @@ static void measureMerit(const knSweepSet* set, int begin, int end, const knPack
 	}
 }
 
+// --- filling ---------------------------------------------------------------------------------------------
+
+// Seen from the other side all directions turn round and the arms change places.
+static void turnPoint(knPackPoint* point, const int32_t source[KN_LANES]) {
+	for (int lane = 0; lane < KN_LANES; ++lane) {
+		bool turned = source[lane] >= 0 && (source[lane] & 1) != 0;
+		for (int i = 0; i < 3 && turned; ++i) {
+			double rA = point->rA[i][lane];
+			point->rA[i][lane] = point->rB[i][lane];
+			point->rB[i][lane] = rA;
+			point->n[i][lane] = -point->n[i][lane];
+			point->t1[i][lane] = -point->t1[i][lane];
+			point->t2[i][lane] = -point->t2[i][lane];
+		}
+	}
+}
+
+// Three numbers of a vector and one after it, of four points.
+KN_WIDE void loadFour(const double* const from[KN_LANES], size_t at, double vector[3][KN_LANES],
+					  double number[KN_LANES]) {
+	size_t i = at / sizeof(double);
+	knWide part[4];
+	knWide_Transpose(from[0] + i, from[1] + i, from[2] + i, from[3] + i, part);
+	knWide_Store(vector[0], part[0]);
+	knWide_Store(vector[1], part[1]);
+	knWide_Store(vector[2], part[2]);
+	knWide_Store(number, part[3]);
+}
+
+static void loadPoints(const knSweepSet* set, const knSweepPoint* points, int begin, int end) {
+	static const knSweepPoint none;
+	_Alignas(32) double arm[KN_LANES];
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			const int32_t* source = set->source[k];
+			knPackPoint* out = &set->points[k];
+			const double* from[KN_LANES];
+			int32_t turned = 0;
+			for (int lane = 0; lane < KN_LANES; ++lane) {
+				from[lane] = (const double*)(source[lane] >= 0 ? &points[source[lane] >> 1] : &none);
+				turned |= source[lane] >= 0 ? source[lane] & 1 : 0;
+			}
+			loadFour(from, offsetof(knSweepPoint, n), out->n, out->depth);
+			loadFour(from, offsetof(knSweepPoint, rA), out->rA, out->bias);
+			loadFour(from, offsetof(knSweepPoint, rB), out->rB, out->mu);
+			loadFour(from, offsetof(knSweepPoint, t1), out->t1, arm);
+			loadFour(from, offsetof(knSweepPoint, lambda), out->lambda, arm);
+			loadFour(from, offsetof(knSweepPoint, t2), out->t2, out->lambda[0]);
+			knWide_Store(out->push, knWide_Splat(0.0));
+			if (turned != 0) {
+				turnPoint(out, source);
+			}
+		}
+	}
+}
+
 // --- diagonals -------------------------------------------------------------------------------------------
 
-// x^T W y for rows c and d at arms rA, rB. A side that does not move adds nothing.
-KN_WIDE knWide entry(const knPack* pack, knWide3 rA, knWide3 rB, knWide3 c, knWide3 d) {
+// What a side adds to the entries x^T W y of a point's rows.
+typedef struct Entries {
+	knWide nn, n1, n2, d11, d22, d12; // of n, t1 and t2
+} Entries;
+
+KN_WIDE void addSide(Entries* sum, const double I[6][KN_LANES], knWide3 r, knWide3 n, knWide3 t1,
+					 knWide3 t2) {
+	knWide3 an = knWide3_Cross(r, n), a1 = knWide3_Cross(r, t1), a2 = knWide3_Cross(r, t2);
+	knWide3 In = knWide3_Symmetric(I, an), I1 = knWide3_Symmetric(I, a1), I2 = knWide3_Symmetric(I, a2);
+	sum->nn = knWide_Add(sum->nn, knWide3_Dot(an, In));
+	sum->n1 = knWide_Add(sum->n1, knWide3_Dot(a1, In));
+	sum->n2 = knWide_Add(sum->n2, knWide3_Dot(a2, In));
+	sum->d11 = knWide_Add(sum->d11, knWide3_Dot(a1, I1));
+	sum->d22 = knWide_Add(sum->d22, knWide3_Dot(a2, I2));
+	sum->d12 = knWide_Add(sum->d12, knWide3_Dot(a1, I2));
+}
+
+// A side that does not move adds nothing.
+KN_WIDE Entries makeEntries(const knPack* pack, const knPackPoint* point) {
+	knWide3 n = knWide3_Load(point->n), t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
 	knWide mass = knWide_Add(knWide_Load(pack->imA), knWide_Load(pack->imB));
-	knWide sum = knWide_Mul(mass, knWide3_Dot(c, d));
+	Entries sum = { knWide_Mul(mass, knWide3_Dot(n, n)),   knWide_Mul(mass, knWide3_Dot(t1, n)),
+					knWide_Mul(mass, knWide3_Dot(t2, n)),  knWide_Mul(mass, knWide3_Dot(t1, t1)),
+					knWide_Mul(mass, knWide3_Dot(t2, t2)), knWide_Mul(mass, knWide3_Dot(t1, t2)) };
 	if (pack->freeA != 0) {
-		knWide3 a = knWide3_Cross(rA, c);
-		sum = knWide_Add(sum, knWide3_Dot(a, knWide3_Symmetric(pack->IA, knWide3_Cross(rA, d))));
+		addSide(&sum, pack->IA, knWide3_Load(point->rA), n, t1, t2);
 	}
 	if (pack->freeB != 0) {
-		knWide3 b = knWide3_Cross(rB, c);
-		sum = knWide_Add(sum, knWide3_Dot(b, knWide3_Symmetric(pack->IB, knWide3_Cross(rB, d))));
+		addSide(&sum, pack->IB, knWide3_Load(point->rB), n, t1, t2);
 	}
 	return sum;
 }
@@ -458,18 +535,16 @@ static void preparePacks(const knSweepSet* set, int begin, int end) {
 		const knPack* pack = &set->packs[p];
 		for (int k = pack->first; k < pack->first + pack->count; ++k) {
 			knPackPoint* point = &set->points[k];
-			knWide3 n = knWide3_Load(point->n), t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
-			knWide3 rA = knWide3_Load(point->rA), rB = knWide3_Load(point->rB);
-			knWide D1 = entry(pack, rA, rB, t1, t1), D2 = entry(pack, rA, rB, t2, t2);
-			knWide A12 = entry(pack, rA, rB, t1, t2);
+			Entries entries = makeEntries(pack, point);
+			knWide D1 = entries.d11, D2 = entries.d22, A12 = entries.d12;
 			if (set->friction == KN_SWEEP_CONE) {
 				knWide off = knWide_Max(A12, knWide_Sub(knWide_Splat(0.0), A12));
 				D1 = D2 = knWide_Add(knWide_Max(D1, D2), off);
 				A12 = knWide_Splat(0.0);
 			}
-			knWide_Store(point->invD, reciprocal(entry(pack, rA, rB, n, n)));
-			knWide_Store(point->A1, entry(pack, rA, rB, t1, n));
-			knWide_Store(point->A2, entry(pack, rA, rB, t2, n));
+			knWide_Store(point->invD, reciprocal(entries.nn));
+			knWide_Store(point->A1, entries.n1);
+			knWide_Store(point->A2, entries.n2);
 			knWide_Store(point->A12, A12);
 			knWide_Store(point->invD1, reciprocal(D1));
 			knWide_Store(point->invD2, reciprocal(D2));
