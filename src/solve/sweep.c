@@ -256,11 +256,22 @@ void knSweep_Correct(knSweepSet* set, int stage, int sweeps, const knTasks* task
 	solveDirect(joints, stage, p);
 }
 
-const knSweepKernel* knSweepKernel_Best(void) {
+const knSweepKernel* knSweepKernel_At(int index) {
+	const knSweepKernel* kernels[4];
+	int count = 0;
 #if defined(KN_AVX_KERNEL)
+	if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
+		kernels[count++] = &knSweepKernelAvx512;
+	}
 	if (__builtin_cpu_supports("avx")) {
-		return &knSweepKernelAvx;
+		kernels[count++] = &knSweepKernelAvx;
 	}
 #endif
-	return &knSweepKernelWide;
+	kernels[count++] = &knSweepKernelWide;
+	kernels[count++] = &knSweepKernelScalar;
+	return index < count ? kernels[index] : NULL;
+}
+
+const knSweepKernel* knSweepKernel_Best(void) {
+	return knSweepKernel_At(0);
 }

@@ -218,6 +218,8 @@ typedef struct knSweepKernel {
 
 extern const knSweepKernel knSweepKernelScalar;
 extern const knSweepKernel knSweepKernelWide;
-extern const knSweepKernel knSweepKernelAvx; // where KN_AVX_KERNEL is defined
-// The fastest that this machine can run.
+extern const knSweepKernel knSweepKernelAvx, knSweepKernelAvx512; // where KN_AVX_KERNEL is defined
+// Those that this machine can run, the fastest first, the scalar twin last; NULL: no more.
+const knSweepKernel* knSweepKernel_At(int index);
+// The fastest.
 const knSweepKernel* knSweepKernel_Best(void);

@@ -166,28 +166,70 @@ KN_WIDE void visitGeneral(const knSweepSet* set, int k, const knPackOptions* opt
 	}
 }
 
-static void sweepVelocities(const knSweepSet* set, int begin, int end, const knPackOptions* options,
-							const knTwist* from, knTwist* to) {
+KN_WIDE Lanes gatherLanes(const knPack* pack, const knTwist* u) {
+	return (Lanes){ pack, knWideTwist_Gather(u, pack->a), knWideTwist_Gather(u, pack->b) };
+}
+
+KN_WIDE void scatterLanes(const Lanes* lanes, knTwist* u) {
+	knWideTwist_Scatter(u, lanes->pack->a, lanes->pack->freeA, lanes->A);
+	knWideTwist_Scatter(u, lanes->pack->b, lanes->pack->freeB, lanes->B);
+}
+
+// A visit is a chain of operations that wait for each other. Two packs that share no block and have as many points
+// take turns, so that the processor has something to do meanwhile. Packs with one lane may be of a colour whose packs
+// share blocks.
+KN_WIDE bool takeTurns(const knSweepSet* set, int p, int end) {
+	return p + 1 < end && set->packs[p].count == set->packs[p + 1].count && set->packs[p + 1].chunk[1] >= 0;
+}
+
+static void sweepPlain(const knSweepSet* set, int begin, int end, knTwist* u) {
 	for (int p = begin; p < end; ++p) {
 		const knPack* pack = &set->packs[p];
-		Lanes lanes = { pack, knWideTwist_Gather(from, pack->a), knWideTwist_Gather(from, pack->b) };
-		if (!options->general) {
-			for (int k = pack->first; k < pack->first + pack->count; ++k) {
-				visitPoint(&lanes, &set->points[k]);
+		knPackPoint* points = &set->points[pack->first];
+		Lanes lanes = gatherLanes(pack, u);
+		if (takeTurns(set, p, end)) {
+			Lanes others = gatherLanes(++pack, u);
+			knPackPoint* otherPoints = &set->points[pack->first];
+			for (int k = 0; k < pack->count; ++k) {
+				visitPoint(&lanes, &points[k]);
+				visitPoint(&others, &otherPoints[k]);
 			}
-		} else if (from == to) {
+			scatterLanes(&others, u);
+			++p;
+		} else {
+			for (int k = 0; k < pack->count; ++k) {
+				visitPoint(&lanes, &points[k]);
+			}
+		}
+		scatterLanes(&lanes, u);
+	}
+}
+
+static void sweepGeneral(const knSweepSet* set, int begin, int end, const knPackOptions* options,
+						 const knTwist* from, knTwist* to) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		Lanes lanes = gatherLanes(pack, from), out = lanes;
+		if (from == to) {
 			for (int k = pack->first; k < pack->first + pack->count; ++k) {
-				visitGeneral(set, k, options, &lanes, &lanes);
+				visitGeneral(set, k, options, &out, &out);
 			}
 		} else {
-			Lanes out = { pack, knWideTwist_Gather(to, pack->a), knWideTwist_Gather(to, pack->b) };
+			out = gatherLanes(pack, to);
 			for (int k = pack->first; k < pack->first + pack->count; ++k) {
 				visitGeneral(set, k, options, &lanes, &out);
 			}
-			lanes = out;
 		}
-		knWideTwist_Scatter(to, pack->a, pack->freeA, lanes.A);
-		knWideTwist_Scatter(to, pack->b, pack->freeB, lanes.B);
+		scatterLanes(&out, to);
+	}
+}
+
+static void sweepVelocities(const knSweepSet* set, int begin, int end, const knPackOptions* options,
+							const knTwist* from, knTwist* to) {
+	if (options->general) {
+		sweepGeneral(set, begin, end, options, from, to);
+	} else {
+		sweepPlain(set, begin, end, to);
 	}
 }
 
