@@ -19,6 +19,7 @@ typedef struct Run {
 	const knTwist* from;
 	knTwist* to;
 	double* theta;
+	const knPackChange* change;
 	int first; // pack
 	int sweeps;
 } Run;
@@ -155,6 +156,20 @@ void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u) {
 	Run run = { .set = set, .kernel = knSweepKernel_Best(), .to = u };
 	for (int c = 0; c < set->colourCount; ++c) {
 		forColour(&run, &set->colours[c], tasks, applyRange);
+	}
+}
+
+static void changeRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Run* run = argument;
+	run->kernel->applyChange(run->set, run->first + begin, run->first + end, run->change, run->to);
+}
+
+void knSweep_ApplyChange(const knSweepSet* set, const knPackChange* change, const knTasks* tasks,
+						 knTwist* u) {
+	Run run = { .set = set, .kernel = knSweepKernel_Best(), .change = change, .to = u };
+	for (int c = 0; c < set->colourCount; ++c) {
+		forColour(&run, &set->colours[c], tasks, changeRange);
 	}
 }
 

@@ -71,6 +71,11 @@ typedef struct knPackPoint {
 	double lambda[3][KN_LANES];
 } knPackPoint;
 
+// Impulses of a pack's points, three rows each.
+typedef struct knPackChange {
+	double lambda[3][KN_LANES];
+} knPackChange;
+
 // Rolling rows of a pack's points, in an array of their own: few scenes have them.
 typedef struct knPackRolling {
 	double arm[KN_LANES];
@@ -149,8 +154,6 @@ bool knSweepSet_Build(knSweepSet* set, const knSweepChunk* chunks, int chunkCoun
 // NULL) are solved at once in `directStage`, the others are swept. False: no memory.
 bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf, int stageCount,
 					   knDirectRows* direct, int directStage, knArena* arena);
-// Takes lambda and rolling of the points as the new start, without applying it.
-void knSweepSet_Load(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points);
 // Writes lambda and rolling back to the points.
 void knSweepSet_Store(const knSweepSet* set, const knTasks* tasks, knSweepPoint* points);
 // Takes the points' depths for a correction.
@@ -178,6 +181,8 @@ typedef struct knSweepOptions {
 
 // Applies the contacts' impulses of all stages to u: the warm start.
 void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u);
+// Applies changes [pointCount] of the contacts' impulses of all stages to u, as they are seen by the packs.
+void knSweep_ApplyChange(const knSweepSet* set, const knPackChange* change, const knTasks* tasks, knTwist* u);
 // Runs sweeps over one stage; returns how many.
 int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options, knTwist* u);
 // Normal rows and depths alone: displacements p that leave no overlap (projection error correction). The bias of
@@ -205,6 +210,7 @@ typedef struct knSweepKernel {
 	// Diagonals and cross terms of packs whose points and masses are set.
 	void (*prepare)(const knSweepSet* set, int begin, int end);
 	void (*apply)(const knSweepSet* set, int begin, int end, knTwist* u);
+	void (*applyChange)(const knSweepSet* set, int begin, int end, const knPackChange* change, knTwist* u);
 	// Velocities are read from `from`, changes written to `to` (the same array but for Jacobi's method).
 	void (*velocities)(const knSweepSet* set, int begin, int end, const knPackOptions* options,
 					   const knTwist* from, knTwist* to);

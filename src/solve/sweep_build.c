@@ -509,77 +509,52 @@ bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf
 
 // --- exchange with the points ----------------------------------------------------------------------------
 
-typedef enum ExchangeKind {
-	EXCHANGE_STORE, // impulses to the points
-	EXCHANGE_LOAD,  // impulses from them
-	EXCHANGE_DEPTHS,
-} ExchangeKind;
-
 typedef struct Exchange {
 	const knSweepSet* set;
 	const knSweepPoint* from;
 	knSweepPoint* to;
-	ExchangeKind kind;
 } Exchange;
 
-static void storePoint(const knSweepSet* set, int at, int lane, knSweepPoint* out) {
-	const knPackPoint* in = &set->points[at];
-	for (int i = 0; i < 3; ++i) {
-		out->lambda[i] = in->lambda[i][lane];
-	}
-	if (set->rolling != NULL) {
-		const knPackRolling* rolling = &set->rolling[at];
-		out->rolling = knV3(rolling->lambda[0][lane], rolling->lambda[1][lane], rolling->lambda[2][lane]);
-	}
-}
-
-static void loadPoint(const knSweepSet* set, int at, int lane, const knSweepPoint* in) {
-	for (int i = 0; i < 3; ++i) {
-		set->points[at].lambda[i][lane] = in->lambda[i];
-	}
-	if (set->rolling != NULL) {
-		setVector(set->rolling[at].lambda, lane, in->rolling);
-	}
-}
-
-static void exchangePoint(const Exchange* task, int at, int lane, int k) {
-	switch (task->kind) {
-	case EXCHANGE_STORE:
-		storePoint(task->set, at, lane, &task->to[k]);
-		break;
-	case EXCHANGE_LOAD:
-		loadPoint(task->set, at, lane, &task->from[k]);
-		break;
-	case EXCHANGE_DEPTHS:
-		task->set->points[at].depth[lane] = task->from[k].depth;
-		break;
+static void storeRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Exchange* task = argument;
+	const knSweepSet* set = task->set;
+	for (int at = begin; at < end; ++at) {
+		for (int lane = 0; lane < KN_LANES; ++lane) {
+			if (set->source[at][lane] < 0) {
+				continue;
+			}
+			knSweepPoint* out = &task->to[set->source[at][lane] >> 1];
+			for (int i = 0; i < 3; ++i) {
+				out->lambda[i] = set->points[at].lambda[i][lane];
+			}
+			if (set->rolling != NULL) {
+				double(*rolling)[KN_LANES] = set->rolling[at].lambda;
+				out->rolling = knV3(rolling[0][lane], rolling[1][lane], rolling[2][lane]);
+			}
+		}
 	}
 }
 
-static void exchangeRange(int begin, int end, int worker, void* argument) {
+static void loadDepthRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const Exchange* task = argument;
 	const knSweepSet* set = task->set;
 	for (int at = begin; at < end; ++at) {
 		for (int lane = 0; lane < KN_LANES; ++lane) {
 			if (set->source[at][lane] >= 0) {
-				exchangePoint(task, at, lane, set->source[at][lane] >> 1);
+				set->points[at].depth[lane] = task->from[set->source[at][lane] >> 1].depth;
 			}
 		}
 	}
 }
 
 void knSweepSet_Store(const knSweepSet* set, const knTasks* tasks, knSweepPoint* points) {
-	Exchange task = { .set = set, .to = points, .kind = EXCHANGE_STORE };
-	knTasks_For(tasks, set->pointCount, POINT_GRAIN, exchangeRange, &task);
-}
-
-void knSweepSet_Load(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points) {
-	Exchange task = { .set = set, .from = points, .kind = EXCHANGE_LOAD };
-	knTasks_For(tasks, set->pointCount, POINT_GRAIN, exchangeRange, &task);
+	Exchange task = { .set = set, .to = points };
+	knTasks_For(tasks, set->pointCount, POINT_GRAIN, storeRange, &task);
 }
 
 void knSweepSet_LoadDepths(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points) {
-	Exchange task = { .set = set, .from = points, .kind = EXCHANGE_DEPTHS };
-	knTasks_For(tasks, set->pointCount, POINT_GRAIN, exchangeRange, &task);
+	Exchange task = { .set = set, .from = points };
+	knTasks_For(tasks, set->pointCount, POINT_GRAIN, loadDepthRange, &task);
 }

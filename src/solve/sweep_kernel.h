@@ -355,44 +355,68 @@ static void correctAlone(const knSweepSet* set, int begin, int end, int sweeps, 
 
 // --- warm start ------------------------------------------------------------------------------------------
 
+KN_WIDE void applyRows(Lanes* lanes, const knPackPoint* point, const double lambda[3][KN_LANES]) {
+	knWide3 P = knWide3_Scale(knWide_Load(lambda[0]), knWide3_Load(point->n));
+	P = knWide3_MulAdd(P, knWide_Load(lambda[1]), knWide3_Load(point->t1));
+	applyImpulse(lanes, point, knWide3_MulAdd(P, knWide_Load(lambda[2]), knWide3_Load(point->t2)));
+}
+
 static void applyImpulses(const knSweepSet* set, int begin, int end, knTwist* u) {
 	for (int p = begin; p < end; ++p) {
 		const knPack* pack = &set->packs[p];
-		Lanes lanes = { pack, knWideTwist_Gather(u, pack->a), knWideTwist_Gather(u, pack->b) };
+		Lanes lanes = gatherLanes(pack, u);
 		for (int k = pack->first; k < pack->first + pack->count; ++k) {
-			const knPackPoint* point = &set->points[k];
-			knWide3 t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
-			knWide3 P = knWide3_Scale(knWide_Load(point->lambda[0]), knWide3_Load(point->n));
-			P = knWide3_MulAdd(P, knWide_Load(point->lambda[1]), t1);
-			applyImpulse(&lanes, point, knWide3_MulAdd(P, knWide_Load(point->lambda[2]), t2));
+			applyRows(&lanes, &set->points[k], set->points[k].lambda);
 			if (set->rolling != NULL) {
-				const knPackRolling* rolling = &set->rolling[k];
-				applyMoment(&lanes, knWide3_Load(rolling->lambda));
+				applyMoment(&lanes, knWide3_Load(set->rolling[k].lambda));
 			}
 		}
-		knWideTwist_Scatter(u, pack->a, pack->freeA, lanes.A);
-		knWideTwist_Scatter(u, pack->b, pack->freeB, lanes.B);
+		scatterLanes(&lanes, u);
+	}
+}
+
+static void applyChanges(const knSweepSet* set, int begin, int end, const knPackChange* change, knTwist* u) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		Lanes lanes = gatherLanes(pack, u);
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			applyRows(&lanes, &set->points[k], change[k].lambda);
+		}
+		scatterLanes(&lanes, u);
 	}
 }
 
 // --- corrections -----------------------------------------------------------------------------------------
 
+KN_WIDE void pushPoint(Lanes* lanes, knPackPoint* point) {
+	knWide3 n = knWide3_Load(point->n);
+	knWide w = knWide_Add(knWide3_Dot(n, relativeVelocity(lanes, point)), knWide_Load(point->depth));
+	knWide old = knWide_Load(point->push);
+	knWide push = knWide_Max(knWide_MulSub(old, w, knWide_Load(point->invD)), knWide_Splat(0.0));
+	knWide_Store(point->push, push);
+	applyImpulse(lanes, point, knWide3_Scale(knWide_Sub(push, old), n));
+}
+
 static void sweepCorrections(const knSweepSet* set, int begin, int end, knTwist* p) {
 	for (int i = begin; i < end; ++i) {
 		const knPack* pack = &set->packs[i];
-		Lanes lanes = { pack, knWideTwist_Gather(p, pack->a), knWideTwist_Gather(p, pack->b) };
-		for (int k = pack->first; k < pack->first + pack->count; ++k) {
-			knPackPoint* point = &set->points[k];
-			knWide3 n = knWide3_Load(point->n);
-			knWide w = knWide3_Dot(n, relativeVelocity(&lanes, point));
-			w = knWide_Add(w, knWide_Load(point->depth));
-			knWide old = knWide_Load(point->push);
-			knWide push = knWide_Max(knWide_MulSub(old, w, knWide_Load(point->invD)), knWide_Splat(0.0));
-			knWide_Store(point->push, push);
-			applyImpulse(&lanes, point, knWide3_Scale(knWide_Sub(push, old), n));
+		knPackPoint* points = &set->points[pack->first];
+		Lanes lanes = gatherLanes(pack, p);
+		if (takeTurns(set, i, end)) {
+			Lanes others = gatherLanes(++pack, p);
+			knPackPoint* otherPoints = &set->points[pack->first];
+			for (int k = 0; k < pack->count; ++k) {
+				pushPoint(&lanes, &points[k]);
+				pushPoint(&others, &otherPoints[k]);
+			}
+			scatterLanes(&others, p);
+			++i;
+		} else {
+			for (int k = 0; k < pack->count; ++k) {
+				pushPoint(&lanes, &points[k]);
+			}
 		}
-		knWideTwist_Scatter(p, pack->a, pack->freeA, lanes.A);
-		knWideTwist_Scatter(p, pack->b, pack->freeB, lanes.B);
+		scatterLanes(&lanes, p);
 	}
 }
 
@@ -449,7 +473,7 @@ static void measureMerit(const knSweepSet* set, int begin, int end, const knPack
 						 const knTwist* u, double* theta) {
 	for (int p = begin; p < end; ++p) {
 		const knPack* pack = &set->packs[p];
-		Lanes lanes = { pack, knWideTwist_Gather(u, pack->a), knWideTwist_Gather(u, pack->b) };
+		Lanes lanes = gatherLanes(pack, u);
 		knWide sum = knWide_Splat(0.0);
 		for (int k = pack->first; k < pack->first + pack->count; ++k) {
 			sum = knWide_Add(sum, pointMerit(&lanes, &set->points[k], options));

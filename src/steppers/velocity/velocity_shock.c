@@ -16,7 +16,7 @@
 #define TALL_LAYERS 60     // piles of more layers get more sweeps
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
-#define POINT_GRAIN 128
+#define POINT_GRAIN 64     // points of packs
 
 void knVelocity_Propagate(knVelocityStep* step, knLayerFn* algorithm) {
 	for (int layer = 0; layer < step->layers.count; ++layer) {
@@ -40,8 +40,6 @@ knStatus knVelocity_BuildLayers(knVelocityStep* step) {
 	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
 	bool built = paper ? knLayers_BuildBreadthFirst(&step->layers, &input, arena)
 					   : knLayers_BuildSupports(&step->layers, &input, arena);
-	step->globalLambda = (double(*)[3])KN_SCRATCH(arena, double, 3 * step->contacts.pointCount);
-	step->globalRolling = KN_SCRATCH(arena, knVec3, step->contacts.pointCount);
 	return built && !arena->failed ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
@@ -94,89 +92,73 @@ static void startLambda(const knSweepPoint* point, const knContactAnchor* anchor
 
 typedef struct PointTask {
 	knVelocityStep* step;
-	double (*start)[3];
+	knPackChange* change; // [points of the set]
 	knContactMemory* memory;
 } PointTask;
 
-// The points get what the start adds to the impulses of the global solve.
+// The set gets the start, and what that adds to the impulses of the global solve is noted.
 static void startRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const PointTask* task = argument;
-	knVelocityStep* step = task->step;
-	for (int k = begin; k < end; ++k) {
-		knSweepPoint* point = &step->contacts.points[k];
-		startLambda(point, &step->contacts.anchors[k], task->start[k]);
-		for (int i = 0; i < 3; ++i) {
-			step->globalLambda[k][i] = point->lambda[i];
-			point->lambda[i] = task->start[k][i] - step->globalLambda[k][i];
+	const knSweepSet* set = &task->step->layered;
+	for (int at = begin; at < end; ++at) {
+		for (int lane = 0; lane < KN_LANES; ++lane) {
+			int k = set->source[at][lane] >> 1; // -1 stays -1
+			double start[3] = { 0.0 }, change[3] = { 0.0 };
+			if (k >= 0) {
+				const knSweepPoint* point = &task->step->contacts.points[k];
+				startLambda(point, &task->step->contacts.anchors[k], start);
+				for (int i = 0; i < 3; ++i) {
+					change[i] = start[i] - point->lambda[i];
+				}
+			}
+			for (int i = 0; i < 3; ++i) {
+				set->points[at].lambda[i][lane] = start[i];
+				task->change[at].lambda[i][lane] = change[i];
+			}
 		}
-		step->globalRolling[k] = point->rolling;
-		point->rolling = knZero3();
-	}
-}
-
-// The points get the whole start.
-static void loadRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const PointTask* task = argument;
-	for (int k = begin; k < end; ++k) {
-		knSweepPoint* point = &task->step->contacts.points[k];
-		for (int i = 0; i < 3; ++i) {
-			point->lambda[i] = task->start[k][i];
-		}
-		point->rolling = task->step->globalRolling[k];
 	}
 }
 
 // Applies what the start adds to the impulses of the global solve, which u holds already.
 static bool beginLayers(knVelocityStep* step) {
-	knContactRows* contacts = &step->contacts;
 	const knTasks* tasks = &step->context->tasks;
-	PointTask task = {
-		.step = step,
-		.start = (double(*)[3])KN_SCRATCH(step->context->arena, double, 3 * contacts->pointCount),
-	};
-	if (task.start == NULL) {
-		return false;
-	}
-	knTasks_For(tasks, contacts->pointCount, POINT_GRAIN, startRange, &task);
 	if (!buildLayeredSet(step)) {
 		return false;
 	}
-	knSweep_Apply(&step->layered, tasks, step->blocks.u);
-	knTasks_For(tasks, contacts->pointCount, POINT_GRAIN, loadRange, &task);
-	knSweepSet_Load(&step->layered, tasks, contacts->points);
+	PointTask task = { .step = step,
+					   .change = KN_SCRATCH(step->context->arena, knPackChange, step->layered.pointCount) };
+	if (task.change == NULL) {
+		return false;
+	}
+	knTasks_For(tasks, step->layered.pointCount, POINT_GRAIN, startRange, &task);
+	knSweep_ApplyChange(&step->layered, task.change, tasks, step->blocks.u);
 	return true;
 }
 
 static void endRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const PointTask* task = argument;
-	knVelocityStep* step = task->step;
-	for (int c = begin; c < end; ++c) {
-		const knSweepChunk* chunk = &step->layered.chunks[c];
-		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
-			knSweepPoint* point = &step->contacts.points[k];
-			const double* global = step->globalLambda[k];
-			if (chunk->stage >= 0) {
-				task->memory[k].changeNormal = point->lambda[0] - global[0];
-				task->memory[k].changeFriction = knMulAdd(knScale(point->lambda[1] - global[1], point->t1),
-														  point->lambda[2] - global[2], point->t2);
+	const knSweepSet* set = &task->step->layered;
+	for (int at = begin; at < end; ++at) {
+		const knPackPoint* in = &set->points[at];
+		for (int lane = 0; lane < KN_LANES; ++lane) {
+			int k = set->source[at][lane] >> 1;
+			if (k >= 0) {
+				const knSweepPoint* point = &task->step->contacts.points[k];
+				task->memory[k].changeNormal = in->lambda[0][lane] - point->lambda[0];
+				task->memory[k].changeFriction =
+					knMulAdd(knScale(in->lambda[1][lane] - point->lambda[1], point->t1),
+							 in->lambda[2][lane] - point->lambda[2], point->t2);
 			}
-			for (int i = 0; i < 3; ++i) {
-				point->lambda[i] = global[i];
-			}
-			point->rolling = step->globalRolling[k];
 		}
 	}
 }
 
-// Remembers what the pass changed; the points get back the impulses of the global solve.
+// Remembers what the pass changed; the points keep the impulses of the global solve.
 static void endLayers(knVelocityStep* step) {
-	const knTasks* tasks = &step->context->tasks;
-	knSweepSet_Store(&step->layered, tasks, step->contacts.points);
 	PointTask task = { .step = step, .memory = knVelocityMemory_Contacts(step->context->state) };
-	knTasks_For(tasks, step->contacts.chunkCount, POINT_GRAIN, endRange, &task);
+	knTasks_For(&step->context->tasks, step->layered.pointCount, POINT_GRAIN, endRange, &task);
 }
 
 // --- the guard -------------------------------------------------------------------------------------------

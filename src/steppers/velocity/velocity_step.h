@@ -68,12 +68,10 @@ typedef struct knVelocityStep {
 	// knVelocity_BuildLayers
 	knLayers layers;
 	knSweepSet layered;
-	double (*globalLambda)[3]; // [pointCount] impulses of the global solve
-	knVec3* globalRolling;     // the same
-	void* assemblies;          // [bodyCount] of the guard. knVelocity_ContinueLayers
-	uint8_t* held;             // [bodyCount] 1: keeps the result of its layer; NULL: all do. The same
-	knSweepRows errors;        // joint rows of the correction at hand
-	bool depthsKnown;          // of the points, at the present poses. velocity_correct.c
+	void* assemblies;   // [bodyCount] of the guard. knVelocity_ContinueLayers
+	uint8_t* held;      // [bodyCount] 1: keeps the result of its layer; NULL: all do. The same
+	knSweepRows errors; // joint rows of the correction at hand
+	bool depthsKnown;   // of the points, at the present poses. velocity_correct.c
 } knVelocityStep;
 
 // An algorithm that shock propagation applies layer by layer, the layers below being frozen.
