@@ -5,9 +5,11 @@
 // thread reads the ticket, then the loop's fields, then claims by compare-and-swap. The fields change only
 // while no chunk is left, and the loop's number changes before there are chunks again, so a claim that
 // succeeds saw the fields of its own loop; a thread that read others merely fails. The caller returns when
-// `unfinished` is zero, so all writes of the loop's body are visible to it. Idle threads spin for some
-// microseconds, then sleep on a condition variable; `sleepers` is raised before the last look at the ticket,
-// and the ticket written before the look at `sleepers`, so no wake-up is lost. Loops from several threads
+// `unfinished` is zero, so all writes of the loop's body are visible to it. Idle threads look again and again for
+// some microseconds, then go on looking but offer their core to others in between, then (after a fraction of a
+// millisecond: the serial parts of a step are shorter, the time between steps is longer) sleep on a condition
+// variable; `sleepers` is raised before the last look at the ticket, and the ticket written before the look at
+// `sleepers`, so no wake-up is lost. Loops from several threads
 // queue up; a loop inside a loop runs on the thread that asks, under its number. WebAssembly has no threads:
 // there everything runs on the caller.
 #include "core/tasks.h"
@@ -96,9 +98,12 @@ knTasks knTaskPool_Tasks(knTaskPool* pool) {
 #else
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
-enum { SPINS = 500, CHUNKS_PER_WORKER = 4 };
+enum { SPINS = 1000, YIELDS = 1000, CHUNKS_PER_WORKER = 4 };
+
+#define CACHE_LINE 64
 
 typedef struct PoolThread {
 	knTaskPool* pool;
@@ -118,10 +123,14 @@ struct knTaskPool {
 	_Atomic(void*) argument;
 	atomic_int count;
 	atomic_int chunkCount;
+	_Atomic uintptr_t owner; // mark of the thread whose loop runs, 0 if none
+	char apart1[CACHE_LINE]; // what idle threads look at stands by itself, what every chunk writes too
 
 	_Atomic uint64_t ticket; // loop number, chunks left
-	atomic_int unfinished;   // chunks claimed or not, whose body has not returned
-	_Atomic uintptr_t owner; // mark of the thread whose loop runs, 0 if none
+	char apart2[CACHE_LINE];
+
+	atomic_int unfinished; // chunks claimed or not, whose body has not returned
+	char apart3[CACHE_LINE];
 
 	pthread_mutex_t callers; // held during a loop
 	pthread_mutex_t sleep;   // guards the two conditions
@@ -179,12 +188,21 @@ static bool hasWork(knTaskPool* pool) {
 	return chunksLeft(atomic_load(&pool->ticket)) > 0 || atomic_load(&pool->ending);
 }
 
+// Waits before the `turn`th look; false when there have been enough.
+static bool waitAwake(int turn) {
+	if (turn < SPINS) {
+		pauseBriefly();
+	} else {
+		sched_yield();
+	}
+	return turn < SPINS + YIELDS;
+}
+
 static void awaitWork(knTaskPool* pool) {
-	for (int i = 0; i < SPINS; ++i) {
+	for (int turn = 0; waitAwake(turn); ++turn) {
 		if (hasWork(pool)) {
 			return;
 		}
-		pauseBriefly();
 	}
 	pthread_mutex_lock(&pool->sleep);
 	atomic_fetch_add(&pool->sleepers, 1);
@@ -217,11 +235,10 @@ static void wakeThreads(knTaskPool* pool) {
 }
 
 static void awaitDone(knTaskPool* pool) {
-	for (int i = 0; i < SPINS; ++i) {
+	for (int turn = 0; waitAwake(turn); ++turn) {
 		if (atomic_load(&pool->unfinished) == 0) {
 			return;
 		}
-		pauseBriefly();
 	}
 	pthread_mutex_lock(&pool->sleep);
 	atomic_store(&pool->callerSleeps, true);

@@ -236,19 +236,49 @@ KN_WIDE void visitAlone(knWideTwist* B, const knPack* pack, knPackPoint* point, 
 	applyAlone(B, pack, rB, knWide3_MulAdd(P, knWide_Sub(l2, old2), t2));
 }
 
-static void sweepAlone(const knSweepSet* set, int begin, int end, int sweeps, knTwist* u) {
-	for (int p = begin; p < end; ++p) {
-		const knPack* pack = &set->packs[p];
+// A visit is a chain of operations that wait for each other; two packs with as many points take turns, so that the
+// processor has something to do meanwhile.
+static int sweepAlonePair(const knSweepSet* set, int p, int sweeps, knTwist* u) {
+	const knPack *pack = &set->packs[p], *other = &set->packs[p + 1];
+	knPackPoint *points = &set->points[pack->first], *others = &set->points[other->first];
+	const knPackFrozen *frozen = &set->frozen[pack->first], *otherFrozen = &set->frozen[other->first];
+	for (int k = pack->first; k < pack->first + pack->count; ++k) {
+		carryFrozen(set, k, u);
+	}
+	for (int k = other->first; k < other->first + other->count; ++k) {
+		carryFrozen(set, k, u);
+	}
+	knWideTwist B = knWideTwist_Gather(u, pack->b), C = knWideTwist_Gather(u, other->b);
+	for (int sweep = 0; sweep < sweeps; ++sweep) {
+		for (int k = 0; k < pack->count; ++k) {
+			visitAlone(&B, pack, &points[k], &frozen[k]);
+			visitAlone(&C, other, &others[k], &otherFrozen[k]);
+		}
+	}
+	knWideTwist_Scatter(u, pack->b, pack->freeB, B);
+	knWideTwist_Scatter(u, other->b, other->freeB, C);
+	return 2;
+}
+
+static int sweepAloneOne(const knSweepSet* set, int p, int sweeps, knTwist* u) {
+	const knPack* pack = &set->packs[p];
+	for (int k = pack->first; k < pack->first + pack->count; ++k) {
+		carryFrozen(set, k, u);
+	}
+	knWideTwist B = knWideTwist_Gather(u, pack->b);
+	for (int sweep = 0; sweep < sweeps; ++sweep) {
 		for (int k = pack->first; k < pack->first + pack->count; ++k) {
-			carryFrozen(set, k, u);
+			visitAlone(&B, pack, &set->points[k], &set->frozen[k]);
 		}
-		knWideTwist B = knWideTwist_Gather(u, pack->b);
-		for (int sweep = 0; sweep < sweeps; ++sweep) {
-			for (int k = pack->first; k < pack->first + pack->count; ++k) {
-				visitAlone(&B, pack, &set->points[k], &set->frozen[k]);
-			}
-		}
-		knWideTwist_Scatter(u, pack->b, pack->freeB, B);
+	}
+	knWideTwist_Scatter(u, pack->b, pack->freeB, B);
+	return 1;
+}
+
+static void sweepAlone(const knSweepSet* set, int begin, int end, int sweeps, knTwist* u) {
+	for (int p = begin; p < end;) {
+		bool pair = p + 1 < end && set->packs[p].count == set->packs[p + 1].count;
+		p += pair ? sweepAlonePair(set, p, sweeps, u) : sweepAloneOne(set, p, sweeps, u);
 	}
 }
 

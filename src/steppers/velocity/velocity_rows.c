@@ -49,10 +49,15 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 	knStepContext* context = step->context;
 	knState* state = context->state;
 	double start = knStepContext_Now(context);
-	double* margins = knCollisionInput_Margins(context->model, &step->blocks, predict, context->arena);
+	if (!knFastBodies_Find(&step->fast, context->model, state, &step->blocks, context->arena)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	// the ways of fast bodies cross the boxes of others, which have to cover where those go in the world
+	knVec3 fall = knScale(step->blocks.h, state->header->gravity);
+	double* margins = knCollisionInput_Margins(context->model, &step->blocks, predict,
+											   step->fast.count > 0 ? knZero3() : fall, context->arena);
 	knCollideInput input;
 	if (margins == NULL ||
-		!knFastBodies_Find(&step->fast, context->model, state, &step->blocks, context->arena) ||
 		!knCollisionInput_Make(&input, context->model, state, margins, &context->tasks, context->arena)) {
 		return knVelocity_OutOfMemory(step);
 	}
