@@ -7,6 +7,7 @@
 // alone need no colour; their lanes hold all their chunks, in the given order, with the free block as b.
 
 #include "core/assert.h"
+#include "core/sets.h"
 #include "core/tasks.h"
 #include "solve/sweep.h"
 
@@ -97,14 +98,6 @@ static int aloneBlock(const Builder* builder, const knSweepChunk* chunk) {
 	return builder->social != NULL && freeA != freeB && !builder->social[block] ? block : -1;
 }
 
-static int findRoot(int32_t* parent, int block) {
-	while (parent[block] != block) {
-		parent[block] = parent[parent[block]];
-		block = parent[block];
-	}
-	return block;
-}
-
 static void findSocial(Builder* builder) {
 	for (int b = 0; b < builder->blocks->count; ++b) {
 		builder->social[b] = builder->blocks->tied[b];
@@ -117,8 +110,7 @@ static void findSocial(Builder* builder) {
 		if (chunk->stage >= 0 && isFree(builder, chunk->a, chunk->stage) &&
 			isFree(builder, chunk->b, chunk->stage)) {
 			builder->social[chunk->a] = builder->social[chunk->b] = 1;
-			int a = findRoot(builder->parent, chunk->a), b = findRoot(builder->parent, chunk->b);
-			builder->parent[a > b ? a : b] = a > b ? b : a;
+			knSets_Unite(builder->parent, chunk->a, chunk->b);
 		}
 	}
 }
@@ -149,7 +141,7 @@ static int linkAlone(Builder* builder, int stage) {
 // The cluster of a chunk whose free blocks are not alone.
 static int clusterOf(Builder* builder, int c) {
 	const knSweepChunk* chunk = &builder->chunks[c];
-	return findRoot(builder->parent, isFree(builder, chunk->a, chunk->stage) ? chunk->a : chunk->b);
+	return knSets_Find(builder->parent, isFree(builder, chunk->a, chunk->stage) ? chunk->a : chunk->b);
 }
 
 // Lists the stage's chunks that are left in order of batches; returns the number of batches. Where blocks are not told
