@@ -19,6 +19,8 @@
 #include "dynamics/collision_input.h"
 
 #define CONTACT_GRAIN 64
+#define PAIR_GRAIN 32
+#define CHUNK_GRAIN 16
 #define SAME_PLACE 0.05    // of a body's radius: a point so near to an old one carries on for it
 #define SAME_DISTANCE 1e-6 // relative, below it the lower feature goes first
 #define SLIDING_SPEED 1e-6 // m/s, below it the direction of sliding is noise
@@ -42,18 +44,6 @@ static double rollingArm(const knRowInput* input, int shapeA, int shapeB) {
 	const knModelShape* shapes = input->model->shapes;
 	double arm = knMax(shapes[shapeA].rollingFriction, shapes[shapeB].rollingFriction);
 	return input->rolling >= 0.0 ? input->rolling : arm;
-}
-
-// Insertion sort: a pair has few points.
-static void sortByFeature(knStepContact* contacts, int count) {
-	for (int i = 1; i < count; ++i) {
-		knStepContact item = contacts[i];
-		int k = i;
-		for (; k > 0 && contacts[k - 1].point.feature > item.point.feature; --k) {
-			contacts[k] = contacts[k - 1];
-		}
-		contacts[k] = item;
-	}
 }
 
 // The pair's anchor body: the one that moves, so that a point on the ground is known by its place on the box.
@@ -246,23 +236,6 @@ static void inheritPair(const knContactRows* list, const knRowInput* input, cons
 	}
 }
 
-static int countChunks(const knContactSet* set) {
-	int count = 0;
-	for (int p = 0; p < set->pairCount; ++p) {
-		count += (set->pairs[p].count + KN_CHUNK_POINTS - 1) / KN_CHUNK_POINTS;
-	}
-	return count;
-}
-
-static bool reserve(knContactRows* list, const knContactSet* set, int bodyCount, knArena* arena) {
-	*list = (knContactRows){ .contacts = KN_SCRATCH(arena, knStepContact, set->pointCount),
-							 .points = KN_SCRATCH(arena, knSweepPoint, set->pointCount),
-							 .anchors = KN_SCRATCH(arena, knContactAnchor, set->pointCount),
-							 .chunks = KN_SCRATCH(arena, knSweepChunk, countChunks(set)),
-							 .bereft = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount) };
-	return !arena->failed;
-}
-
 // The order in which a pair's points are visited: each next one is the farthest from those before. So the first two
 // stand across the face, and what one turns the other turns back: sweeps settle a face in a fraction of the visits.
 static void orderPoints(const knStepContact* contacts, int count, int* order) {
@@ -296,80 +269,194 @@ static bool withinReach(const knRowInput* input, const knContactPair* pair, cons
 	return point->separation <= envelope + input->blocks->h * knDistance(vA, vB);
 }
 
-// The rows of a pair whose contacts begin at `first`: anchors and chunks.
-static void addPair(knContactRows* list, const knRowInput* input, const knContactPair* pair, int first,
-					int count, const int* remembered, int* order) {
-	const knModelShape* shapes = input->model->shapes;
-	const knFrame* pose = input->state->pose;
-	int a = shapes[pair->shapeA].body, b = shapes[pair->shapeB].body;
-	int rowsEach = rollingArm(input, pair->shapeA, pair->shapeB) > 0.0 ? 6 : 3;
-	orderPoints(&list->contacts[first], count, order);
-	for (int k = 0; k < count; ++k) {
-		const knContactPoint* point = &list->contacts[first + order[k]].point;
-		if (k % KN_CHUNK_POINTS == 0) {
-			list->chunks[list->chunkCount++] = (knSweepChunk){ .a = a, .b = b, .first = list->pointCount };
+// What a pair gets of each list.
+typedef struct PairPlace {
+	int contact, count; // its first contact and their number
+	int point, chunk;   // its first point and chunk
+	bool solid;         // it has some
+} PairPlace;
+
+typedef struct ListTask {
+	const knContactRows* list;
+	const knRowInput* input;
+	const knContactSet* set;
+	const knContactMemory* memory;
+	int memoryCount;
+	PairPlace* places; // [pairCount]
+	bool* taken;       // [memoryCount]
+	int* order;        // [pointCount] scratch of each pair at its contacts
+	int* remembered;   // [pointCount] the same
+} ListTask;
+
+// Which points count, as the first of the pair's numbers in `order`.
+static void countRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const ListTask* task = argument;
+	for (int p = begin; p < end; ++p) {
+		const knContactPair* pair = &task->set->pairs[p];
+		int count = 0, *order = &task->order[pair->first];
+		for (int k = pair->first; k < pair->first + pair->count; ++k) {
+			const knContactPoint* point = &task->set->points[k];
+			if (point->separation <= 0.0 || withinReach(task->input, pair, point)) {
+				order[count++] = k;
+			}
 		}
-		list->chunks[list->chunkCount - 1].count += 1;
-		list->anchors[list->pointCount++] = (knContactAnchor){ .onA = knSub(point->pointA, pose[a].p),
-															   .onB = knSub(point->pointB, pose[b].p),
-															   .bodyA = a,
-															   .bodyB = b,
-															   .contact = first + order[k],
-															   .remembered = remembered[order[k]] };
+		task->places[p] = (PairPlace){ .count = count, .solid = isSolid(task->input, pair) };
 	}
-	list->rowCount += rowsEach * count;
 }
 
-bool knContactRows_List(knContactRows* list, const knRowInput* input, const knContactSet* set,
-						const knContactMemory* memory, int memoryCount, knArena* arena) {
-	int* remembered = KN_SCRATCH(arena, int, set->pointCount);
-	int* order = KN_SCRATCH(arena, int, set->pointCount);
-	Recall recall = { .memory = memory, .taken = KN_SCRATCH_ZERO(arena, bool, memoryCount) };
-	if (!reserve(list, set, input->model->bodyCount, arena)) {
-		return false;
-	}
-	for (int p = 0; p < set->pairCount; ++p) {
-		const knContactPair* pair = &set->pairs[p];
-		int first = list->count;
-		for (int k = 0; k < pair->count; ++k) {
-			const knContactPoint* point = &set->points[pair->first + k];
-			if (point->separation <= 0.0 || withinReach(input, pair, point)) {
-				list->contacts[list->count++] =
-					(knStepContact){ .shapeA = pair->shapeA, .shapeB = pair->shapeB, .point = *point };
-			}
+// Gives each pair its place in the lists.
+static void placePairs(const ListTask* task, knContactRows* list) {
+	for (int p = 0; p < task->set->pairCount; ++p) {
+		PairPlace* place = &task->places[p];
+		const knContactPair* pair = &task->set->pairs[p];
+		place->contact = list->count;
+		place->point = list->pointCount;
+		place->chunk = list->chunkCount;
+		list->count += place->count;
+		if (place->solid) {
+			list->pointCount += place->count;
+			list->chunkCount += (place->count + KN_CHUNK_POINTS - 1) / KN_CHUNK_POINTS;
+			list->rowCount +=
+				(rollingArm(task->input, pair->shapeA, pair->shapeB) > 0.0 ? 6 : 3) * place->count;
 		}
-		int count = list->count - first;
-		sortByFeature(&list->contacts[first], count);
+	}
+}
+
+// The pair's contacts in order of their features.
+static void listContacts(const ListTask* task, const knContactPair* pair, const PairPlace* place) {
+	int* order = &task->order[pair->first];
+	const knContactPoint* points = task->set->points;
+	// insertion: a pair has few points
+	for (int i = 1; i < place->count; ++i) {
+		int item = order[i], k = i;
+		for (; k > 0 && points[order[k - 1]].feature > points[item].feature; --k) {
+			order[k] = order[k - 1];
+		}
+		order[k] = item;
+	}
+	knStepContact* contacts = &task->list->contacts[place->contact];
+	for (int i = 0; i < place->count; ++i) {
+		contacts[i] =
+			(knStepContact){ .shapeA = pair->shapeA, .shapeB = pair->shapeB, .point = points[order[i]] };
+	}
+}
+
+// The rows of a pair: anchors and chunks.
+static void listRows(const ListTask* task, const knContactPair* pair, const PairPlace* place) {
+	const knModelShape* shapes = task->input->model->shapes;
+	const knFrame* pose = task->input->state->pose;
+	const knStepContact* contacts = &task->list->contacts[place->contact];
+	int *order = &task->order[pair->first], *remembered = &task->remembered[pair->first];
+	int a = shapes[pair->shapeA].body, b = shapes[pair->shapeB].body;
+	orderPoints(contacts, place->count, order);
+	for (int k = 0; k < place->count; ++k) {
+		const knContactPoint* point = &contacts[order[k]].point;
+		task->list->anchors[place->point + k] = (knContactAnchor){ .onA = knSub(point->pointA, pose[a].p),
+																   .onB = knSub(point->pointB, pose[b].p),
+																   .bodyA = a,
+																   .bodyB = b,
+																   .contact = place->contact + order[k],
+																   .remembered = remembered[order[k]] };
+	}
+	for (int k = 0; k < place->count; k += KN_CHUNK_POINTS) {
+		int left = place->count - k;
+		task->list->chunks[place->chunk + k / KN_CHUNK_POINTS] =
+			(knSweepChunk){ .a = a,
+							.b = b,
+							.first = place->point + k,
+							.count = left < KN_CHUNK_POINTS ? left : KN_CHUNK_POINTS };
+	}
+}
+
+// The first memory that does not belong before a pair.
+static int firstMemory(const ListTask* task, const knContactPair* pair) {
+	int lower = 0, upper = task->memoryCount;
+	while (lower < upper) {
+		int middle = lower + (upper - lower) / 2;
+		if (comparePair(&task->memory[middle], pair) < 0) {
+			lower = middle + 1;
+		} else {
+			upper = middle;
+		}
+	}
+	return lower;
+}
+
+static void listRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const ListTask* task = argument;
+	Recall recall = { .memory = task->memory, .taken = task->taken };
+	recall.end = firstMemory(task, &task->set->pairs[begin]);
+	for (int p = begin; p < end; ++p) {
+		const knContactPair* pair = &task->set->pairs[p];
+		const PairPlace* place = &task->places[p];
+		listContacts(task, pair, place);
 
 		// memories have the same order, so one pass finds those of each pair
-		for (recall.begin = recall.end; recall.begin < memoryCount; ++recall.begin) {
-			if (comparePair(&memory[recall.begin], pair) >= 0) {
+		for (recall.begin = recall.end; recall.begin < task->memoryCount; ++recall.begin) {
+			if (comparePair(&task->memory[recall.begin], pair) >= 0) {
 				break;
 			}
 		}
-		for (recall.end = recall.begin; recall.end < memoryCount; ++recall.end) {
-			if (comparePair(&memory[recall.end], pair) != 0) {
+		for (recall.end = recall.begin; recall.end < task->memoryCount; ++recall.end) {
+			if (comparePair(&task->memory[recall.end], pair) != 0) {
 				break;
 			}
 		}
-		if (isSolid(input, pair)) {
-			recallPair(input, &recall, &list->contacts[first], count, &remembered[first]);
-			int firstPoint = list->pointCount;
-			addPair(list, input, pair, first, count, &remembered[first], &order[first]);
-			if (hasOneFace(input, pair->shapeA) && hasOneFace(input, pair->shapeB)) {
-				inheritPair(list, input, &recall, firstPoint, list->pointCount - firstPoint);
+		if (place->solid) {
+			recallPair(task->input, &recall, &task->list->contacts[place->contact], place->count,
+					   &task->remembered[pair->first]);
+			listRows(task, pair, place);
+			if (hasOneFace(task->input, pair->shapeA) && hasOneFace(task->input, pair->shapeB)) {
+				inheritPair(task->list, task->input, &recall, place->point, place->count);
 			}
 		}
 	}
+}
+
+static void findBereft(const ListTask* task) {
 	// a damaged snapshot may name shapes that do not exist
-	const uint32_t shapeCount = (uint32_t)input->model->shapeCount;
-	for (int i = 0; i < memoryCount; ++i) {
+	const knModel* model = task->input->model;
+	const uint32_t shapeCount = (uint32_t)model->shapeCount;
+	const knContactMemory* memory = task->memory;
+	for (int i = 0; i < task->memoryCount; ++i) {
 		bool known = (uint32_t)memory[i].shapeA < shapeCount && (uint32_t)memory[i].shapeB < shapeCount;
-		if (!recall.taken[i] && known && memory[i].normal > 0.0) {
-			list->bereft[input->model->shapes[memory[i].shapeA].body] = 1;
-			list->bereft[input->model->shapes[memory[i].shapeB].body] = 1;
+		if (!task->taken[i] && known && memory[i].normal > 0.0) {
+			task->list->bereft[model->shapes[memory[i].shapeA].body] = 1;
+			task->list->bereft[model->shapes[memory[i].shapeB].body] = 1;
 		}
 	}
+}
+
+// Points are counted, pairs get their places, and then each writes its own: the order does not depend on threads.
+bool knContactRows_List(knContactRows* list, const knRowInput* input, const knContactSet* set,
+						const knContactMemory* memory, int memoryCount, knArena* arena) {
+	*list = (knContactRows){ 0 };
+	ListTask task = { .list = list,
+					  .input = input,
+					  .set = set,
+					  .memory = memory,
+					  .memoryCount = memoryCount,
+					  .places = KN_SCRATCH(arena, PairPlace, set->pairCount),
+					  .taken = KN_SCRATCH_ZERO(arena, bool, memoryCount),
+					  .order = KN_SCRATCH(arena, int, set->pointCount),
+					  .remembered = KN_SCRATCH(arena, int, set->pointCount) };
+	if (arena->failed) {
+		return false;
+	}
+	knTasks_For(&input->tasks, set->pairCount, PAIR_GRAIN, countRange, &task);
+	placePairs(&task, list);
+	list->contacts = KN_SCRATCH(arena, knStepContact, list->count);
+	list->points = KN_SCRATCH(arena, knSweepPoint, list->pointCount);
+	list->anchors = KN_SCRATCH(arena, knContactAnchor, list->pointCount);
+	list->chunks = KN_SCRATCH(arena, knSweepChunk, list->chunkCount);
+	list->bereft = KN_SCRATCH_ZERO(arena, uint8_t, input->model->bodyCount);
+	if (arena->failed) {
+		return false;
+	}
+	knTasks_For(&input->tasks, set->pairCount, PAIR_GRAIN, listRange, &task);
+	findBereft(&task);
 	return true;
 }
 
