@@ -17,6 +17,7 @@
 #define PUSH_SOFTNESS 0.03 // likewise of a push
 #define OVERDONE 1.5       // a push, see pushShare
 #define FIRM 1e-5          // of limits and motors likewise
+#define ENOUGH 1e-3        // of the worst rate of the first round
 #define LEAST_ROUNDS 2     // friction follows the normal impulses of the round before
 
 // --- entries ---------------------------------------------------------------------------------------------
@@ -80,6 +81,7 @@ static bool buildIslands(knJointContacts* contacts, knArena* arena) {
 	contacts->touched = KN_SCRATCH_ZERO(arena, uint8_t, total);
 	contacts->factored = KN_SCRATCH_ZERO(arena, uint8_t, total);
 	contacts->solved = KN_SCRATCH_ZERO(arena, uint8_t, total);
+	contacts->first = KN_SCRATCH_ZERO(arena, double, total);
 	if (arena->failed) {
 		return false;
 	}
@@ -377,9 +379,12 @@ static bool isWorthwhile(const RoundTask* task, int island, double worst) {
 	if (task->pushing) {
 		return worst > 0.0;
 	}
-	const int rounds = task->contacts->rounds;
-	task->contacts->solved[island] = worst <= task->good && rounds + 1 >= LEAST_ROUNDS;
-	return worst > task->good || rounds < LEAST_ROUNDS;
+	knJointContacts* contacts = task->contacts;
+	const int rounds = contacts->rounds;
+	contacts->first[island] = rounds == 0 ? worst : contacts->first[island];
+	const double good = knMax(task->good, ENOUGH * contacts->first[island]);
+	contacts->solved[island] = worst <= good && rounds + 1 >= LEAST_ROUNDS;
+	return worst > good || rounds < LEAST_ROUNDS;
 }
 
 static void solveIslands(int first, int last, int worker, void* argument) {

@@ -14,7 +14,7 @@
 
 #define DEFAULT_SWEEPS 30
 #define SETTLED 1e-7      // of g h: sweeps that change speeds by less are done
-#define GOOD 1e-3         // of g h: rates of joints and contacts that are solved together
+#define GOOD 1e-2         // of g h: rates of joints and contacts that are solved together
 #define CLOSED 1e-10      // m: joints with smaller errors are closed
 #define EXCHANGES 5       // between contact and joints' velocities in a sweep
 #define VELOCITY_SWEEPS 5 // of post-stabilization
