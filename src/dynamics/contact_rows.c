@@ -629,7 +629,11 @@ static double pushWork(knVec3 impulse, knVec3 r, const knTwist* u) {
 
 double knContactRows_KinematicWork(const knContactRows* list, const knModel* model, const knTwist* u) {
 	double work = 0.0;
-	for (int k = 0; k < list->pointCount; ++k) {
+	bool any = false;
+	for (int b = 0; b < model->bodyCount && !any; ++b) {
+		any = model->bodyKind[b] == KN_BODY_KINEMATIC;
+	}
+	for (int k = 0; k < list->pointCount && any; ++k) {
 		const knContactAnchor* anchor = &list->anchors[k];
 		const knSweepPoint* point = &list->points[k];
 		knVec3 impulse = list->contacts[anchor->contact].impulse; // on B, and as much back on A
