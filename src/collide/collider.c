@@ -219,6 +219,7 @@ void knCollider_Destroy(knCollider* c) {
 	KN_ARRAY_FREE(&c->allocator, &c->candidates);
 	KN_ARRAY_FREE(&c->allocator, &c->narrowItems);
 	KN_ARRAY_FREE(&c->allocator, &c->slotCounts);
+	KN_ARRAY_FREE(&c->allocator, &c->slotPlaces);
 	KN_ARRAY_FREE(&c->allocator, &c->slots);
 	KN_ARRAY_FREE(&c->allocator, &c->outPairs);
 	KN_ARRAY_FREE(&c->allocator, &c->outPoints);

@@ -98,6 +98,7 @@ struct knCollider {
 	knPairKeys candidates;
 	KN_ARRAY(knNarrowItem) narrowItems;
 	KN_ARRAY(uint8_t) slotCounts; // points of each item of a block
+	KN_ARRAY(int) slotPlaces;     // their first place in outPoints
 	knContactPoints slots;
 	knContactPairs outPairs;
 	knContactPoints outPoints;

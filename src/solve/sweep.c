@@ -162,15 +162,19 @@ void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u) {
 static void changeRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const Run* run = argument;
-	run->kernel->applyChange(run->set, run->first + begin, run->first + end, run->change, run->to);
+	const knSweepStage* stages = run->set->stages;
+	for (int c = stages[begin].firstColour; c < stages[end - 1].firstColour + stages[end - 1].colourCount;
+		 ++c) {
+		const knSweepColour* colour = &run->set->colours[c];
+		run->kernel->applyChange(run->set, colour->first, colour->first + colour->count, run->change,
+								 run->to);
+	}
 }
 
 void knSweep_ApplyChange(const knSweepSet* set, const knPackChange* change, const knTasks* tasks,
 						 knTwist* u) {
 	Run run = { .set = set, .kernel = knSweepKernel_Best(), .change = change, .to = u };
-	for (int c = 0; c < set->colourCount; ++c) {
-		forColour(&run, &set->colours[c], tasks, changeRange);
-	}
+	knTasks_For(tasks, set->stageCount, 1, changeRange, &run);
 }
 
 // --- velocities ------------------------------------------------------------------------------------------

@@ -181,7 +181,8 @@ typedef struct knSweepOptions {
 
 // Applies the contacts' impulses of all stages to u: the warm start.
 void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u);
-// Applies changes [pointCount] of the contacts' impulses of all stages to u, as they are seen by the packs.
+// Applies changes [pointCount] of the contacts' impulses of all stages to u, as they are seen by the packs. Each block
+// is free in one stage only.
 void knSweep_ApplyChange(const knSweepSet* set, const knPackChange* change, const knTasks* tasks, knTwist* u);
 // Runs sweeps over one stage; returns how many.
 int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options, knTwist* u);

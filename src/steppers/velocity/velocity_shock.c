@@ -38,7 +38,8 @@ knStatus knVelocity_BuildLayers(knVelocityStep* step) {
 						   .chunks = step->contacts.chunks,
 						   .chunkCount = step->contacts.chunkCount,
 						   .points = step->contacts.points,
-						   .islands = &step->islands };
+						   .islands = &step->islands,
+						   .tasks = &context->tasks };
 	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
 	bool built = paper ? knLayers_BuildBreadthFirst(&step->layers, &input, arena)
 					   : knLayers_BuildSupports(&step->layers, &input, arena);
