@@ -479,11 +479,25 @@ static knVec3 relativeVelocity(const knSweepPoint* point, const knContactAnchor*
 	return knSub(knAdd(b->lin, knCross(b->ang, point->rB)), knAdd(a->lin, knCross(a->ang, point->rA)));
 }
 
+// What the points of a pair of shapes have in common.
+typedef struct PairValues {
+	double mu, e, arm;
+	double touching; // m, smaller gaps close slowly
+} PairValues;
+
+static PairValues pairValues(const knRowInput* input, const knStepContact* contact) {
+	const knModel* model = input->model;
+	const knModelShape *a = &model->shapes[contact->shapeA], *b = &model->shapes[contact->shapeB];
+	return (PairValues){ .mu = knCombine_Apply(model->frictionCombine, a->friction, b->friction),
+						 .e = knCombine_Apply(model->restitutionCombine, a->restitution, b->restitution),
+						 .arm = rollingArm(input, contact->shapeA, contact->shapeB),
+						 .touching = REST_GAP * knContactRows_Envelope(model, a->body, b->body) };
+}
+
 // What the normal row asks beyond J u >= 0: bias > 0 leaves room, bias < 0 demands a speed outwards.
-static double normalBias(const knSweepPoint* point, const knContactAnchor* anchor, double gap, double e,
-						 const knRowInput* input) {
-	double h = input->blocks->h;
-	double touching = REST_GAP * knContactRows_Envelope(input->model, anchor->bodyA, anchor->bodyB);
+static double normalBias(const knSweepPoint* point, const knContactAnchor* anchor, double gap,
+						 const PairValues* pair, const knRowInput* input) {
+	double h = input->blocks->h, touching = pair->touching, e = pair->e;
 	if (e > 0.0) {
 		double before = knDot(point->n, relativeVelocity(point, anchor, input->state->velocity));
 		double after = knDot(point->n, relativeVelocity(point, anchor, input->blocks->u));
@@ -510,28 +524,34 @@ static knVec3 firstTangent(const knSweepPoint* point, const knContactAnchor* anc
 	return knAnyOrthogonal(point->n);
 }
 
-static void fillPoint(const FillTask* task, int k) {
+// Tangents by a normal alone; the points of a face share it.
+static void setTangents(const FillTask* task, knSweepPoint* point, const knContactAnchor* anchor,
+						const knSweepPoint* before) {
+	bool same = before != NULL && !task->input->alignTangents && before->n.x == point->n.x &&
+				before->n.y == point->n.y && before->n.z == point->n.z;
+	point->t1 = same ? before->t1 : firstTangent(point, anchor, task->input);
+	point->t2 = same ? before->t2 : knCross(point->n, point->t1);
+}
+
+// `before` is another point of the pair, or NULL.
+static void fillPoint(const FillTask* task, int k, const PairValues* pair, const knSweepPoint* before) {
 	// in
 	const knRowInput* input = task->input;
-	const knModel* model = input->model;
 	knContactAnchor* anchor = &task->list->anchors[k];
 	const knStepContact* contact = &task->list->contacts[anchor->contact];
-	const knModelShape *shapeA = &model->shapes[contact->shapeA], *shapeB = &model->shapes[contact->shapeB];
 
 	// the common point of both bodies
 	knVec3 place = knLerp(contact->point.pointA, contact->point.pointB, 0.5);
-	double e = knCombine_Apply(model->restitutionCombine, shapeA->restitution, shapeB->restitution);
 	knSweepPoint point = {
 		.n = contact->point.normal,
 		.rA = knSub(place, input->state->pose[anchor->bodyA].p),
 		.rB = knSub(place, input->state->pose[anchor->bodyB].p),
-		.mu = knCombine_Apply(model->frictionCombine, shapeA->friction, shapeB->friction),
-		.arm = rollingArm(input, contact->shapeA, contact->shapeB),
+		.mu = pair->mu,
+		.arm = pair->arm,
 		.depth = contact->point.separation,
 	};
-	point.t1 = firstTangent(&point, anchor, input);
-	point.t2 = knCross(point.n, point.t1);
-	point.bias = normalBias(&point, anchor, contact->point.separation, e, input);
+	setTangents(task, &point, anchor, before);
+	point.bias = normalBias(&point, anchor, contact->point.separation, pair, input);
 
 	// warm start; friction is projected on today's tangents
 	static const knContactMemory nothing;
@@ -551,14 +571,18 @@ static void fillPoint(const FillTask* task, int k) {
 static void fillRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const FillTask* task = argument;
-	for (int k = begin; k < end; ++k) {
-		fillPoint(task, k);
+	for (int i = begin; i < end; ++i) {
+		int first = task->list->chunks[i].first, last = first + task->list->chunks[i].count - 1;
+		PairValues pair = pairValues(task->input, &task->list->contacts[task->list->anchors[first].contact]);
+		for (int k = first; k <= last; ++k) {
+			fillPoint(task, k, &pair, k > first ? &task->list->points[k - 1] : NULL);
+		}
 	}
 }
 
 void knContactRows_Fill(const knContactRows* list, const knRowInput* input, const knContactMemory* memory) {
 	FillTask task = { list, input, memory };
-	knTasks_For(&input->tasks, list->pointCount, CONTACT_GRAIN, fillRange, &task);
+	knTasks_For(&input->tasks, list->chunkCount, CHUNK_GRAIN, fillRange, &task);
 }
 
 typedef struct CollectTask {
@@ -597,7 +621,11 @@ static double pushWork(knVec3 impulse, knVec3 r, const knTwist* u) {
 
 double knContactRows_KinematicWork(const knContactRows* list, const knModel* model, const knTwist* u) {
 	double work = 0.0;
-	for (int k = 0; k < list->pointCount; ++k) {
+	bool any = false;
+	for (int b = 0; b < model->bodyCount && !any; ++b) {
+		any = model->bodyKind[b] == KN_BODY_KINEMATIC;
+	}
+	for (int k = 0; k < list->pointCount && any; ++k) {
 		const knContactAnchor* anchor = &list->anchors[k];
 		const knSweepPoint* point = &list->points[k];
 		knVec3 impulse = list->contacts[anchor->contact].impulse; // on B, and as much back on A

@@ -49,7 +49,7 @@ static knVelocityOptions resolveOptions(const knStepContext* context) {
 		.conjugate =
 			chosen(settings->solver, paper ? KN_RELAXATION_GAUSS_SEIDEL : KN_RELAXATION_CONJUGATE) ==
 			KN_RELAXATION_CONJUGATE,
-		.directJoints = !paper && settings->articulation == KN_ARTICULATION_DIRECT,
+		.directJoints = !paper && settings->articulation != KN_ARTICULATION_SWEEP,
 		.solver = { .gamma = chosenNumber(settings->mixing, 0.0),
 					.omega = chosenNumber(settings->relaxation, 1.0),
 					.jacobi = settings->solver == KN_RELAXATION_JACOBI,

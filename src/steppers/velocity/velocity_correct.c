@@ -258,7 +258,8 @@ static double worstJoint(const knVelocityStep* step) {
 
 // Joints that turned far in a step are closed by more than one linear correction.
 knStatus knVelocity_CorrectGlobal(knVelocityStep* step) {
-	for (int round = 0; round < NEWTON_ROUNDS; ++round) {
+	int rounds = step->rows.count > 0 ? NEWTON_ROUNDS : 1;
+	for (int round = 0; round < rounds; ++round) {
 		step->direct.count = 0;
 		measureDepths(step);
 		if (!beginCorrection(step, &step->global, step->solveSet, &step->errors)) {

@@ -17,6 +17,8 @@
 #define TALL_LAYERS 60     // piles of more layers get more sweeps
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
+#define PACK_GRAIN 8
+#define BODY_GRAIN 32
 
 void knVelocity_Propagate(knVelocityStep* step, knLayerFn* algorithm) {
 	for (int layer = 0; layer < step->layers.count; ++layer) {
@@ -36,7 +38,8 @@ knStatus knVelocity_BuildLayers(knVelocityStep* step) {
 						   .chunks = step->contacts.chunks,
 						   .chunkCount = step->contacts.chunkCount,
 						   .points = step->contacts.points,
-						   .islands = &step->islands };
+						   .islands = &step->islands,
+						   .tasks = &context->tasks };
 	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
 	bool built = paper ? knLayers_BuildBreadthFirst(&step->layers, &input, arena)
 					   : knLayers_BuildSupports(&step->layers, &input, arena);
@@ -82,34 +85,37 @@ typedef struct Assembly {
 	double mass;
 } Assembly;
 
-static void addSupport(const knVelocityStep* step, Assembly* assemblies, int upper, int lower, knVec3 r) {
-	Assembly* assembly = &assemblies[step->islands.assembly[upper]];
+static void addSupport(const knVelocityStep* step, Assembly* assembly, int lower, knVec3 r) {
 	knTwist u = step->blocks.u[lower];
 	assembly->support.lin = knAdd(assembly->support.lin, knAdd(u.lin, knCross(u.ang, r)));
 	assembly->support.ang = knAdd(assembly->support.ang, u.ang);
 	assembly->supports += 1;
 }
 
-static void addSupports(const knVelocityStep* step, int layer, const knSweepChunk* chunk,
-						Assembly* assemblies) {
-	bool freeA = step->layers.stage[chunk->a] == layer, freeB = step->layers.stage[chunk->b] == layer;
-	for (int k = chunk->first; k < chunk->first + chunk->count && freeA != freeB; ++k) {
-		const knSweepPoint* point = &step->contacts.points[k];
-		int upper = freeA ? chunk->a : chunk->b, lower = freeA ? chunk->b : chunk->a;
-		addSupport(step, assemblies, upper, lower, freeA ? point->rB : point->rA);
+// Points of a lane between a body of the layer and one that is frozen. A body that is alone is b, and each of its points
+// names the other.
+static void addLane(const knVelocityStep* step, const knPack* pack, int lane, bool alone) {
+	const knSweepSet* set = &step->layered;
+	bool freeA = (pack->freeA >> lane & 1) != 0;
+	if (((pack->freeA ^ pack->freeB) >> lane & 1) == 0) {
+		return;
+	}
+	Assembly* assemblies = step->assemblies;
+	Assembly* assembly = &assemblies[step->islands.assembly[freeA ? pack->a[lane] : pack->b[lane]]];
+	for (int at = pack->first; at < pack->first + pack->count; ++at) {
+		if (set->source[at][lane] >= 0) {
+			const double(*r)[KN_LANES] = freeA ? set->points[at].rB : set->points[at].rA;
+			int other = freeA ? pack->b[lane] : pack->a[lane];
+			addSupport(step, assembly, alone ? set->frozen[at].block[lane] : other,
+					   knV3(r[0][lane], r[1][lane], r[2][lane]));
+		}
 	}
 }
 
-static void sumSupports(const knVelocityStep* step, int layer, Assembly* assemblies) {
-	const knSweepSet* set = &step->layered;
-	const knSweepStage* stage = &set->stages[layer];
-	for (int c = stage->firstColour; c < stage->firstColour + stage->colourCount; ++c) {
-		for (int p = set->colours[c].first; p < set->colours[c].first + set->colours[c].count; ++p) {
-			for (int lane = 0; lane < KN_LANES; ++lane) {
-				for (int i = set->packs[p].chunk[lane]; i >= 0; i = set->next[i]) {
-					addSupports(step, layer, &set->chunks[i], assemblies);
-				}
-			}
+static void addColour(const knVelocityStep* step, const knSweepColour* colour, int begin, int end) {
+	for (int p = colour->first + begin; p < colour->first + end; ++p) {
+		for (int lane = 0; lane < KN_LANES; ++lane) {
+			addLane(step, &step->layered.packs[p], lane, colour->alone);
 		}
 	}
 }
@@ -119,14 +125,49 @@ static double kineticEnergy(const knModel* model, int b, knQuat q, knTwist u) {
 	return 0.5 * (model->mass[b] * knLengthSquared(u.lin) + knDot(w, knMulMV(&model->inertiaLocal[b], w)));
 }
 
-static void guardLayer(knVelocityStep* step, int layer, Assembly* assemblies) {
-	const knModel* model = step->context->model;
-	const int32_t* bodies = step->layers.bodies;
-	int begin = step->layers.first[layer], end = step->layers.first[layer + 1];
+typedef struct GuardTask {
+	knVelocityStep* step;
+	int layer;
+} GuardTask;
+
+// Packs of bodies that are alone.
+static void supportAloneRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const GuardTask* task = argument;
+	const knSweepSet* set = &task->step->layered;
+	addColour(task->step, &set->colours[set->stages[task->layer].firstColour], begin, end);
+}
+
+// Batches share no free bodies.
+static void supportBatchRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const GuardTask* task = argument;
+	const knSweepSet* set = &task->step->layered;
 	for (int i = begin; i < end; ++i) {
-		assemblies[step->islands.assembly[bodies[i]]] = (Assembly){ 0 };
+		const knSweepBatch* batch = &set->batches[set->stages[task->layer].firstBatch + i];
+		for (int c = batch->firstColour; c < batch->firstColour + batch->colourCount; ++c) {
+			addColour(task->step, &set->colours[c], 0, set->colours[c].count);
+		}
 	}
-	sumSupports(step, layer, assemblies);
+}
+
+static void clearRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const GuardTask* task = argument;
+	Assembly* assemblies = task->step->assemblies;
+	const int32_t* bodies = &task->step->layers.bodies[task->step->layers.first[task->layer]];
+	for (int i = begin; i < end; ++i) {
+		assemblies[task->step->islands.assembly[bodies[i]]] = (Assembly){ 0 };
+	}
+}
+
+static void energyRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const GuardTask* task = argument;
+	const knVelocityStep* step = task->step;
+	const knModel* model = step->context->model;
+	Assembly* assemblies = step->assemblies;
+	const int32_t* bodies = &step->layers.bodies[step->layers.first[task->layer]];
 	for (int i = begin; i < end; ++i) {
 		int b = bodies[i];
 		Assembly* assembly = &assemblies[step->islands.assembly[b]];
@@ -139,6 +180,14 @@ static void guardLayer(knVelocityStep* step, int layer, Assembly* assemblies) {
 		assembly->after += kineticEnergy(model, b, q, knSubT(step->blocks.u[b], frame));
 		assembly->mass += model->mass[b];
 	}
+}
+
+static void judgeRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const GuardTask* task = argument;
+	knVelocityStep* step = task->step;
+	const Assembly* assemblies = step->assemblies;
+	const int32_t* bodies = &step->layers.bodies[step->layers.first[task->layer]];
 	for (int i = begin; i < end; ++i) {
 		int b = bodies[i];
 		const Assembly* assembly = &assemblies[step->islands.assembly[b]];
@@ -149,12 +198,38 @@ static void guardLayer(knVelocityStep* step, int layer, Assembly* assemblies) {
 	}
 }
 
+static void lookAndJudge(int begin, int end, int worker, void* argument) {
+	energyRange(begin, end, worker, argument);
+	judgeRange(begin, end, worker, argument);
+}
+
+// Where there are no joints an assembly is a body, and bodies are judged one by one.
+static void guardLayer(knVelocityStep* step, int layer) {
+	const knSweepSet* set = &step->layered;
+	const knSweepStage* stage = &set->stages[layer];
+	bool jointed = step->rows.count > 0;
+	const knTasks* tasks = jointed ? NULL : &step->context->tasks;
+	GuardTask task = { step, layer };
+	int bodies = step->layers.first[layer + 1] - step->layers.first[layer];
+	clearRange(0, bodies, 0, &task);
+	if (stage->colourCount > 0 && set->colours[stage->firstColour].alone) {
+		knTasks_For(tasks, set->colours[stage->firstColour].count, PACK_GRAIN, supportAloneRange, &task);
+	}
+	knTasks_For(tasks, stage->batchCount, 1, supportBatchRange, &task);
+	if (jointed) {
+		energyRange(0, bodies, 0, &task);
+		judgeRange(0, bodies, 0, &task);
+	} else {
+		knTasks_For(tasks, bodies, BODY_GRAIN, lookAndJudge, &task);
+	}
+}
+
 static void sweepLayer(knVelocityStep* step, int layer) {
 	knSweepOptions options = step->options.solver;
 	options.sweeps =
 		step->layers.count > TALL_LAYERS ? step->options.tallLayerSweeps : step->options.layerSweeps;
 	knSweep_Velocities(&step->layered, layer, &options, step->blocks.u);
-	guardLayer(step, layer, step->assemblies);
+	guardLayer(step, layer);
 }
 
 knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
