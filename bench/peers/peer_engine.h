@@ -59,7 +59,7 @@ typedef struct knPeerContact {
 typedef struct knPeerReport {
 	int iterations;                // sweeps
 	int queries;                   // of collisions
-	const knPeerContact* contacts; // the engine's, until the next step
+	const knPeerContact* contacts; // of all queries; the engine's, until the next step
 	int contactCount;
 } knPeerReport;
 

@@ -423,7 +423,7 @@ knStatus knPeerWorld_Step(knPeerWorld* peer, double dt, knError* error) {
 		status = knError_Set(error, KN_NO_MEMORY, "peer", "there is no memory for contacts");
 	}
 	world->report.status = status;
-	world->report.contacts = report.contactCount;
+	world->report.contacts = report.queries > 0 ? report.contactCount / report.queries : 0;
 	world->report.iterations = report.iterations;
 	world->report.queries = report.queries;
 	world->report.stepTime = end - start;

@@ -40,6 +40,7 @@ static bool buildIslands(knArticulationSolve* solve, knArena* arena) {
 	solve->islandWorst = KN_SCRATCH_ZERO(arena, double, solve->jointCount);
 	solve->stale = KN_SCRATCH_ZERO(arena, uint8_t, solve->jointCount);
 	solve->pressed = KN_SCRATCH_ZERO(arena, uint8_t, solve->jointCount);
+	solve->exact = KN_SCRATCH_ZERO(arena, uint8_t, solve->jointCount);
 	if (arena->failed) {
 		return false;
 	}
@@ -130,7 +131,7 @@ static bool listJoints(knArticulationSolve* solve, knArena* arena) {
 		}
 	}
 	solve->joints = KN_SCRATCH_ZERO(arena, knSolveJoint, solve->jointCount);
-	solve->blocks = KN_SCRATCH_ZERO(arena, knJointBlock, solve->jointCount);
+	solve->blocks = KN_SCRATCH(arena, knJointBlock, solve->jointCount); // made at the first visit
 	solve->bounds = KN_SCRATCH_ZERO(arena, knJointBound, solve->boundCount);
 	if (arena->failed) {
 		return false;

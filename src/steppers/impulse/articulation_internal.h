@@ -85,10 +85,12 @@ struct knArticulationSolve {
 
 	// islands: joints that are connected through moving bodies
 	int islandCount;
-	int* islandBegin;                // [islandCount + 1]
-	int* islandJoint;                // entries, ascending within an island
-	double* islandWorst;             // [islandCount] error of a sweep
-	uint8_t* stale;                  // [islandCount] rows changed since they were factored (joint_settle.c)
+	int* islandBegin;    // [islandCount + 1]
+	int* islandJoint;    // entries, ascending within an island
+	double* islandWorst; // [islandCount] error of a sweep
+	uint8_t* stale;      // [islandCount] rows changed since they were factored (joint_settle.c)
+	uint8_t*
+		exact; // [islandCount] settling is all it needs: solved directly, without bounds (joint_settle.c)
 	uint8_t* pressed;                // [islandCount] contacts press on it: solved with them (joint_contact.c)
 	int* bodyIsland;                 // [bodyCount] -1: no joint, or immovable
 	struct knIslandBalance* balance; // [islandCount] (joint_correction.c)

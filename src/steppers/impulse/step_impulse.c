@@ -14,8 +14,7 @@
 
 #define DEFAULT_SWEEPS 30
 #define SETTLED 1e-7      // of g h: sweeps that change speeds by less are done
-#define GOOD 1e-3         // of g h: rates of joints and contacts that are solved together
-#define LEAST_ROUNDS 2    // of those: friction follows the normal impulses of the round before
+#define GOOD 1e-2         // of g h: rates of joints and contacts that are solved together
 #define CLOSED 1e-10      // m: joints with smaller errors are closed
 #define EXCHANGES 5       // between contact and joints' velocities in a sweep
 #define VELOCITY_SWEEPS 5 // of post-stabilization
@@ -175,23 +174,19 @@ static knStatus contact(knImpulseStep* step) {
 	if (momentum == NULL) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	bool done = false;
-	double together = (double)INFINITY; // the worst rate of what is solved with joints
+	bool done = false, together = pressed != NULL; // something is left of what is solved with joints
 	for (int k = 0; k < sweeps && !done; ++k) {
 		double error = 0.0, change = sweep(step, momentum);
 		for (int i = 0; step->joints != NULL && i < EXCHANGES && change > settled; ++i) {
 			knPostStabilize_Sweep(step->joints, 1.0);
 			change = sweep(step, momentum);
 		}
-		if (pressed != NULL && (k < LEAST_ROUNDS || together > GOOD * step->h * gravity)) {
-			together = knJointContacts_Round(pressed);
-		}
+		together = together && knJointContacts_Round(pressed, GOOD * step->h * gravity);
 		if (step->joints != NULL) {
 			error = knMax(error, knPreStabilize_Sweep(step->joints, 1.0));
 		}
 		step->context->report->iterations += 1;
-		done = change <= settled && error <= CLOSED &&
-			   (pressed == NULL || (k + 1 >= LEAST_ROUNDS && together <= GOOD * step->h * gravity));
+		done = change <= settled && error <= CLOSED && !together;
 		if (!done && k + 1 < sweeps) {
 			knContactMomentum_After(momentum, step);
 		}

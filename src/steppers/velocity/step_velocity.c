@@ -46,7 +46,7 @@ static knVelocityOptions resolveOptions(const knStepContext* context) {
 		.friction = friction == KN_FRICTION_CONE ? KN_SWEEP_CONE : KN_SWEEP_BOX,
 		.alignTangents = friction == KN_FRICTION_ALIGNED,
 		.warmStart = chosen(settings->warmStart, !paper) != 0,
-		.directJoints = !paper && settings->articulation == KN_ARTICULATION_DIRECT,
+		.directJoints = !paper && settings->articulation != KN_ARTICULATION_SWEEP,
 		.solver = { .gamma = chosenNumber(settings->mixing, 0.0),
 					.omega = chosenNumber(settings->relaxation, 1.0),
 					.jacobi = settings->solver == KN_RELAXATION_JACOBI,
