@@ -112,8 +112,10 @@ double knJointCorrection_Soften(const knArticulationSolve* solve, int island) {
 	return solve->balance[island].soften;
 }
 
-void knJointCorrection_Judge(knArticulationSolve* solve) {
-	for (int k = 0; k < solve->islandCount; ++k) {
+static void judgeIslands(int first, int last, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	for (int k = first; k < last; ++k) {
 		double square = 0.0;
 		for (int n = solve->islandBegin[k]; n < solve->islandBegin[k + 1]; ++n) {
 			const int i = solve->islandJoint[n];
@@ -129,6 +131,10 @@ void knJointCorrection_Judge(knArticulationSolve* solve) {
 		}
 		knJointCorrection_Helped(solve, k, square);
 	}
+}
+
+void knJointCorrection_Judge(knArticulationSolve* solve) {
+	knTasks_For(&solve->input.tasks, solve->islandCount, 1, judgeIslands, solve);
 	knArticulationSolve_TakePoses(solve);
 }
 
