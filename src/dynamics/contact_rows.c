@@ -5,7 +5,7 @@
 //   bounce:    bias = +e J_n u (u before forces, approaching): w = J_n u' + e J_n u >= 0 is Newton's law
 //   apart:     J_n u' >= -d/h, the bodies may close the gap d but not more
 //   touching:  J_n u' >= 0. Overlaps are the correction's business.
-//   in between J_n u' >= -(d/d0) d/h for gaps below d0 = REST_GAP: rows that let a standing body fall by fractions
+//   in between J_n u' >= -(d/d0) d/h for gaps below d0 = KN_REST_GAP: rows that let a standing body fall by fractions
 //              of a micrometre keep tall piles busy, and a gap that is held open until it reaches d0 ends in a drop.
 //
 // One common point p for both bodies makes the impulses equal and opposite on one line, so linear and angular
@@ -26,7 +26,6 @@
 #define INHERITORS 32      // points of a pair; with more of them one does not matter
 #define FLATTENED 1e-6     // of the trace of S, see below
 #define SHARE_MOST 2.0     // points close together cannot hold the moment of one far away
-#define REST_GAP 0.02      // of the envelope: a smaller gap closes slowly
 
 // --- listing ---------------------------------------------------------------------------------------------
 
@@ -389,6 +388,13 @@ double knContactRows_Envelope(const knModel* model, int a, int b) {
 	return model->invMass[a] > 0.0 ? envelopeA : envelopeB;
 }
 
+double knContactRows_Restitution(const knContactRows* list, const knRowInput* input, int point) {
+	const knStepContact* contact = &list->contacts[list->anchors[point].contact];
+	const knModelShape* shapes = input->model->shapes;
+	return knCombine_Apply(input->model->restitutionCombine, shapes[contact->shapeA].restitution,
+						   shapes[contact->shapeB].restitution);
+}
+
 // Velocity of B relative to A at the point.
 static knVec3 relativeVelocity(const knSweepPoint* point, const knContactAnchor* anchor, const knTwist* u) {
 	const knTwist *a = &u[anchor->bodyA], *b = &u[anchor->bodyB];
@@ -399,8 +405,8 @@ static knVec3 relativeVelocity(const knSweepPoint* point, const knContactAnchor*
 static double normalBias(const knSweepPoint* point, const knContactAnchor* anchor, double gap, double e,
 						 const knRowInput* input) {
 	double h = input->blocks->h;
-	double touching = REST_GAP * knContactRows_Envelope(input->model, anchor->bodyA, anchor->bodyB);
-	if (e > 0.0) {
+	double touching = KN_REST_GAP * knContactRows_Envelope(input->model, anchor->bodyA, anchor->bodyB);
+	if (e > 0.0 && input->bounceRows) {
 		double before = knDot(point->n, relativeVelocity(point, anchor, input->state->velocity));
 		double after = knDot(point->n, relativeVelocity(point, anchor, input->blocks->u));
 		double resting = BOUNCE_STEPS * knLength(input->state->header->gravity) * h;
@@ -436,7 +442,6 @@ static void fillPoint(const FillTask* task, int k) {
 
 	// the common point of both bodies
 	knVec3 place = knLerp(contact->point.pointA, contact->point.pointB, 0.5);
-	double e = knCombine_Apply(model->restitutionCombine, shapeA->restitution, shapeB->restitution);
 	knSweepPoint point = {
 		.n = contact->point.normal,
 		.rA = knSub(place, input->state->pose[anchor->bodyA].p),
@@ -447,6 +452,7 @@ static void fillPoint(const FillTask* task, int k) {
 	};
 	point.t1 = firstTangent(&point, anchor, input);
 	point.t2 = knCross(point.n, point.t1);
+	double e = knContactRows_Restitution(task->list, input, k);
 	point.bias = normalBias(&point, anchor, contact->point.separation, e, input);
 
 	// warm start; friction is projected on today's tangents

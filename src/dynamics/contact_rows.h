@@ -7,6 +7,8 @@
 #include "dynamics/step_contact.h"
 #include "solve/sweep.h"
 
+#define KN_REST_GAP 0.02 // of the envelope: a smaller gap closes slowly and counts as none
+
 // What a contact carried, kept in the stepper's part of the state and sorted by the first three fields.
 typedef struct knContactMemory {
 	int32_t shapeA, shapeB;
@@ -64,6 +66,8 @@ void knContactRows_Fill(const knContactRows* list, const knRowInput* input, cons
 // After the solve, before bodies move: writes the contacts' impulses and, for the next step, one memory a
 // point, its changes those of the step before.
 void knContactRows_Collect(knContactRows* list, const knRowInput* input, knContactMemory* memory);
+// Of a point of the list.
+double knContactRows_Restitution(const knContactRows* list, const knRowInput* input, int point);
 // m, of a pair of bodies: that of the smaller one that moves.
 double knContactRows_Envelope(const knModel* model, int a, int b);
 // J, what kinematic bodies put in through the contacts.
