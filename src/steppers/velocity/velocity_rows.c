@@ -49,20 +49,16 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 	knStepContext* context = step->context;
 	knState* state = context->state;
 	double start = knStepContext_Now(context);
-	double* margins = knCollisionInput_Margins(context->model, &step->blocks, predict, context->arena);
+	knReach reach;
 	knCollideInput input;
-	if (margins == NULL ||
+	if (!knReach_Make(&reach, context->model, &step->blocks, NULL, predict, context->arena) ||
 		!knFastBodies_Find(&step->fast, context->model, state, &step->blocks, context->arena) ||
-		!knCollisionInput_Make(&input, context->model, state, margins, &context->tasks, context->arena)) {
+		!knCollisionInput_Make(&input, context->model, state, NULL, &context->tasks, context->arena)) {
 		return knVelocity_OutOfMemory(step);
 	}
-	knFastBodies_Margins(&step->fast, context->model, margins);
 	knContactSet set;
-	knStatus status = knCollide(context->collider, &input, &set, context->error);
-	if (status == KN_OK &&
-		knFastBodies_LeaveCrowds(&step->fast, context->model, &step->blocks, context->collider, margins)) {
-		status = knCollide(context->collider, &input, &set, context->error);
-	}
+	knStatus status = knFastBodies_Collide(&step->fast, context->model, &step->blocks, context->collider,
+										   &input, &reach, &set, context->arena, context->error);
 	context->report->queries += 1;
 	context->report->collideTime += knStepContext_Now(context) - start;
 	if (status == KN_BAD_DATA) {
