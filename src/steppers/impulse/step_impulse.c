@@ -107,7 +107,6 @@ static knStatus begin(knImpulseStep* step) {
 	int bodyCount = step->model->bodyCount;
 	step->force = KN_SCRATCH(arena, knTwist, bodyCount);
 	step->push = KN_SCRATCH_ZERO(arena, knTwist, bodyCount);
-	step->margins = KN_SCRATCH(arena, double, bodyCount);
 	if (arena->failed) {
 		return knImpulseStep_OutOfMemory(step);
 	}
