@@ -234,6 +234,7 @@ void knCollider_Destroy(knCollider* c) {
 	KN_ARRAY_FREE(&c->allocator, &c->pairs);
 	KN_ARRAY_FREE(&c->allocator, &c->fresh);
 	KN_ARRAY_FREE(&c->allocator, &c->sorted);
+	KN_ARRAY_FREE(&c->allocator, &c->found);
 	KN_ARRAY_FREE(&c->allocator, &c->near);
 	KN_ARRAY_FREE(&c->allocator, &c->candidates);
 	KN_ARRAY_FREE(&c->allocator, &c->narrowItems);

@@ -95,6 +95,7 @@ struct knCollider {
 	knPairKeys pairs;                   // sorted
 	knPairKeys fresh;                   // scratch
 	knPairKeys sorted;                  // scratch
+	knPairKeys found;                   // scratch of parallel walks
 	int* counters;                      // [shapeCount + 1] scratch
 
 	// one call's work
@@ -141,7 +142,7 @@ bool knPoses_IsFiniteBox(knAabb box);
 // --- broad_phase.c ---
 
 void knBroadPhase_Refresh(knCollider* collider);
-knStatus knBroadPhase_Pairs(knCollider* collider, knError* error);
+knStatus knBroadPhase_Pairs(knCollider* collider, const knTasks* tasks, knError* error);
 // Whether two shapes may ever touch, wherever they are.
 bool knBroadPhase_MayTouch(const knCollider* collider, int shapeA, int shapeB);
 knHalfSpace knHalfSpace_Make(knFrame plane, double margin);
