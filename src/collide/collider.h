@@ -94,9 +94,11 @@ struct knCollider {
 	int* counters;                      // [shapeCount + 1] scratch
 
 	// one call's work
+	KN_ARRAY(uint8_t) near; // of each listed pair: its exact boxes overlap
 	knPairKeys candidates;
 	KN_ARRAY(knNarrowItem) narrowItems;
 	KN_ARRAY(uint8_t) slotCounts; // points of each item of a block
+	KN_ARRAY(int) slotPlaces;     // their first place in outPoints
 	knContactPoints slots;
 	knContactPairs outPairs;
 	knContactPoints outPoints;

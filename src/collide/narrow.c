@@ -143,7 +143,7 @@ static void testItems(int begin, int end, int worker, void* argument) {
 	}
 }
 
-static void beginPair(knCollider* c, int candidate) {
+static void beginPair(knCollider* c, int candidate, int firstPoint) {
 	knPairKey key = c->candidates.items[candidate];
 	int a = knPairKey_A(key), b = knPairKey_B(key);
 	c->outPairs.items[c->outPairs.count++] = (knContactPair){
@@ -151,7 +151,7 @@ static void beginPair(knCollider* c, int candidate) {
 		.shapeB = b,
 		.frameA = c->shapes[a].frame,
 		.frameB = c->shapes[b].frame,
-		.first = c->outPoints.count,
+		.first = firstPoint,
 	};
 }
 
@@ -166,33 +166,47 @@ static const knContactPoint* pointsOf(const knCollider* c, const knNarrowItem* i
 	return &c->slots.items[item->slot];
 }
 
-// Appends a block's points; *candidate is the one that the last pair was made for.
-static bool collect(knCollider* c, int first, int count, int* candidate) {
-	int total = 0, pointCount;
-	for (int slot = 0; slot < count; ++slot) {
-		pointsOf(c, &c->narrowItems.items[first + slot], slot, &pointCount);
-		total += pointCount;
-	}
-	if (!KN_ARRAY_RESERVE(&c->allocator, &c->outPoints, c->outPoints.count + total) ||
-		!KN_ARRAY_RESERVE(&c->allocator, &c->outPairs, c->outPairs.count + count)) {
+// Makes the pairs of a block and gives its items places among the points; *candidate is the one that the last pair was
+// made for.
+static bool placePoints(knCollider* c, int first, int count, int* candidate) {
+	if (!KN_ARRAY_RESERVE(&c->allocator, &c->outPairs, c->outPairs.count + count)) {
 		return false;
 	}
+	int place = c->outPoints.count;
 	for (int slot = 0; slot < count; ++slot) {
 		const knNarrowItem* item = &c->narrowItems.items[first + slot];
-		const knContactPoint* points = pointsOf(c, item, slot, &pointCount);
+		int pointCount;
+		pointsOf(c, item, slot, &pointCount);
+		c->slotPlaces.items[slot] = place;
 		if (pointCount == 0) {
 			continue;
 		}
 		if (item->candidate != *candidate) {
 			*candidate = item->candidate;
-			beginPair(c, *candidate);
+			beginPair(c, *candidate, place);
 		}
-		for (int i = 0; i < pointCount; ++i) {
-			c->outPoints.items[c->outPoints.count++] = points[i];
-		}
+		place += pointCount;
 		c->outPairs.items[c->outPairs.count - 1].count += pointCount;
 	}
+	if (!KN_ARRAY_RESERVE(&c->allocator, &c->outPoints, place)) {
+		return false;
+	}
+	c->outPoints.count = place;
 	return true;
+}
+
+static void copyPoints(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const NarrowJob* job = argument;
+	knCollider* c = job->collider;
+	for (int slot = begin; slot < end; ++slot) {
+		int count;
+		const knContactPoint* points = pointsOf(c, &c->narrowItems.items[job->first + slot], slot, &count);
+		knContactPoint* out = &c->outPoints.items[c->slotPlaces.items[slot]];
+		for (int i = 0; i < count; ++i) {
+			out[i] = points[i];
+		}
+	}
 }
 
 // Gives slots to the items of the block that begins at `first`; returns its length.
@@ -218,14 +232,16 @@ static knStatus testBlocks(knCollider* c, const knCollideInput* input, const knM
 		int points;
 		count = cutBlock(c, first, &points);
 		if (!KN_ARRAY_RESERVE(&c->allocator, &c->slots, points) ||
-			!KN_ARRAY_RESERVE(&c->allocator, &c->slotCounts, count)) {
+			!KN_ARRAY_RESERVE(&c->allocator, &c->slotCounts, count) ||
+			!KN_ARRAY_RESERVE(&c->allocator, &c->slotPlaces, count)) {
 			return KN_NO_MEMORY;
 		}
 		NarrowJob job = { c, moved, first };
 		knTasks_For(&input->tasks, count, ITEMS_PER_TASK, testItems, &job);
-		if (!collect(c, first, count, &candidate)) {
+		if (!placePoints(c, first, count, &candidate)) {
 			return KN_NO_MEMORY;
 		}
+		knTasks_For(&input->tasks, count, ITEMS_PER_TASK, copyPoints, &job);
 	}
 	return KN_OK;
 }

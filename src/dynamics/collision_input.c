@@ -49,10 +49,11 @@ bool knCollisionInput_Make(knCollideInput* input, const knModel* model, const kn
 	return knSort_Merge(pairs, count, sizeof(*pairs), pairBefore, NULL, arena);
 }
 
-double* knCollisionInput_Margins(const knModel* model, const knBlocks* blocks, bool predict, knArena* arena) {
+double* knCollisionInput_Margins(const knModel* model, const knBlocks* blocks, bool predict, knVec3 drift,
+								 knArena* arena) {
 	double* margins = KN_SCRATCH(arena, double, model->bodyCount);
 	for (int b = 0; margins != NULL && b < model->bodyCount; ++b) {
-		double speed = knLength(blocks->u[b].lin) + knLength(blocks->u[b].ang) * model->radius[b];
+		double speed = knDistance(blocks->u[b].lin, drift) + knLength(blocks->u[b].ang) * model->radius[b];
 		double reach = predict ? blocks->h * speed : 0.0;
 		margins[b] = 0.5 * knCollisionEnvelope(model, b) + (reach < REACH_LIMIT ? reach : REACH_LIMIT);
 	}

@@ -7,6 +7,7 @@
 #include "core/assert.h"
 #include "core/tasks.h"
 #include "solve/pgs.h"
+#include "solve/sweep_momentum.h"
 
 #define PACK_GRAIN 16
 #define ALONE_GRAIN 4 // packs that make all their sweeps
@@ -222,11 +223,17 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 		forBatches(&run, stage, options->sweeps, options->tasks, batchVelocityRange);
 		return options->sweeps;
 	}
+	if (options->momentum != NULL) {
+		knSweepMomentum_Start(options->momentum, options->tasks, u);
+	}
 	double last[STALL_SPAN] = { 0.0 };
 	int done = 0, sweeps = isDirectAlone(set, &set->joints, stage) ? 1 : options->sweeps;
 	for (bool stop = false; done < sweeps && !stop; ++done) {
 		int sweep = done;
 		packs.gamma = mixingOf(options, sweep);
+		if (options->momentum != NULL && sweep > 0) {
+			knSweepMomentum_GoOn(options->momentum, options->tasks, u);
+		}
 		visitRows(&set->joints, stage, u);
 		if (options->jacobi) {
 			memcpy(options->copy, u, bytes);
@@ -256,11 +263,22 @@ void knSweep_Correct(knSweepSet* set, int stage, int sweeps, const knTasks* task
 	solveDirect(joints, stage, p);
 }
 
-const knSweepKernel* knSweepKernel_Best(void) {
+const knSweepKernel* knSweepKernel_At(int index) {
+	const knSweepKernel* kernels[4];
+	int count = 0;
 #if defined(KN_AVX_KERNEL)
+	if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
+		kernels[count++] = &knSweepKernelAvx512;
+	}
 	if (__builtin_cpu_supports("avx")) {
-		return &knSweepKernelAvx;
+		kernels[count++] = &knSweepKernelAvx;
 	}
 #endif
-	return &knSweepKernelWide;
+	kernels[count++] = &knSweepKernelWide;
+	kernels[count++] = &knSweepKernelScalar;
+	return index < count ? kernels[index] : NULL;
+}
+
+const knSweepKernel* knSweepKernel_Best(void) {
+	return knSweepKernel_At(0);
 }

@@ -11,7 +11,7 @@
 
 #include "steppers/velocity/velocity_step.h"
 
-#define DEFAULT_SWEEPS 10
+#define DEFAULT_SWEEPS 20
 #define DEFAULT_SMALL_SWEEPS 30
 #define DEFAULT_TINY_SWEEPS 60
 #define DEFAULT_JOINT_SWEEPS 30
@@ -46,7 +46,10 @@ static knVelocityOptions resolveOptions(const knStepContext* context) {
 		.friction = friction == KN_FRICTION_CONE ? KN_SWEEP_CONE : KN_SWEEP_BOX,
 		.alignTangents = friction == KN_FRICTION_ALIGNED,
 		.warmStart = chosen(settings->warmStart, !paper) != 0,
-		.directJoints = !paper && settings->articulation == KN_ARTICULATION_DIRECT,
+		.conjugate =
+			chosen(settings->solver, paper ? KN_RELAXATION_GAUSS_SEIDEL : KN_RELAXATION_CONJUGATE) ==
+			KN_RELAXATION_CONJUGATE,
+		.directJoints = !paper && settings->articulation != KN_ARTICULATION_SWEEP,
 		.solver = { .gamma = chosenNumber(settings->mixing, 0.0),
 					.omega = chosenNumber(settings->relaxation, 1.0),
 					.jacobi = settings->solver == KN_RELAXATION_JACOBI,
@@ -72,7 +75,7 @@ static knStatus stepDefault(knVelocityStep* step) {
 	knStatus status = knVelocity_ApplyForces(step, step->h);
 	THEN(status, knVelocity_FindContacts(step, true));
 
-	// 2 dynamics(h): rows of the whole world, all masses true, from the impulses of the step before
+	// 2 what bounces, then dynamics(h): rows of the whole world, all masses true, from the impulses of the step before
 	THEN(status, knVelocity_BuildRows(step));
 	THEN(status, knVelocity_SolveGlobal(step));
 	THEN(status, knVelocity_Collect(step));
