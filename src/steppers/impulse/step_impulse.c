@@ -105,7 +105,7 @@ static bool listGroups(knImpulseStep* step) {
 }
 
 // Contacts at the start poses, for velocities with and without this step's forces.
-static knStatus begin(knImpulseStep* step) {
+knStatus knImpulseStep_Begin(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
 	int bodyCount = step->model->bodyCount;
 	step->force = KN_SCRATCH(arena, knTwist, bodyCount);
@@ -279,7 +279,7 @@ static knStatus stepImpulse(knStepContext* context, double h) {
 						   .state = context->state,
 						   .h = h,
 						   .paper = context->settings->scheme == KN_SCHEME_PAPER };
-	knStatus status = begin(&step);
+	knStatus status = knImpulseStep_Begin(&step);
 	double start = knStepContext_Now(context);
 
 	// 1 collisions; 2 forces; after each the joints' velocities
