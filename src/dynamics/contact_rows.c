@@ -184,10 +184,7 @@ static void inherit(Heirs* heirs, const knContactMemory* gone, knContactAnchor* 
 	}
 	for (int k = 0; k < heirs->count; ++k) {
 		double weight = largest <= SHARE_MOST ? shareOf(heirs, k, 1.0, gone->place) : 1.0 / heirs->count;
-		knCarried* inherited = &anchors[k].inherited;
-		inherited->friction = knMulAdd(inherited->friction, weight, gone->friction);
-		inherited->changeNormal += weight * gone->changeNormal;
-		inherited->changeFriction = knMulAdd(inherited->changeFriction, weight, gone->changeFriction);
+		anchors[k].inherited.friction = knMulAdd(anchors[k].inherited.friction, weight, gone->friction);
 	}
 	double normal[INHERITORS];
 	for (int worst = 0; worst >= 0 && heirs->sharing > 0;) {
@@ -567,9 +564,6 @@ static void fillPoint(const FillTask* task, int k, const PairValues* pair, const
 		point.lambda[1] = input->impulseScale * knDot(friction, point.t1);
 		point.lambda[2] = input->impulseScale * knDot(friction, point.t2);
 		point.rolling = point.arm > 0.0 ? knScale(input->impulseScale, memory->rolling) : knZero3();
-		anchor->changeNormal = input->impulseScale * (memory->changeNormal + inherited->changeNormal);
-		anchor->changeFriction =
-			knScale(input->impulseScale, knAdd(memory->changeFriction, inherited->changeFriction));
 	}
 	task->list->points[k] = point;
 }
@@ -612,8 +606,6 @@ static void collectRange(int begin, int end, int worker, void* argument) {
 											 .normal = point->lambda[0],
 											 .friction = friction,
 											 .place = placeOf(task->input, contact),
-											 .changeNormal = list->anchors[k].changeNormal,
-											 .changeFriction = list->anchors[k].changeFriction,
 											 .rolling = point->rolling };
 	}
 }

@@ -7,6 +7,7 @@
 #include "core/assert.h"
 #include "core/tasks.h"
 #include "solve/pgs.h"
+#include "solve/sweep_momentum.h"
 
 #define PACK_GRAIN 16
 #define ALONE_GRAIN 4 // packs that make all their sweeps
@@ -19,7 +20,6 @@ typedef struct Run {
 	const knTwist* from;
 	knTwist* to;
 	double* theta;
-	const knPackChange* change;
 	int first; // pack
 	int sweeps;
 } Run;
@@ -159,24 +159,6 @@ void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u) {
 	}
 }
 
-static void changeRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const Run* run = argument;
-	const knSweepStage* stages = run->set->stages;
-	for (int c = stages[begin].firstColour; c < stages[end - 1].firstColour + stages[end - 1].colourCount;
-		 ++c) {
-		const knSweepColour* colour = &run->set->colours[c];
-		run->kernel->applyChange(run->set, colour->first, colour->first + colour->count, run->change,
-								 run->to);
-	}
-}
-
-void knSweep_ApplyChange(const knSweepSet* set, const knPackChange* change, const knTasks* tasks,
-						 knTwist* u) {
-	Run run = { .set = set, .kernel = knSweepKernel_Best(), .change = change, .to = u };
-	knTasks_For(tasks, set->stageCount, 1, changeRange, &run);
-}
-
 // --- velocities ------------------------------------------------------------------------------------------
 
 double knSweep_Merit(const knSweepSet* set, int stage, bool unscaled, const knTasks* tasks,
@@ -241,11 +223,17 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 		forBatches(&run, stage, options->sweeps, options->tasks, batchVelocityRange);
 		return options->sweeps;
 	}
+	if (options->momentum != NULL) {
+		knSweepMomentum_Start(options->momentum, options->tasks, u);
+	}
 	double last[STALL_SPAN] = { 0.0 };
 	int done = 0, sweeps = isDirectAlone(set, &set->joints, stage) ? 1 : options->sweeps;
 	for (bool stop = false; done < sweeps && !stop; ++done) {
 		int sweep = done;
 		packs.gamma = mixingOf(options, sweep);
+		if (options->momentum != NULL && sweep > 0) {
+			knSweepMomentum_GoOn(options->momentum, options->tasks, u);
+		}
 		visitRows(&set->joints, stage, u);
 		if (options->jacobi) {
 			memcpy(options->copy, u, bytes);

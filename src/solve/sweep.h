@@ -71,17 +71,17 @@ typedef struct knPackPoint {
 	double lambda[3][KN_LANES];
 } knPackPoint;
 
-// Impulses of a pack's points, three rows each.
-typedef struct knPackChange {
-	double lambda[3][KN_LANES];
-} knPackChange;
-
 // Rolling rows of a pack's points, in an array of their own: few scenes have them.
 typedef struct knPackRolling {
 	double arm[KN_LANES];
 	double invD[KN_LANES]; // 1 / a bound of the largest eigenvalue of the three rows' matrix
 	double lambda[3][KN_LANES];
 } knPackRolling;
+
+// How a point's impulses have changed, over sweeps (sweep_momentum.h).
+typedef struct knPackMomentum {
+	double before[3][KN_LANES], direction[3][KN_LANES];
+} knPackMomentum;
 
 // Points of blocks that are alone: the other side.
 typedef struct knPackFrozen {
@@ -164,8 +164,11 @@ void knSweepSet_LoadDepths(knSweepSet* set, const knTasks* tasks, const knSweepP
 // Called after every sweep with the merit of the stage.
 typedef void knSweepFn(int sweep, double theta, void* context);
 
+typedef struct knSweepMomentum knSweepMomentum;
+
 typedef struct knSweepOptions {
 	int sweeps;
+	knSweepMomentum* momentum; // of this stage alone: sweeps go on in the direction of those before; may be NULL
 	double gamma;     // constraint force mixing of contact rows, falling to zero over the sweeps
 	double omega;     // relaxation; 1: Gauss-Seidel
 	bool jacobi;      // all rows from the velocities at the start of the sweep
@@ -181,9 +184,6 @@ typedef struct knSweepOptions {
 
 // Applies the contacts' impulses of all stages to u: the warm start.
 void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u);
-// Applies changes [pointCount] of the contacts' impulses of all stages to u, as they are seen by the packs. Each block
-// is free in one stage only.
-void knSweep_ApplyChange(const knSweepSet* set, const knPackChange* change, const knTasks* tasks, knTwist* u);
 // Runs sweeps over one stage; returns how many.
 int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options, knTwist* u);
 // Normal rows and depths alone: displacements p that leave no overlap (projection error correction). The bias of
@@ -203,6 +203,15 @@ typedef struct knPackOptions {
 	bool unscaled; // merit
 } knPackOptions;
 
+// Momenta of a range of packs.
+typedef struct knMomentumPacks {
+	int firstPack, firstPoint;
+	knPackMomentum* points;     // [points]
+	knPackMomentum* rolling;    // [points], of rolling rows; NULL: none
+	double (*square)[KN_LANES]; // [packs] |g|^2
+	double (*beta)[KN_LANES];   // [packs]
+} knMomentumPacks;
+
 // One table for each kind of vectors that this build has; all give the same bits.
 typedef struct knSweepKernel {
 	const char* name;
@@ -211,7 +220,6 @@ typedef struct knSweepKernel {
 	// Diagonals and cross terms of packs whose points and masses are set.
 	void (*prepare)(const knSweepSet* set, int begin, int end);
 	void (*apply)(const knSweepSet* set, int begin, int end, knTwist* u);
-	void (*applyChange)(const knSweepSet* set, int begin, int end, const knPackChange* change, knTwist* u);
 	// Velocities are read from `from`, changes written to `to` (the same array but for Jacobi's method).
 	void (*velocities)(const knSweepSet* set, int begin, int end, const knPackOptions* options,
 					   const knTwist* from, knTwist* to);
@@ -221,6 +229,9 @@ typedef struct knSweepKernel {
 	void (*aloneCorrect)(const knSweepSet* set, int begin, int end, int sweeps, knTwist* p);
 	void (*merit)(const knSweepSet* set, int begin, int end, const knPackOptions* options, const knTwist* u,
 				  double* theta);
+	// What the impulses have changed since `before`, squared; and a step along beta times the direction.
+	void (*square)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta);
+	void (*goOn)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta);
 } knSweepKernel;
 
 extern const knSweepKernel knSweepKernelScalar;

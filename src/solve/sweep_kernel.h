@@ -375,17 +375,6 @@ static void applyImpulses(const knSweepSet* set, int begin, int end, knTwist* u)
 	}
 }
 
-static void applyChanges(const knSweepSet* set, int begin, int end, const knPackChange* change, knTwist* u) {
-	for (int p = begin; p < end; ++p) {
-		const knPack* pack = &set->packs[p];
-		Lanes lanes = gatherLanes(pack, u);
-		for (int k = pack->first; k < pack->first + pack->count; ++k) {
-			applyRows(&lanes, &set->points[k], change[k].lambda);
-		}
-		scatterLanes(&lanes, u);
-	}
-}
-
 // --- corrections -----------------------------------------------------------------------------------------
 
 KN_WIDE void pushPoint(Lanes* lanes, knPackPoint* point) {
@@ -536,6 +525,64 @@ static void loadPoints(const knSweepSet* set, const knSweepPoint* points, int be
 			knWide_Store(out->push, knWide_Splat(0.0));
 			if (turned != 0) {
 				turnPoint(out, source);
+			}
+		}
+	}
+}
+
+// --- momentum --------------------------------------------------------------------------------------------
+
+// Each row counts by D, what its impulse would do alone.
+KN_WIDE knWide squareRows(const knPackMomentum* momentum, const double lambda[3][KN_LANES], knWide invD,
+						  knWide invD1, knWide invD2) {
+	knWide zero = knWide_Splat(0.0), one = knWide_Splat(1.0);
+	knWide inverse[3] = { invD, invD1, invD2 }, sum = zero;
+	for (int i = 0; i < 3; ++i) {
+		knWide g = knWide_Sub(knWide_Load(lambda[i]), knWide_Load(momentum->before[i]));
+		knWide used = knWide_Greater(inverse[i], zero);
+		knWide square = knWide_Div(knWide_Mul(g, g), knWide_Select(used, inverse[i], one));
+		sum = knWide_Add(sum, knWide_Select(used, square, zero));
+	}
+	return sum;
+}
+
+static void squareChanges(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		knWide sum = knWide_Splat(0.0);
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			const knPackPoint* point = &set->points[k];
+			sum = knWide_Add(sum, squareRows(&momenta->points[k - momenta->firstPoint], point->lambda,
+											 knWide_Load(point->invD), knWide_Load(point->invD1),
+											 knWide_Load(point->invD2)));
+			if (momenta->rolling != NULL) {
+				const knPackRolling* rolling = &set->rolling[k];
+				knWide invD = knWide_Load(rolling->invD);
+				sum = knWide_Add(sum, squareRows(&momenta->rolling[k - momenta->firstPoint], rolling->lambda,
+												 invD, invD, invD));
+			}
+		}
+		knWide_Store(momenta->square[p - momenta->firstPack], sum);
+	}
+}
+
+KN_WIDE void goOnRows(knPackMomentum* momentum, double lambda[3][KN_LANES], knWide beta) {
+	for (int i = 0; i < 3; ++i) {
+		knWide next = knWide_MulAdd(knWide_Load(lambda[i]), beta, knWide_Load(momentum->direction[i]));
+		knWide_Store(momentum->direction[i], knWide_Sub(next, knWide_Load(momentum->before[i])));
+		knWide_Store(momentum->before[i], next);
+		knWide_Store(lambda[i], next);
+	}
+}
+
+static void goOnPacks(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		knWide beta = knWide_Load(momenta->beta[p - momenta->firstPack]);
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			goOnRows(&momenta->points[k - momenta->firstPoint], set->points[k].lambda, beta);
+			if (momenta->rolling != NULL) {
+				goOnRows(&momenta->rolling[k - momenta->firstPoint], set->rolling[k].lambda, beta);
 			}
 		}
 	}

@@ -77,7 +77,8 @@ typedef struct knImpulseStep {
 	int64_t pairTests; // knCollide_Pair calls
 
 	knArticulationSolve* joints; // NULL: none is active
-	knIslands islands;           // bodies that touch or are joined
+	knIslands islands;           // bodies that touch or are joined; default scheme
+	knGroupOrder groups;         // pairs by group, likewise
 } knImpulseStep;
 
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step);
@@ -122,8 +123,8 @@ knStatus knContactLevels_Build(knImpulseStep* step);
 
 // --- default scheme ---
 
-// contact_collisions.c: pairs that approach bounce, before forces act. True if any did.
-bool knContactCollisions_Run(knImpulseStep* step);
+// contact_collisions.c: pairs that approach bounce, before forces act. False when out of memory.
+bool knContactCollisions_Run(knImpulseStep* step, bool* bounced);
 
 // contact_sweep.c: impulses accumulated over sweeps.
 

@@ -78,6 +78,29 @@ static knStatus beginJoints(knImpulseStep* step) {
 	return KN_OK;
 }
 
+static bool findIslands(knImpulseStep* step) {
+	knArena* arena = step->context->arena;
+	int count = step->joints != NULL ? knArticulationSolve_JointCount(step->joints) : 0;
+	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, count);
+	for (int i = 0; !arena->failed && i < count; ++i) {
+		const knJoint* joint =
+			knState_Joint(step->state, step->model, knArticulationSolve_JointAt(step->joints, i));
+		edges[i] = (knJointEdge){ joint->parent, joint->child };
+	}
+	return !arena->failed && knIslands_Build(&step->islands, step->model->bodyCount, step->blocks.invMass,
+											 step->list.chunks, step->list.chunkCount, edges, count, arena);
+}
+
+static bool listGroups(knImpulseStep* step) {
+	knArena* arena = step->context->arena;
+	int32_t* groupOf = KN_SCRATCH(arena, int32_t, step->pairCount);
+	for (int i = 0; !arena->failed && i < step->pairCount; ++i) {
+		groupOf[i] = knImpulseStep_GroupOf(step, &step->points[step->pairs[i].first]);
+	}
+	return !arena->failed &&
+		   knGroupOrder_Build(&step->groups, groupOf, step->pairCount, step->model->bodyCount, arena);
+}
+
 // Contacts at the start poses, for velocities with and without this step's forces.
 static knStatus begin(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
@@ -100,7 +123,13 @@ static knStatus begin(knImpulseStep* step) {
 	if (status == KN_OK) {
 		status = knImpulseContacts_Reserve(step);
 	}
-	return status == KN_OK ? beginJoints(step) : status;
+	if (status == KN_OK) {
+		status = beginJoints(step);
+	}
+	if (status == KN_OK && !step->paper && !(findIslands(step) && listGroups(step))) {
+		status = knImpulseStep_OutOfMemory(step);
+	}
+	return status;
 }
 
 // Velocities that the joints allow: all at once, then sweeps, which also mind limits, motors and friction.
@@ -121,7 +150,10 @@ static knStatus collide(knImpulseStep* step) {
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		step->blocks.u[b] = step->state->velocity[b];
 	}
-	bool bounced = step->paper ? knContactPaper_Collisions(step) : knContactCollisions_Run(step);
+	bool bounced = step->paper && knContactPaper_Collisions(step);
+	if (!step->paper && !knContactCollisions_Run(step, &bounced)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
 	if (bounced) {
 		for (int b = 0; b < step->model->bodyCount; ++b) {
 			step->state->velocity[b] = step->blocks.u[b];
@@ -131,19 +163,6 @@ static knStatus collide(knImpulseStep* step) {
 		postStabilize(step);
 	}
 	return applyForces(step);
-}
-
-static bool findIslands(knImpulseStep* step) {
-	knArena* arena = step->context->arena;
-	int count = step->joints != NULL ? knArticulationSolve_JointCount(step->joints) : 0;
-	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, count);
-	for (int i = 0; !arena->failed && i < count; ++i) {
-		const knJoint* joint =
-			knState_Joint(step->state, step->model, knArticulationSolve_JointAt(step->joints, i));
-		edges[i] = (knJointEdge){ joint->parent, joint->child };
-	}
-	return !arena->failed && knIslands_Build(&step->islands, step->model->bodyCount, step->blocks.invMass,
-											 step->list.chunks, step->list.chunkCount, edges, count, arena);
 }
 
 // m/s, how much it changed.
@@ -159,7 +178,7 @@ static double sweep(knImpulseStep* step, knContactMomentum* momentum) {
 static knStatus contact(knImpulseStep* step) {
 	int sweeps = knImpulseStep_Sweeps(step);
 	double gravity = knLength(step->state->header->gravity), settled = SETTLED * step->h * gravity;
-	if (!findIslands(step) || !knContactSweep_WarmStart(step)) {
+	if (!knContactSweep_WarmStart(step)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knJointContacts* pressed = NULL;

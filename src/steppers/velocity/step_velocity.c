@@ -11,7 +11,7 @@
 
 #include "steppers/velocity/velocity_step.h"
 
-#define DEFAULT_SWEEPS 10
+#define DEFAULT_SWEEPS 20
 #define DEFAULT_SMALL_SWEEPS 30
 #define DEFAULT_TINY_SWEEPS 60
 #define DEFAULT_JOINT_SWEEPS 30
@@ -46,6 +46,9 @@ static knVelocityOptions resolveOptions(const knStepContext* context) {
 		.friction = friction == KN_FRICTION_CONE ? KN_SWEEP_CONE : KN_SWEEP_BOX,
 		.alignTangents = friction == KN_FRICTION_ALIGNED,
 		.warmStart = chosen(settings->warmStart, !paper) != 0,
+		.conjugate =
+			chosen(settings->solver, paper ? KN_RELAXATION_GAUSS_SEIDEL : KN_RELAXATION_CONJUGATE) ==
+			KN_RELAXATION_CONJUGATE,
 		.directJoints = !paper && settings->articulation != KN_ARTICULATION_SWEEP,
 		.solver = { .gamma = chosenNumber(settings->mixing, 0.0),
 					.omega = chosenNumber(settings->relaxation, 1.0),

@@ -2,6 +2,7 @@
 
 #include "dynamics/collision_input.h"
 #include "solve/pgs.h"
+#include "solve/sweep_momentum.h"
 #include "steppers/velocity/velocity_step.h"
 
 #define TINY_GROUP 32   // contact points
@@ -230,6 +231,14 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 			continue;
 		}
 		options.sweeps = step->options.sweeps[stage];
+		options.momentum = NULL;
+		if (step->options.conjugate && stage != KN_STAGE_JOINTED) {
+			options.momentum = knSweepMomentum_Begin(&step->global, stage, stage + 1, step->blocks.count,
+													 step->islands.group, NULL, context->arena);
+			if (options.momentum == NULL) {
+				return knVelocity_OutOfMemory(step);
+			}
+		}
 		int done = knSweep_Velocities(&step->global, stage, &options, step->blocks.u);
 		most = done > most ? done : most;
 		context->report->theta +=

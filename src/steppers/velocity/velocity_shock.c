@@ -4,8 +4,9 @@
 // The default scheme's algorithm has no time of its own: the global solve has taken the whole step, with all
 // masses true, and its impulses carry the load; but few sweeps leave small velocities, always to the same side,
 // and tall piles would creep. Sweeps over one layer after the other take them out: they continue the same
-// impulses, from lambda plus the change that this pass made in the step before, friction bounded by the whole.
-// The impulses of this pass are not reported and not carried on: they are those of infinitely heavy supports.
+// impulses, friction bounded by the whole. The impulses of this pass are not reported and not carried on: they are those
+// of infinitely heavy supports. (Carried on as a start for the same pass of the next step, they make tall stacks still
+// sooner, but act like forces from outside, and a heap in a silo never comes to rest.)
 //
 // A frozen body that moves would be a hammer. So an assembly keeps the result only if that leaves at most half of
 // its kinetic energy as seen from its supports; else it returns to the velocities of the global solve.
@@ -16,7 +17,6 @@
 #define TALL_LAYERS 60     // piles of more layers get more sweeps
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
-#define POINT_GRAIN 64     // points of packs
 #define PACK_GRAIN 8
 #define BODY_GRAIN 32
 
@@ -73,95 +73,6 @@ static bool buildLayeredSet(knVelocityStep* step) {
 							step->options.friction, &context->tasks, context->arena) &&
 		   knSweepRows_Build(&step->layered.joints, &step->rows, step->layers.stage, step->layers.count, NULL,
 							 0, context->arena);
-}
-
-// --- the default scheme's algorithm ----------------------------------------------------------------------
-
-static void clampFriction(const knSweepPoint* point, double lambda[3]) {
-	double limit = point->mu * lambda[0];
-	double length = sqrt(lambda[1] * lambda[1] + lambda[2] * lambda[2]);
-	double scale = length > limit ? limit / length : 1.0;
-	lambda[1] *= scale;
-	lambda[2] *= scale;
-}
-
-// Where a point's sweeps start: the impulse of the global solve plus the last step's change of this pass.
-static void startLambda(const knSweepPoint* point, const knContactAnchor* anchor, double lambda[3]) {
-	lambda[0] = knMax(point->lambda[0] + anchor->changeNormal, 0.0);
-	lambda[1] = point->lambda[1] + knDot(anchor->changeFriction, point->t1);
-	lambda[2] = point->lambda[2] + knDot(anchor->changeFriction, point->t2);
-	clampFriction(point, lambda);
-}
-
-typedef struct PointTask {
-	knVelocityStep* step;
-	knPackChange* change; // [points of the set]
-	knContactMemory* memory;
-} PointTask;
-
-// The set gets the start, and what that adds to the impulses of the global solve is noted.
-static void startRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const PointTask* task = argument;
-	const knSweepSet* set = &task->step->layered;
-	for (int at = begin; at < end; ++at) {
-		for (int lane = 0; lane < KN_LANES; ++lane) {
-			int k = set->source[at][lane] >> 1; // -1 stays -1
-			double start[3] = { 0.0 }, change[3] = { 0.0 };
-			if (k >= 0) {
-				const knSweepPoint* point = &task->step->contacts.points[k];
-				startLambda(point, &task->step->contacts.anchors[k], start);
-				for (int i = 0; i < 3; ++i) {
-					change[i] = start[i] - point->lambda[i];
-				}
-			}
-			for (int i = 0; i < 3; ++i) {
-				set->points[at].lambda[i][lane] = start[i];
-				task->change[at].lambda[i][lane] = change[i];
-			}
-		}
-	}
-}
-
-// Applies what the start adds to the impulses of the global solve, which u holds already.
-static bool beginLayers(knVelocityStep* step) {
-	const knTasks* tasks = &step->context->tasks;
-	if (!buildLayeredSet(step)) {
-		return false;
-	}
-	PointTask task = { .step = step,
-					   .change = KN_SCRATCH(step->context->arena, knPackChange, step->layered.pointCount) };
-	if (task.change == NULL) {
-		return false;
-	}
-	knTasks_For(tasks, step->layered.pointCount, POINT_GRAIN, startRange, &task);
-	knSweep_ApplyChange(&step->layered, task.change, tasks, step->blocks.u);
-	return true;
-}
-
-static void endRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const PointTask* task = argument;
-	const knSweepSet* set = &task->step->layered;
-	for (int at = begin; at < end; ++at) {
-		const knPackPoint* in = &set->points[at];
-		for (int lane = 0; lane < KN_LANES; ++lane) {
-			int k = set->source[at][lane] >> 1;
-			if (k >= 0) {
-				const knSweepPoint* point = &task->step->contacts.points[k];
-				task->memory[k].changeNormal = in->lambda[0][lane] - point->lambda[0];
-				task->memory[k].changeFriction =
-					knMulAdd(knScale(in->lambda[1][lane] - point->lambda[1], point->t1),
-							 in->lambda[2][lane] - point->lambda[2], point->t2);
-			}
-		}
-	}
-}
-
-// Remembers what the pass changed; the points keep the impulses of the global solve.
-static void endLayers(knVelocityStep* step) {
-	PointTask task = { .step = step, .memory = knVelocityMemory_Contacts(step->context->state) };
-	knTasks_For(&step->context->tasks, step->layered.pointCount, POINT_GRAIN, endRange, &task);
 }
 
 // --- the guard -------------------------------------------------------------------------------------------
@@ -327,11 +238,10 @@ knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
 	}
 	step->assemblies = KN_SCRATCH(step->context->arena, Assembly, step->blocks.count);
 	step->held = KN_SCRATCH_ZERO(step->context->arena, uint8_t, step->blocks.count);
-	if (step->assemblies == NULL || step->held == NULL || !beginLayers(step)) {
+	if (step->assemblies == NULL || step->held == NULL || !buildLayeredSet(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knVelocity_Propagate(step, sweepLayer);
-	endLayers(step);
 	step->context->report->iterations += step->options.layerSweeps;
 	return KN_OK;
 }

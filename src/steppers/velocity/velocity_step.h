@@ -31,6 +31,7 @@ typedef struct knVelocityOptions {
 	knSweepFriction friction;
 	bool alignTangents;
 	bool warmStart;
+	bool conjugate;        // sweeps of the global solve go on in the direction of those before
 	bool directJoints;     // locked rows of joints are solved all at once in the global solve
 	knSweepOptions solver; // sweeps are set for each solve
 } knVelocityOptions;
