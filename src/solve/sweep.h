@@ -168,7 +168,8 @@ typedef struct knSweepMomentum knSweepMomentum;
 
 typedef struct knSweepOptions {
 	int sweeps;
-	knSweepMomentum* momentum; // of this stage alone: sweeps go on in the direction of those before; may be NULL
+	knSweepMomentum*
+		momentum;     // of this stage alone: sweeps go on in the direction of those before; may be NULL
 	double gamma;     // constraint force mixing of contact rows, falling to zero over the sweeps
 	double omega;     // relaxation; 1: Gauss-Seidel
 	bool jacobi;      // all rows from the velocities at the start of the sweep
@@ -206,10 +207,12 @@ typedef struct knPackOptions {
 // Momenta of a range of packs.
 typedef struct knMomentumPacks {
 	int firstPack, firstPoint;
-	knPackMomentum* points;     // [points]
-	knPackMomentum* rolling;    // [points], of rolling rows; NULL: none
-	double (*square)[KN_LANES]; // [packs] |g|^2
-	double (*beta)[KN_LANES];   // [packs]
+	knPackMomentum* points;       // [points]
+	knPackMomentum* rolling;      // [points], of rolling rows; NULL: none
+	double (*square)[KN_LANES];   // [packs] |g|^2
+	double (*beta)[KN_LANES];     // [packs]
+	int32_t (*groupOf)[KN_LANES]; // [packs] -1: an empty lane
+	const double* groupBeta;      // [groups]
 } knMomentumPacks;
 
 // One table for each kind of vectors that this build has; all give the same bits.
@@ -232,6 +235,9 @@ typedef struct knSweepKernel {
 	// What the impulses have changed since `before`, squared; and a step along beta times the direction.
 	void (*square)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta);
 	void (*goOn)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta);
+	// Both in one with a plain sweep between them; u has gone on.
+	void (*velocitiesGoingOn)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta,
+							  knTwist* u);
 } knSweepKernel;
 
 extern const knSweepKernel knSweepKernelScalar;
