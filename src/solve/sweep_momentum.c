@@ -69,6 +69,17 @@ static void listPack(knSweepMomentum* m, int p, const int32_t* group, uint8_t* l
 	}
 }
 
+// Blocks in their own order: a thread that takes the same part of every loop meets the same blocks as in its packs.
+static void sortBlocks(knSweepMomentum* m, int blockCount, const int32_t* group, const uint8_t* listed) {
+	int count = 0;
+	for (int b = 0; b < blockCount; ++b) {
+		if (listed[b]) {
+			m->blocks[count] = b;
+			m->blockGroup[count++] = m->number[group[b]];
+		}
+	}
+}
+
 // Packs and points of stages follow each other.
 static void findRange(const knSweepSet* set, int firstStage, int endStage, int* begin, int* end) {
 	*begin = set->packCount;
@@ -128,6 +139,7 @@ knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, in
 	for (int p = 0; p < packs; ++p) {
 		listPack(m, p, group, listed);
 	}
+	sortBlocks(m, blockCount, group, listed);
 	return m;
 }
 
