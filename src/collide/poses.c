@@ -33,6 +33,25 @@ static double marginOf(const knCollideInput* input, int frame) {
 	return input->margins != NULL ? input->margins[frame] : 0.0;
 }
 
+static knFrameMotion motionOf(const knCollideInput* input, int frame) {
+	return input->motions != NULL ? input->motions[frame]
+								  : (knFrameMotion){ .around = marginOf(input, frame) };
+}
+
+static bool isSame(knVec3 a, knVec3 b) {
+	return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static bool isSameMotion(const knFrameMotion* a, const knFrameMotion* b) {
+	return a->around == b->around && isSame(a->turn, b->turn) && isSame(a->ways[0], b->ways[0]) &&
+		   isSame(a->ways[1], b->ways[1]);
+}
+
+static bool isFiniteMotion(const knFrameMotion* motion) {
+	return knIsFinite(motion->around) && knIsFinite3(motion->turn) && knIsFinite3(motion->ways[0]) &&
+		   knIsFinite3(motion->ways[1]);
+}
+
 static bool isActive(const knCollideInput* input, int shape) {
 	return input->shapeActive == NULL || input->shapeActive[shape] != 0;
 }
@@ -46,13 +65,17 @@ static void compareFrames(int begin, int end, int worker, void* argument) {
 	for (int f = begin; f < end; ++f) {
 		const knFrame* frame = &job->input->frames[f];
 		double margin = marginOf(job->input, f);
-		if (c->posed && margin == c->margins[f] && memcmp(frame, &c->frames[f], sizeof(knFrame)) == 0) {
+		knFrameMotion motion = motionOf(job->input, f);
+		if (c->posed && margin == c->margins[f] && isSameMotion(&motion, &c->motions[f]) &&
+			memcmp(frame, &c->frames[f], sizeof(knFrame)) == 0) {
 			c->frameChanged[f] = 0;
 			continue;
 		}
-		c->frameChanged[f] = !knIsFiniteF(*frame) ? BAD_FRAME : (!knIsFinite(margin) ? BAD_MARGIN : CHANGED);
+		bool goodMargin = knIsFinite(margin) && isFiniteMotion(&motion);
+		c->frameChanged[f] = !knIsFiniteF(*frame) ? BAD_FRAME : (!goodMargin ? BAD_MARGIN : CHANGED);
 		c->frames[f] = *frame;
 		c->margins[f] = margin;
+		c->motions[f] = motion;
 	}
 }
 
@@ -192,6 +215,8 @@ knStatus knPoses_CheckInput(const knCollider* collider, const knCollideInput* in
 knStatus knPoses_Update(knCollider* c, const knCollideInput* input, knError* error) {
 	PoseJob job = { c, input };
 	c->epoch += 1;
+	c->posed = c->posed && c->looksAhead == (input->motions != NULL);
+	c->looksAhead = input->motions != NULL;
 	knTasks_For(&input->tasks, c->frameCount, FRAMES_PER_TASK, compareFrames, &job);
 	compareActivity(c, input);
 	knStatus status = listChanged(c, error);
