@@ -58,17 +58,20 @@ typedef struct knSweepBlocks {
 
 // --- packs -----------------------------------------------------------------------------------------------
 
-// One point of each lane. Lanes without one are zero and stay so.
+// One point of each lane. Lanes without one are zero and stay so. Two rows of four fill a line of the cache: what plain
+// sweeps over velocities do not read stands by itself.
 typedef struct knPackPoint {
 	double n[3][KN_LANES], rA[3][KN_LANES], rB[3][KN_LANES];
 	double invD[KN_LANES];  // of the normal row
 	double depth[KN_LANES]; // corrections: separation
 	double push[KN_LANES];  // corrections: multiplier, kg m
 	double t1[3][KN_LANES], t2[3][KN_LANES];
-	double A1[KN_LANES], A2[KN_LANES], A12[KN_LANES]; // n with t1, n with t2, t1 with t2 (box)
-	double invD1[KN_LANES], invD2[KN_LANES];          // cone: both 1/(max D + |A12|), and A12 zero
+	double A1[KN_LANES], A2[KN_LANES]; // n with t1, n with t2
+	double invD1[KN_LANES];            // cone: both 1/(max D + |A12|), and A12 zero
 	double bias[KN_LANES], mu[KN_LANES];
 	double lambda[3][KN_LANES];
+	double A12[KN_LANES]; // t1 with t2 (box)
+	double invD2[KN_LANES];
 } knPackPoint;
 
 // Rolling rows of a pack's points, in an array of their own: few scenes have them.
