@@ -54,9 +54,8 @@ typedef struct knImpulseStep {
 	bool paper; // the published scheme
 
 	knBlocks blocks;
-	knTwist* force;  // [bodyCount] what forces add to blocks.u
-	knTwist* push;   // [bodyCount] moves poses only
-	double* margins; // [bodyCount] of the last query
+	knTwist* force; // [bodyCount] what forces add to blocks.u
+	knTwist* push;  // [bodyCount] moves poses only
 
 	knRowInput input;
 	knContactRows list;

@@ -110,7 +110,6 @@ knStatus knImpulseStep_Begin(knImpulseStep* step) {
 	int bodyCount = step->model->bodyCount;
 	step->force = KN_SCRATCH(arena, knTwist, bodyCount);
 	step->push = KN_SCRATCH_ZERO(arena, knTwist, bodyCount);
-	step->margins = KN_SCRATCH(arena, double, bodyCount);
 	if (arena->failed) {
 		return knImpulseStep_OutOfMemory(step);
 	}

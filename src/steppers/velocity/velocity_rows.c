@@ -55,21 +55,16 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 		return knVelocity_OutOfMemory(step);
 	}
 	// the ways of fast bodies cross the boxes of others, which have to cover where those go in the world
-	knVec3 fall = knScale(step->blocks.h, state->header->gravity);
-	double* margins = knCollisionInput_Margins(context->model, &step->blocks, predict,
-											   step->fast.count > 0 ? knZero3() : fall, context->arena);
+	knVec3 fall = step->fast.count > 0 ? knZero3() : knScale(step->blocks.h, state->header->gravity);
+	knReach reach;
 	knCollideInput input;
-	if (margins == NULL ||
-		!knCollisionInput_Make(&input, context->model, state, margins, &context->tasks, context->arena)) {
+	if (!knReach_Make(&reach, context->model, &step->blocks, NULL, fall, predict, context->arena) ||
+		!knCollisionInput_Make(&input, context->model, state, NULL, &context->tasks, context->arena)) {
 		return knVelocity_OutOfMemory(step);
 	}
-	knFastBodies_Margins(&step->fast, context->model, margins);
 	knContactSet set;
-	knStatus status = knCollide(context->collider, &input, &set, context->error);
-	if (status == KN_OK &&
-		knFastBodies_LeaveCrowds(&step->fast, context->model, &step->blocks, context->collider, margins)) {
-		status = knCollide(context->collider, &input, &set, context->error);
-	}
+	knStatus status = knFastBodies_Collide(&step->fast, context->model, &step->blocks, context->collider,
+										   &input, &reach, &set, context->arena, context->error);
 	context->report->queries += 1;
 	context->report->collideTime += knStepContext_Now(context) - start;
 	if (status == KN_BAD_DATA) {
