@@ -202,75 +202,74 @@ static double lineFit(const double* x, const double* y, int count, double* slope
 	return cxx > 0.0 && cyy > 0.0 ? cxy * cxy / (cxx * cyy) : 1.0;
 }
 
-static int benchTimes(const knBenchOptions* options) {
-	static const char* const scenes[] = { "silo", "letters", "falling-roof", "cow-pile" };
-	static Series series[4];
+// The paper's scenes; those with a worst frame in it are also plotted against contacts.
+typedef struct TimedScene {
+	const char* name;
+	double paper; // s, worst frame at 1.7 GHz; 0: not given
+} TimedScene;
+
+static const TimedScene timedScenes[] = {
+	{ "box-stack", 0.0 }, { "wall", 0.0 },          { "tower", 0.0 },
+	{ "ball-grid", 0.0 }, { "falling-roof", 0.25 }, { "roof-tower", 0.0 },
+	{ "letters", 0.18 },  { "silo", 1.1 },          { "cow-pile", 1.2 },
+};
+
+#define TIMED_COUNT ((int)(sizeof(timedScenes) / sizeof(timedScenes[0])))
+
+static void printFrames(const TimedScene* scene, const char* label, const Series* series) {
+	double worst = 0.0, mean = 0.0;
+	for (int k = 0; k < series->count; ++k) {
+		worst = fmax(worst, series->total[k]);
+		mean += series->total[k] / series->count;
+	}
+	printf("%-12s worst frame %9.3f ms, mean %9.3f ms", label, worst, mean);
+	if (scene->paper > 0.0) {
+		printf(" (paper, 1.7 GHz: worst %.0f ms)", 1e3 * scene->paper);
+	}
+	puts("");
+	fflush(stdout);
+}
+
+static void printSlopes(const char* label, const Series* series) {
+	double collideSlope, solveSlope;
+	double collideFit = lineFit(series->contacts, series->collide, series->count, &collideSlope);
+	double solveFit = lineFit(series->contacts, series->solve, series->count, &solveSlope);
+	printf("%-12s collision %.3f us per contact (R2 %.3f), solver %.3f us per contact (R2 %.3f)\n", label,
+		   1e3 * collideSlope, collideFit, 1e3 * solveSlope, solveFit);
+}
+
+static int runTimes(const knBenchOptions* options) {
+	static Series series[TIMED_COUNT];
+	static const char* const few[] = { "cows=32", NULL };
+	knPlot frames = { .title = "time of each step", .xLabel = "step", .yLabel = "ms", .logY = true };
 	knPlot collide = { .title = "collision time against contacts",
 					   .xLabel = "contacts",
 					   .yLabel = "ms a step",
 					   .logX = true,
 					   .logY = true };
-	knPlot dynamics = { .title = "solver time against contacts",
-						.xLabel = "contacts",
-						.yLabel = "ms a step",
-						.logX = true,
-						.logY = true };
-	static const char* const few[] = { "cows=32", NULL };
+	knPlot solved = collide;
+	solved.title = "solver time against contacts";
 	int steps = options->full ? MAX_STEPS : 300;
-	for (int i = 0; i < 4; ++i) {
-		const char* const* sets = !options->full && i == 3 ? few : NULL;
-		int status = timeScene(options, scenes[i], sets, steps, &series[i]);
+	for (int i = 0; i < TIMED_COUNT; ++i) {
+		const TimedScene* scene = &timedScenes[i];
+		bool cows = !options->full && strcmp(scene->name, "cow-pile") == 0;
+		const char* label = cows ? "cow-pile, 32" : scene->name;
+		int status = timeScene(options, scene->name, cows ? few : NULL, steps, &series[i]);
 		if (status != CLI_DONE) {
 			return status;
 		}
-		double collideSlope, solveSlope;
-		double collideFit = lineFit(series[i].contacts, series[i].collide, series[i].count, &collideSlope);
-		double solveFit = lineFit(series[i].contacts, series[i].solve, series[i].count, &solveSlope);
-		printf("%-12s collision %.3f us per contact (R2 %.3f), solver %.3f us per contact (R2 %.3f)\n",
-			   scenes[i], 1e3 * collideSlope, collideFit, 1e3 * solveSlope, solveFit);
-		fflush(stdout);
-		knPlot_Add(&collide, KN_PLOT_DOTS, scenes[i], series[i].contacts, series[i].collide, series[i].count);
-		knPlot_Add(&dynamics, KN_PLOT_DOTS, scenes[i], series[i].contacts, series[i].solve, series[i].count);
+		printFrames(scene, label, &series[i]);
+		knPlot_Add(&frames, KN_PLOT_LINE, label, NULL, series[i].total, series[i].count);
+		if (scene->paper > 0.0) {
+			printSlopes(label, &series[i]);
+			knPlot_Add(&collide, KN_PLOT_DOTS, label, series[i].contacts, series[i].collide, series[i].count);
+			knPlot_Add(&solved, KN_PLOT_DOTS, label, series[i].contacts, series[i].solve, series[i].count);
+		}
 	}
-	return writePlot(options, &collide, "time_contacts_collide") &&
-				   writePlot(options, &dynamics, "time_contacts_solve")
+	return writePlot(options, &frames, "frames") && writePlot(options, &collide, "time_contacts_collide") &&
+				   writePlot(options, &solved, "time_contacts_solve")
 			   ? CLI_DONE
 			   : CLI_BAD_INPUT;
-}
-
-static int benchFrames(const knBenchOptions* options) {
-	static const struct {
-		const char* name;
-		double paper; // s, worst frame in the paper; 0: not given
-	} scenes[] = { { "box-stack", 0.0 }, { "wall", 0.0 },          { "tower", 0.0 },
-				   { "ball-grid", 0.0 }, { "falling-roof", 0.25 }, { "roof-tower", 0.0 },
-				   { "letters", 0.18 },  { "silo", 1.1 },          { "cow-pile", 1.2 } };
-	enum { COUNT = sizeof(scenes) / sizeof(scenes[0]) };
-	static Series series[COUNT];
-	static const char* const few[] = { "cows=60", NULL };
-	knPlot plot = { .title = "time of each step", .xLabel = "step", .yLabel = "ms", .logY = true };
-	int steps = options->full ? 500 : 240;
-	for (int i = 0; i < COUNT; ++i) {
-		bool cows = !options->full && strcmp(scenes[i].name, "cow-pile") == 0;
-		int status = timeScene(options, scenes[i].name, cows ? few : NULL, cows ? 120 : steps, &series[i]);
-		if (status != CLI_DONE) {
-			return status;
-		}
-		double worst = 0.0, mean = 0.0;
-		for (int k = 0; k < series[i].count; ++k) {
-			worst = fmax(worst, series[i].total[k]);
-			mean += series[i].total[k] / series[i].count;
-		}
-		printf("%-12s worst frame %9.3f ms, mean %9.3f ms", scenes[i].name, worst, mean);
-		if (scenes[i].paper > 0.0) {
-			printf(" (paper, 1.7 GHz%s: worst %.0f ms)", cows ? ", 250 cows" : "", 1e3 * scenes[i].paper);
-		}
-		puts("");
-		fflush(stdout);
-		knPlot_Add(&plot, KN_PLOT_LINE, cows ? "cow-pile, 60" : scenes[i].name, NULL, series[i].total,
-				   series[i].count);
-	}
-	return writePlot(options, &plot, "frames") ? CLI_DONE : CLI_BAD_INPUT;
 }
 
 // --- saw-tooth -------------------------------------------------------------------------------------------------
@@ -341,19 +340,19 @@ static int benchSawtooth(const knBenchOptions* options) {
 	static const char* const published[] = { "cows=1", "drop=0", "scheme=paper", NULL };
 	static const char* const ours[] = { "cows=1", "drop=0", NULL };
 	static Cow one[] = {
-		{ .sets = published, .dt = 0.01, .from = 2.0, .to = 4.0, .name = "published, 0.01" },
-		{ .sets = published, .dt = 0.005, .from = 2.0, .to = 4.0, .name = "published, 0.005" },
-		{ .sets = published, .dt = 0.001, .from = 2.0, .to = 4.0, .name = "published, 0.001" },
-		{ .sets = ours, .dt = 0.01, .from = 2.0, .to = 4.0, .name = "default, 0.01" },
-		{ .sets = ours, .dt = 0.001, .from = 2.0, .to = 4.0, .name = "default, 0.001" },
+		{ .sets = published, .dt = 0.01, .from = 3.0, .to = 4.0, .name = "published, 0.01" },
+		{ .sets = published, .dt = 0.005, .from = 3.0, .to = 4.0, .name = "published, 0.005" },
+		{ .sets = published, .dt = 0.001, .from = 3.0, .to = 4.0, .name = "published, 0.001" },
+		{ .sets = ours, .dt = 0.01, .from = 3.0, .to = 4.0, .name = "default, 0.01" },
+		{ .sets = ours, .dt = 0.001, .from = 3.0, .to = 4.0, .name = "default, 0.001" },
 	};
 	static const char* const heap[] = { "cows=16", "scheme=paper", NULL };
 	static const char* const ourHeap[] = { "cows=16", NULL };
 	static Cow two[] = {
-		{ .sets = heap, .dt = H, .index = 5, .from = 4.0, .to = 8.0, .name = "published, cow 5" },
-		{ .sets = heap, .dt = H, .index = 10, .from = 4.0, .to = 8.0, .name = "published, cow 10" },
-		{ .sets = ourHeap, .dt = H, .index = 5, .from = 4.0, .to = 8.0, .name = "default, cow 5" },
-		{ .sets = ourHeap, .dt = H, .index = 10, .from = 4.0, .to = 8.0, .name = "default, cow 10" },
+		{ .sets = heap, .dt = H, .index = 5, .from = 6.0, .to = 7.0, .name = "published, cow 5" },
+		{ .sets = heap, .dt = H, .index = 10, .from = 6.0, .to = 7.0, .name = "published, cow 10" },
+		{ .sets = ourHeap, .dt = H, .index = 5, .from = 6.0, .to = 7.0, .name = "default, cow 5" },
+		{ .sets = ourHeap, .dt = H, .index = 10, .from = 6.0, .to = 7.0, .name = "default, cow 10" },
 	};
 	int status = plotCows(options, one, 5, "a cow that stands: potential energy", "sawtooth_one");
 	return status == CLI_DONE
@@ -362,11 +361,6 @@ static int benchSawtooth(const knBenchOptions* options) {
 }
 
 // --- the suites ------------------------------------------------------------------------------------------------
-
-static int runTimes(const knBenchOptions* options) {
-	int status = benchTimes(options);
-	return status == CLI_DONE ? benchFrames(options) : status;
-}
 
 static int runVsp(const knBenchOptions* options) {
 	static const char* const layers[] = { "layers=16", NULL };

@@ -130,8 +130,8 @@ static void interfaceImpulses(const Dense* dense, const double* lambda, double i
 }
 
 static int plotDamping(const knBenchOptions* options, const Dense* dense, double* lambda) {
-	static const double shares[] = { 0.0, 1e-4, 1e-3, 1e-2 };
-	static const char* const names[] = { "not damped", "gamma 0.0001", "gamma 0.001", "gamma 0.01" };
+	static const double shares[] = { 0.0, 1e-3, 1e-2, 1e-1 };
+	static const char* const names[] = { "not damped", "gamma 0.001", "gamma 0.01", "gamma 0.1" };
 	static double theta[4][SWEEPS], impulses[5][STACK];
 	knPlot slopes = { .title = "25 boxes, damped: theta of the damped problem",
 					  .xLabel = "sweeps",
@@ -187,7 +187,7 @@ static const Configuration configurations[] = {
 	{ "27 balls", "ball_grid", "ball-grid", { "n=3", NULL }, 0.0 },
 	{ "20 bricks", "wall", "wall", { "bricks=20", NULL }, 0.0 },
 	{ "10 boxes", "box_stack", "box-stack", { "boxes=10", NULL }, 0.0 },
-	{ "10 boxes, gamma 0.01", NULL, "box-stack", { "boxes=10", NULL }, 0.01 },
+	{ "10 boxes, damped", NULL, "box-stack", { "boxes=10", NULL }, 0.01 },
 };
 
 #define CONFIGURATION_COUNT ((int)(sizeof(configurations) / sizeof(configurations[0])))

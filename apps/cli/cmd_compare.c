@@ -68,7 +68,8 @@ typedef struct Run {
 	const char* failure;
 	char why[256];
 	cliMeasures measures;
-	double jitter; // m; NAN: the run was too short
+	double jitter;  // m; NAN: the run was too short
+	int startCount; // bodies that were there at the start
 	int64_t seen, capacity;
 	double *time, *stepMs, *energy, *displacement; // one array, `capacity` each
 
@@ -93,6 +94,18 @@ static double horizontalDisplacement(const knWorld* world) {
 		knVec3 moved =
 			knSub(knWorld_BodyFrame(world, body).p, knScene_GetBody(knModel_Scene(model), body)->frame.p);
 		largest = knMax(largest, sqrt(moved.x * moved.x + moved.y * moved.y));
+	}
+	return largest;
+}
+
+// Of the bodies that were there at the start; what a script drops on them moves anyway.
+static double startersDisplacement(const Run* run, const knWorld* world) {
+	const knModel* model = knWorld_Model(world);
+	double largest = 0.0;
+	for (int i = 0; i < run->startCount; ++i) {
+		knBodyId body = knModel_BodyAt(model, i);
+		knVec3 place = knScene_GetBody(knModel_Scene(model), body)->frame.p;
+		largest = knMax(largest, knDistance(knWorld_BodyFrame(world, body).p, place));
 	}
 	return largest;
 }
@@ -180,6 +193,7 @@ static void watchShot(Run* run, const knWorld* world, int64_t step) {
 
 static void watch(knWorld* world, int64_t step, void* context) {
 	Run* run = context;
+	run->startCount = step == 0 ? knModel_BodyCount(knWorld_Model(world)) : run->startCount;
 	double dt = knScene_GetDef(knModel_Scene(knWorld_Model(world)))->dt;
 	if (knAbs(knWorld_Time(world) - JITTER_TIME) < 0.5 * dt) {
 		run->jitter = horizontalDisplacement(world);
@@ -188,7 +202,7 @@ static void watch(knWorld* world, int64_t step, void* context) {
 		run->time[run->seen] = knWorld_Time(world);
 		run->stepMs[run->seen] = step > 0 ? 1e3 * knWorld_Report(world)->stepTime : NAN;
 		run->energy[run->seen] = cliTotalEnergy(world);
-		run->displacement[run->seen] = knWorld_Measure(world).displacement;
+		run->displacement[run->seen] = startersDisplacement(run, world);
 		run->seen += 1;
 	}
 	const char* scene = knScene_GetDef(knModel_Scene(knWorld_Model(world)))->name;

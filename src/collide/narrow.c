@@ -4,15 +4,17 @@
 // as many points as its kinds may have, then the slots are strung together in item order. So the result does not depend on the number
 // of threads, and the slots take no more memory than a block.
 //
-// A pair whose two frames kept their bits since the last knCollide gets its contacts of then: the same input, the
-// same output, so the copy changes nothing but the time.
+// A pair whose two frames kept their bits since the last knCollide gets its contacts of then, or none if it had none:
+// the same input, the same output, so the copy changes nothing but the time.
 #include "collide/collider.h"
 #include "core/tasks.h"
 
 #define BLOCK_ITEMS 4096
 #define BLOCK_POINTS (BLOCK_ITEMS * KN_PAIR_MAX_POINTS) // or one item's
 #define ITEMS_PER_TASK 32
-#define AHEAD 8 // items
+#define AHEAD 8         // items
+#define SAME_WAY 0.1    // of what is around
+#define STRAY_LIMIT 0.1 // radii of both: what turns faster is past predicting
 
 typedef struct NarrowJob {
 	knCollider* collider;
@@ -25,11 +27,87 @@ static knFrame worldOf(const knCollider* c, const knMovedFrame* moved, int shape
 	return s->frame == moved->frame ? knMulF(moved->at, s->local) : c->worlds[shape];
 }
 
+// How far points of B, as seen from A, stray from straight ways: an eighth of the change of their velocity.
+static double strayOf(const knPairInput* in, double spinA, double spinB, double longest, double radii) {
+	double turnA = knLength(in->turns[0]), turnB = knLength(in->turns[1]);
+	double bend = turnA * spinA + turnB * spinB + 2.0 * (turnA + turnB) * longest;
+	return knMin(0.125 * bend, STRAY_LIMIT * radii);
+}
+
+// Whether a box that moves along a way meets another.
+static bool boxesMeet(knAabb box, knVec3 way, knAabb other) {
+	double enter = 0.0, leave = 1.0;
+	for (int k = 0; k < 3; ++k) {
+		double ahead = knComponent(other.lower, k) - knComponent(box.upper, k);
+		double behind = knComponent(other.upper, k) - knComponent(box.lower, k), go = knComponent(way, k);
+		if (go == 0.0) {
+			leave = ahead > 0.0 || behind < 0.0 ? -1.0 : leave;
+			continue;
+		}
+		enter = knMax(enter, (go > 0.0 ? ahead : behind) / go);
+		leave = knMin(leave, (go > 0.0 ? behind : ahead) / go);
+	}
+	return enter <= leave;
+}
+
+// Whether one of the ways brings the shapes' boxes together, if they also turn.
+static bool waysMeet(const knCollider* c, const knPairInput* in, int shapeA, int shapeB, double spin) {
+	if (c->items[shapeA] < 0 || c->items[shapeB] < 0) {
+		return true; // a plane
+	}
+	double around = in->near + spin;
+	knAabb boxA = knAabb_Grow(c->boxes[shapeA], around - c->margins[c->frameOf[shapeA]]);
+	knAabb boxB = knAabb_Grow(c->boxes[shapeB], -c->margins[c->frameOf[shapeB]]);
+	for (int i = 0; i < in->wayCount; ++i) {
+		if (boxesMeet(boxB, in->ways[i], boxA)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+// The motions of B as seen from A, each once. Short ones only widen what is near.
+static void setMotions(const knCollider* c, knPairInput* in, int shapeA, int shapeB) {
+	int frameA = c->frameOf[shapeA], frameB = c->frameOf[shapeB];
+	const knFrameMotion *a = &c->motions[frameA], *b = &c->motions[frameB];
+	double spinA = c->spins[shapeA], spinB = c->spins[shapeB], spin = spinA + spinB, longest = 0.0;
+	double around = a->around + b->around, radii = c->radii[shapeA] + c->radii[shapeB];
+	for (int k = 0; k < KN_PAIR_WAYS; ++k) {
+		knVec3 way = knSub(b->ways[k / 2], a->ways[k % 2]);
+		longest = knMax(longest, spin + knLength(way));
+		bool known = false;
+		for (int i = 0; i < in->wayCount; ++i) {
+			known = known || knDistance(in->ways[i], way) <= SAME_WAY * around;
+		}
+		if (!known) {
+			in->ways[in->wayCount++] = way;
+		}
+	}
+	in->looksAhead = true;
+	in->near = around + longest;
+	if (longest > around) {
+		in->turns[0] = a->turn;
+		in->turns[1] = b->turn;
+		in->centers[0] = c->frames[frameA].p;
+		in->centers[1] = c->frames[frameB].p;
+		in->near = around * (1.0 + SAME_WAY) + strayOf(in, spinA, spinB, longest, radii);
+	} else {
+		in->wayCount = 0;
+	}
+	in->margin = knMin(in->margin, around + longest);
+	in->near = knMin(in->margin, in->near);
+	in->apart = in->wayCount > 0 && !waysMeet(c, in, shapeA, shapeB, spin);
+}
+
 static knPairInput makeInput(const knCollider* c, const knMovedFrame* moved, knPairKey key) {
 	int a = knPairKey_A(key), b = knPairKey_B(key);
 	const knCollideShape *shapeA = &c->shapes[a], *shapeB = &c->shapes[b];
-	return (knPairInput){ shapeA->geom, shapeB->geom, worldOf(c, moved, a), worldOf(c, moved, b),
-						  c->margins[shapeA->frame] + c->margins[shapeB->frame] };
+	knPairInput in = knPairInput_Make(shapeA->geom, worldOf(c, moved, a), shapeB->geom, worldOf(c, moved, b),
+									  c->margins[shapeA->frame] + c->margins[shapeB->frame]);
+	if (c->looksAhead && (c->meshes[a] || c->meshes[b])) {
+		setMotions(c, &in, a, b);
+	}
+	return in;
 }
 
 static bool hasParts(const knCollider* c, knPairKey key) {
@@ -43,28 +121,43 @@ static void keepLast(knCollider* c) {
 	}
 	knContactPairs pairs = c->lastPairs;
 	knContactPoints points = c->lastPoints;
+	knPairKeys tested = c->lastTested;
 	c->lastPairs = c->outPairs;
 	c->lastPoints = c->outPoints;
+	c->lastTested = c->outTested;
 	c->outPairs = pairs;
 	c->outPoints = points;
+	c->outTested = tested;
 	c->lastEpoch = c->outEpoch;
 	c->outEpoch = 0;
 }
 
-// The pair's contacts of the last knCollide, if it had any and nothing moved since; else -1. `cursor` follows the
-// candidates, which are in the same order.
-static int findLast(const knCollider* c, knPairKey key, int* cursor) {
-	while (*cursor < c->lastPairs.count &&
-		   knPairKey_Make(c->lastPairs.items[*cursor].shapeA, c->lastPairs.items[*cursor].shapeB) < key) {
-		*cursor += 1;
+// Where to look in what the last knCollide found: it has the same order as the candidates.
+typedef struct LastCursor {
+	int pair, tested;
+} LastCursor;
+
+enum { NO_CONTACTS = -1, NOT_KNOWN = -2 };
+
+// The pair's contacts of the last knCollide, if it was tested and nothing moved since.
+static int findLast(const knCollider* c, knPairKey key, LastCursor* cursor) {
+	const knPairKeys* tested = &c->lastTested;
+	while (cursor->tested < tested->count && tested->items[cursor->tested] < key) {
+		cursor->tested += 1;
 	}
-	if (*cursor >= c->lastPairs.count) {
-		return -1;
+	bool known = cursor->tested < tested->count && tested->items[cursor->tested] == key;
+	int frameA = c->frameOf[knPairKey_A(key)], frameB = c->frameOf[knPairKey_B(key)];
+	if (!known || c->frameEpoch[frameA] > c->lastEpoch || c->frameEpoch[frameB] > c->lastEpoch) {
+		return NOT_KNOWN;
 	}
-	const knContactPair* pair = &c->lastPairs.items[*cursor];
-	bool same = knPairKey_Make(pair->shapeA, pair->shapeB) == key;
-	bool still = c->frameEpoch[pair->frameA] <= c->lastEpoch && c->frameEpoch[pair->frameB] <= c->lastEpoch;
-	return same && still ? *cursor : -1;
+	const knContactPairs* pairs = &c->lastPairs;
+	while (cursor->pair < pairs->count &&
+		   knPairKey_Make(pairs->items[cursor->pair].shapeA, pairs->items[cursor->pair].shapeB) < key) {
+		cursor->pair += 1;
+	}
+	const knContactPair* pair = &pairs->items[cursor->pair];
+	bool found = cursor->pair < pairs->count && knPairKey_Make(pair->shapeA, pair->shapeB) == key;
+	return found ? cursor->pair : NO_CONTACTS;
 }
 
 static knStatus addItem(knCollider* c, knNarrowItem item) {
@@ -79,12 +172,12 @@ static knStatus addItem(knCollider* c, knNarrowItem item) {
 static knStatus listItems(knCollider* c, const knMovedFrame* moved) {
 	c->narrowItems.count = 0;
 	knStatus status = KN_OK;
-	int cursor = 0;
+	LastCursor cursor = { 0, 0 };
 	for (int k = 0; status == KN_OK && k < c->candidates.count; ++k) {
 		knPairKey key = c->candidates.items[k];
-		int last = moved->frame < 0 && c->lastEpoch > 0 ? findLast(c, key, &cursor) : -1;
-		if (last >= 0) {
-			status = addItem(c, (knNarrowItem){ k, KN_REUSED, last, 0 });
+		int last = moved->frame < 0 && c->lastEpoch > 0 ? findLast(c, key, &cursor) : NOT_KNOWN;
+		if (last != NOT_KNOWN) {
+			status = last == NO_CONTACTS ? KN_OK : addItem(c, (knNarrowItem){ k, KN_REUSED, last, 0 });
 			continue;
 		}
 		if (!hasParts(c, key)) {
@@ -139,7 +232,8 @@ static void testItems(int begin, int end, int worker, void* argument) {
 		}
 		knPairInput in = makeInput(c, job->moved, c->candidates.items[item->candidate]);
 		knContactPoint* points = &c->slots.items[item->slot];
-		c->slotCounts.items[slot] = (uint8_t)knPair_Parts(&in, item->childA, item->childB, points);
+		int count = in.apart ? 0 : knPair_Parts(&in, item->childA, item->childB, points);
+		c->slotCounts.items[slot] = (uint8_t)count;
 	}
 }
 
@@ -261,12 +355,18 @@ knStatus knNarrow_Run(knCollider* c, const knCollideInput* input, const knMovedF
 		return knError_Set(error, status, "collider", "out of memory for contacts");
 	}
 	c->outEpoch = moved->frame < 0 ? c->epoch : 0;
+	int candidateCount = c->candidates.count;
+	if (moved->frame < 0) {
+		knPairKeys tested = c->outTested;
+		c->outTested = c->candidates;
+		c->candidates = tested;
+	}
 	*contacts = (knContactSet){
 		.pairCount = c->outPairs.count,
 		.pairs = c->outPairs.items,
 		.pointCount = c->outPoints.count,
 		.points = c->outPoints.items,
-		.candidateCount = c->candidates.count,
+		.candidateCount = candidateCount,
 	};
 	return KN_OK;
 }

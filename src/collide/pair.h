@@ -10,12 +10,28 @@
 #include "geom/geom.h"
 #include "knuckle/collide.h"
 
+#define KN_PAIR_WAYS 4
+
 typedef struct knPairInput {
 	const knGeom* geomA;
 	const knGeom* geomB;
 	knFrame frameA, frameB;
 	double margin;
+	// pairs with meshes: if there are ways of B as seen from A, only what they and the turns bring within `near` counts
+	double near;
+	bool apart;      // no motion brings the two together
+	bool looksAhead; // gaps that are far from touching need not be exact
+	int wayCount;
+	knVec3 ways[KN_PAIR_WAYS];
+	knVec3 turns[2], centers[2]; // rotation vectors of A and B, and about what, in the world
 } knPairInput;
+
+static inline knPairInput knPairInput_Make(const knGeom* geomA, knFrame frameA, const knGeom* geomB,
+										   knFrame frameB, double margin) {
+	return (knPairInput){
+		.geomA = geomA, .geomB = geomB, .frameA = frameA, .frameB = frameB, .margin = margin, .near = margin
+	};
+}
 
 typedef int knPairFn(const knPairInput* in, knContactPoint* points);
 

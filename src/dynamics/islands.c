@@ -53,3 +53,27 @@ bool knIslands_Build(knIslands* islands, int bodyCount, const double* invMass, c
 	}
 	return true;
 }
+
+bool knGroupOrder_Build(knGroupOrder* order, const int32_t* groupOf, int count, int bodyCount,
+						knArena* arena) {
+	int* index = KN_SCRATCH_ZERO(arena, int, bodyCount); // of each group, from 1
+	*order = (knGroupOrder){ .first = KN_SCRATCH_ZERO(arena, int, count + 2),
+							 .items = KN_SCRATCH(arena, int, count) };
+	if (arena->failed) {
+		return false;
+	}
+	for (int i = 0; i < count; ++i) {
+		if (index[groupOf[i]] == 0) {
+			index[groupOf[i]] = ++order->count;
+		}
+		order->first[index[groupOf[i]] + 1] += 1;
+	}
+	for (int g = 0; g < order->count; ++g) {
+		order->first[g + 2] += order->first[g + 1];
+	}
+	// first[g + 1] runs from the begin to the end of group g
+	for (int i = 0; i < count; ++i) {
+		order->items[order->first[index[groupOf[i]]]++] = i;
+	}
+	return true;
+}

@@ -26,5 +26,7 @@ double knSweepMomentum_Look(knSweepMomentum* momentum, const knTasks* tasks);
 void knSweepMomentum_GoOn(knSweepMomentum* momentum, const knTasks* tasks, knTwist* u);
 // m2/s2, |g|^2 of a group over its mass when that was last looked at; infinite for one without packs.
 double knSweepMomentum_Change(const knSweepMomentum* momentum, int32_t group);
+// Packs shall go on in the course of the sweeps, by knSweepKernel.velocitiesGoingOn with what this returns.
+const knMomentumPacks* knSweepMomentum_InSweeps(knSweepMomentum* momentum);
 // The beta with which a group, named as above, last went on; 0 for one without packs.
 double knSweepMomentum_Beta(const knSweepMomentum* momentum, int32_t group);

@@ -65,7 +65,7 @@ static void test_carries_its_load(void** state) {
 		worst = knMax(worst, knWorld_Measure(bridge.world).jointError);
 		deepest = i % 5 == 0 ? knMax(deepest, penetrationOf(&bridge)) : deepest;
 	}
-	assert_true(worst < 1e-6);
+	assert_true(worst < 5e-5); // large islands are closed to 1e-4 of an arm
 	assert_true(deepest < 0.01);
 	assert_near(checkOf(&checks, "outside"), 0.0, 0.0);
 	destroy(&bridge);

@@ -66,7 +66,7 @@ static void test_catches_a_box(void** state) {
 		worst = knMax(worst, knWorld_Measure(net.world).jointError);
 		deepest = i % 5 == 0 ? knMax(deepest, penetrationOf(&net)) : deepest;
 	}
-	assert_true(worst < 1e-6);
+	assert_true(worst < 5e-5); // large islands are closed to 1e-4 of an arm
 	assert_true(deepest < 0.02);
 	assert_near(checkOf(&checks, "outside"), 0.0, 0.0);
 	// it has come to hang: the corners carry the box and the net

@@ -13,7 +13,7 @@
 
 #define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
 #define NEARLY 1e-4         // of the shortest arm: large islands are content with that
-#define CORRECTION_ROUNDS 4 // at most
+#define CORRECTION_ROUNDS 8 // at most
 #define ARC_ENERGY 0.002    // of the kinetic energy
 #define REACH 14            // iterations of a round at most,
 #define SHORT_REACH 40      // and of small islands, which may be long loops with any ratio of masses
@@ -64,7 +64,7 @@ static double findWrong(knArticulationSolve* solve, int i, Round round, bool fre
 	knTwist wrong = wrongRate(solve, i, round);
 	double worst = 0.0;
 	for (int k = 0; k < block->all; ++k) {
-		double b = knDotT(block->rows[k], wrong);
+		double b = knJointBlock_Wrong(block, k, wrong);
 		if (k >= block->count) {
 			knVec3 spin = knSub(solve->u[entry->child].ang, solve->u[entry->parent].ang);
 			b = knDot(block->rows[k].ang, knMulAdd(spin, block->softness[k], entry->couple));
@@ -198,11 +198,6 @@ static double settleIsland(const knSettleIsland* island, Round round) {
 		knSolveJoint* entry = &solve->joints[island->entries[n]];
 		entry->byRates = true;
 		entry->curve = knScaleT(share, entry->curve);
-	}
-	for (int n = 0; n < island->count && solve->phase == KN_ARTICULATION_CORRECTION; ++n) {
-		if (solve->joints[island->entries[n]].boundCount > 0) {
-			knJointBounds_Pass(solve, island->entries[n], false);
-		}
 	}
 	return worst;
 }

@@ -85,7 +85,7 @@ static knStatus stepDefault(knVelocityStep* step) {
 	knStatus status = knVelocity_ApplyForces(step, step->h);
 	THEN(status, knVelocity_FindContacts(step, true));
 
-	// 2 dynamics(h): rows of the whole world, all masses true, from the impulses of the step before
+	// 2 what bounces, then dynamics(h): rows of the whole world, all masses true, from the impulses of the step before
 	THEN(status, knVelocity_BuildRows(step));
 	THEN(status, knVelocity_SolveGlobal(step));
 	THEN(status, knVelocity_Collect(step));

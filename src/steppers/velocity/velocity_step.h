@@ -67,6 +67,10 @@ typedef struct knVelocityStep {
 	knSweepSet global; // its stages are knGlobalStage
 	knDirectRows direct;
 
+	knVec3* bounces; // [pointCount] N s on B, of impacts; NULL: none. knVelocity_Bounce
+	knVec3*
+		landings; // [bodyCount] m, to be added to the places of what bounced; NULL: none. knVelocity_Bounce
+
 	// knVelocity_BuildLayers
 	knLayers layers;
 	knSweepSet layered;
@@ -86,7 +90,7 @@ typedef void knLayerFn(knVelocityStep* step, int layer);
 knStatus knVelocity_ApplyForces(knVelocityStep* step, double span);
 // Asks the collider; `predict`: also for what may touch during the step.
 knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict);
-// Joint rows, contact points, groups and the set of the global solve.
+// Joint rows, contact points, groups, bounces (default scheme) and the set of the global solve.
 knStatus knVelocity_BuildRows(knVelocityStep* step);
 // Projected Gauss-Seidel over all groups, all masses true.
 knStatus knVelocity_SolveGlobal(knVelocityStep* step);
@@ -95,6 +99,16 @@ knStatus knVelocity_FindAgain(knVelocityStep* step);
 // Impulses, reactions and memories are read off the points and rows.
 knStatus knVelocity_Collect(knVelocityStep* step);
 knStatus knVelocity_OutOfMemory(const knVelocityStep* step);
+
+// --- velocity_bounce.c -----------------------------------------------------------------------------------
+
+// Impacts of what bounces, one after the other along rows of bodies, before the global solve.
+// Rows that are solved directly have been factored. False: no memory.
+bool knVelocity_Bounce(knVelocityStep* step);
+// After bodies have moved: those that bounced off the ground are put where a bounce on its surface leads.
+void knVelocity_LandBounces(knVelocityStep* step);
+// Adds the impulses of the impacts to those of the contacts.
+void knVelocity_ReportBounces(knVelocityStep* step);
 
 // --- velocity_sleep.c ------------------------------------------------------------------------------------
 
