@@ -7,6 +7,8 @@
 
 #define PACK_GRAIN 64
 #define BLOCK_GRAIN 256
+#define GROWTH_MOST 1.2 // of |g|^2 from sweep to sweep; beyond it the direction starts anew
+#define BETA_MOST 0.95
 
 struct knSweepMomentum {
 	const knSweepSet* set;
@@ -19,6 +21,7 @@ struct knSweepMomentum {
 	int32_t* number; // [blocks of the caller] of the group whose lowest block that is, -1: none
 	int32_t* root;
 	double *square, *last, *beta;
+	double* mass;
 	int groupCount;
 
 	// blocks that move
@@ -34,15 +37,16 @@ static int32_t numberOf(knSweepMomentum* m, int32_t group) {
 	if (m->number[group] < 0) {
 		m->number[group] = m->groupCount;
 		m->root[m->groupCount] = group;
-		m->last[m->groupCount] = m->beta[m->groupCount] = 0.0;
+		m->last[m->groupCount] = m->beta[m->groupCount] = m->mass[m->groupCount] = 0.0;
 		m->groupCount += 1;
 	}
 	return m->number[group];
 }
 
-static void addBlock(knSweepMomentum* m, int32_t block, int32_t number, uint8_t* listed) {
+static void addBlock(knSweepMomentum* m, int32_t block, double invMass, int32_t number, uint8_t* listed) {
 	if (!listed[block]) {
 		listed[block] = 1;
+		m->mass[number] += 1.0 / invMass;
 		m->blocks[m->blockCount] = block;
 		m->blockGroup[m->blockCount] = number;
 		m->direction[m->blockCount] = knZeroTwist();
@@ -61,10 +65,10 @@ static void listPack(knSweepMomentum* m, int p, const int32_t* group, uint8_t* l
 		int32_t number = numberOf(m, group[a] >= 0 ? group[a] : group[b]);
 		m->packs.groupOf[p][lane] = number;
 		if ((pack->freeA >> lane & 1u) != 0) {
-			addBlock(m, a, number, listed);
+			addBlock(m, a, pack->imA[lane], number, listed);
 		}
 		if ((pack->freeB >> lane & 1u) != 0) {
-			addBlock(m, b, number, listed);
+			addBlock(m, b, pack->imB[lane], number, listed);
 		}
 	}
 }
@@ -124,6 +128,7 @@ knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, in
 		.square = KN_SCRATCH(arena, double, most),
 		.last = KN_SCRATCH(arena, double, most),
 		.beta = KN_SCRATCH(arena, double, most),
+		.mass = KN_SCRATCH(arena, double, most),
 		.blocks = KN_SCRATCH(arena, int32_t, most),
 		.blockGroup = KN_SCRATCH(arena, int32_t, most),
 		.before = KN_SCRATCH(arena, knTwist, most),
@@ -220,14 +225,21 @@ static void sumSquares(knSweepMomentum* m) {
 	}
 }
 
-static void findBetas(knSweepMomentum* m) {
+double knSweepMomentum_Look(knSweepMomentum* m, const knTasks* tasks) {
+	Task task = { .momentum = m, .kernel = knSweepKernel_Best() };
+	if (!m->inSweeps) {
+		knTasks_For(tasks, m->packCount, PACK_GRAIN, squareRange, &task);
+	}
 	sumSquares(m);
+	double largest = 0.0;
 	for (int g = 0; g < m->groupCount; ++g) {
 		bool excluded = m->excluded != NULL && m->excluded[m->root[g]] != 0;
-		bool goesOn = m->last[g] > 0.0 && m->square[g] <= m->last[g] && !excluded;
-		m->beta[g] = goesOn ? m->square[g] / m->last[g] : 0.0;
+		bool goesOn = m->last[g] > 0.0 && m->square[g] <= GROWTH_MOST * m->last[g] && !excluded;
+		m->beta[g] = goesOn ? knMin(m->square[g] / m->last[g], BETA_MOST) : 0.0;
 		m->last[g] = m->square[g];
+		largest = excluded ? largest : knMax(largest, m->square[g] / m->mass[g]);
 	}
+	return largest;
 }
 
 static void goOnPackRange(int begin, int end, int worker, void* argument) {
@@ -260,13 +272,14 @@ static void goOnBlockRange(int begin, int end, int worker, void* argument) {
 void knSweepMomentum_GoOn(knSweepMomentum* m, const knTasks* tasks, knTwist* u) {
 	Task task = { .momentum = m, .kernel = knSweepKernel_Best(), .u = u };
 	if (!m->inSweeps) {
-		knTasks_For(tasks, m->packCount, PACK_GRAIN, squareRange, &task);
-	}
-	findBetas(m);
-	if (!m->inSweeps) {
 		knTasks_For(tasks, m->packCount, PACK_GRAIN, goOnPackRange, &task);
 	}
 	knTasks_For(tasks, m->blockCount, BLOCK_GRAIN, goOnBlockRange, &task);
+}
+
+double knSweepMomentum_Change(const knSweepMomentum* m, int32_t group) {
+	int32_t number = m->number[group];
+	return number >= 0 ? m->last[number] / m->mass[number] : (double)INFINITY;
 }
 
 const knMomentumPacks* knSweepMomentum_InSweeps(knSweepMomentum* m) {
