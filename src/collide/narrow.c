@@ -99,15 +99,14 @@ static void setMotions(const knCollider* c, knPairInput* in, int shapeA, int sha
 	in->apart = in->wayCount > 0 && !waysMeet(c, in, shapeA, shapeB, spin);
 }
 
-static knPairInput makeInput(const knCollider* c, const knMovedFrame* moved, knPairKey key) {
+static void setInput(const knCollider* c, const knMovedFrame* moved, knPairKey key, knPairInput* in) {
 	int a = knPairKey_A(key), b = knPairKey_B(key);
 	const knCollideShape *shapeA = &c->shapes[a], *shapeB = &c->shapes[b];
-	knPairInput in = knPairInput_Make(shapeA->geom, worldOf(c, moved, a), shapeB->geom, worldOf(c, moved, b),
-									  c->margins[shapeA->frame] + c->margins[shapeB->frame]);
+	knPairInput_Set(in, shapeA->geom, worldOf(c, moved, a), shapeB->geom, worldOf(c, moved, b),
+					c->margins[shapeA->frame] + c->margins[shapeB->frame]);
 	if (c->looksAhead && (c->meshes[a] || c->meshes[b])) {
-		setMotions(c, &in, a, b);
+		setMotions(c, in, a, b);
 	}
-	return in;
 }
 
 static bool hasParts(const knCollider* c, knPairKey key) {
@@ -184,7 +183,8 @@ static knStatus listItems(knCollider* c, const knMovedFrame* moved) {
 			status = addItem(c, (knNarrowItem){ k, 0, 0, 0 });
 			continue;
 		}
-		knPairInput in = makeInput(c, moved, key);
+		knPairInput in;
+		setInput(c, moved, key, &in);
 		knPartWalk walk = knPartWalk_Start(&in);
 		while (status == KN_OK && knPartWalk_Next(&walk)) {
 			status = addItem(c, (knNarrowItem){ k, walk.childA, walk.childB, 0 });
@@ -230,7 +230,8 @@ static void testItems(int begin, int end, int worker, void* argument) {
 		if (item->childA == KN_REUSED) {
 			continue;
 		}
-		knPairInput in = makeInput(c, job->moved, c->candidates.items[item->candidate]);
+		knPairInput in;
+		setInput(c, job->moved, c->candidates.items[item->candidate], &in);
 		knContactPoint* points = &c->slots.items[item->slot];
 		int count = in.apart ? 0 : knPair_Parts(&in, item->childA, item->childB, points);
 		c->slotCounts.items[slot] = (uint8_t)count;
