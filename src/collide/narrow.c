@@ -121,15 +121,14 @@ static void setMotions(const knCollider* c, knPairInput* in, int shapeA, int sha
 	in->near = knMin(in->margin, in->near);
 }
 
-static knPairInput makeInput(const knCollider* c, const knMovedFrame* moved, knPairKey key) {
+static void setInput(const knCollider* c, const knMovedFrame* moved, knPairKey key, knPairInput* in) {
 	int a = knPairKey_A(key), b = knPairKey_B(key);
 	const knCollideShape *shapeA = &c->shapes[a], *shapeB = &c->shapes[b];
-	knPairInput in = knPairInput_Make(shapeA->geom, worldOf(c, moved, a), shapeB->geom, worldOf(c, moved, b),
-									  c->margins[shapeA->frame] + c->margins[shapeB->frame]);
+	knPairInput_Set(in, shapeA->geom, worldOf(c, moved, a), shapeB->geom, worldOf(c, moved, b),
+					c->margins[shapeA->frame] + c->margins[shapeB->frame]);
 	if (c->looksAhead && (c->meshes[a] || c->meshes[b])) {
-		setMotions(c, &in, a, b);
+		setMotions(c, in, a, b);
 	}
-	return in;
 }
 
 static bool hasParts(const knCollider* c, knPairKey key) {
@@ -153,7 +152,8 @@ static uint64_t questionOf(const knCollider* c, const knMovedFrame* moved, knPai
 	if (!c->looksAhead || !(c->meshes[a] || c->meshes[b])) {
 		return mix(0, c->margins[c->frameOf[a]] + c->margins[c->frameOf[b]]);
 	}
-	knPairInput in = makeInput(c, moved, key);
+	knPairInput in;
+	setInput(c, moved, key, &in);
 	uint64_t digits = mix(mix(1 + (uint64_t)in.apart, in.margin), in.near);
 	for (int i = 0; i < in.wayCount; ++i) {
 		digits = mix3(digits, in.ways[i]);
@@ -241,7 +241,8 @@ static knStatus listItems(knCollider* c, const knMovedFrame* moved) {
 			status = addItem(c, (knNarrowItem){ k, 0, 0, 0 });
 			continue;
 		}
-		knPairInput in = makeInput(c, moved, key);
+		knPairInput in;
+		setInput(c, moved, key, &in);
 		knPartWalk walk = knPartWalk_Start(&in);
 		while (status == KN_OK && knPartWalk_Next(&walk)) {
 			status = addItem(c, (knNarrowItem){ k, walk.childA, walk.childB, 0 });
@@ -287,7 +288,8 @@ static void testItems(int begin, int end, int worker, void* argument) {
 		if (item->childA == KN_REUSED) {
 			continue;
 		}
-		knPairInput in = makeInput(c, job->moved, c->candidates.items[item->candidate]);
+		knPairInput in;
+		setInput(c, job->moved, c->candidates.items[item->candidate], &in);
 		knContactPoint* points = &c->slots.items[item->slot];
 		int count = in.apart ? 0 : knPair_Parts(&in, item->childA, item->childB, points);
 		c->slotCounts.items[slot] = (uint8_t)count;

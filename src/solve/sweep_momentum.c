@@ -1,5 +1,5 @@
 // Nonlinear conjugate gradients over sweeps. Packs and blocks are taken in parallel; the sums over a group are made
-// by one thread, in the order of packs, so results know nothing of threads.
+// by one thread, in the order of chunks, so results know nothing of threads.
 
 #include "solve/sweep_momentum.h"
 
@@ -22,6 +22,8 @@ struct knSweepMomentum {
 	int32_t* root;
 	double *square, *last, *beta;
 	double* mass;
+	int32_t* lanes;      // of packs, 4 pack + lane, by groups and in the order of their chunks
+	int32_t* groupFirst; // [groupCount + 1] into it
 	int groupCount;
 
 	// blocks that move
@@ -82,6 +84,42 @@ static void sortBlocks(knSweepMomentum* m, int blockCount, const int32_t* group,
 			m->blockGroup[count++] = m->number[group[b]];
 		}
 	}
+}
+
+// Lists the lanes of each group in the order of their chunks.
+static bool sortLanes(knSweepMomentum* m, knArena* arena) {
+	int last = -1, count = KN_LANES * m->packCount;
+	for (int i = 0; i < count; ++i) {
+		int32_t chunk = m->set->packs[m->packs.firstPack + i / KN_LANES].chunk[i % KN_LANES];
+		last = chunk > last ? chunk : last;
+	}
+	int32_t* laneOf = KN_SCRATCH(arena, int32_t, last + 1);
+	m->lanes = KN_SCRATCH(arena, int32_t, count);
+	m->groupFirst = KN_SCRATCH_ZERO(arena, int32_t, m->groupCount + 2);
+	if (arena->failed) {
+		return false;
+	}
+	for (int c = 0; c <= last; ++c) {
+		laneOf[c] = -1;
+	}
+	for (int i = 0; i < count; ++i) {
+		int32_t group = m->packs.groupOf[i / KN_LANES][i % KN_LANES];
+		if (group >= 0) {
+			laneOf[m->set->packs[m->packs.firstPack + i / KN_LANES].chunk[i % KN_LANES]] = i;
+			m->groupFirst[group + 2] += 1;
+		}
+	}
+	for (int g = 2; g < m->groupCount + 2; ++g) {
+		m->groupFirst[g] += m->groupFirst[g - 1];
+	}
+	// groupFirst[g + 1] runs from the begin to the end of group g
+	for (int c = 0; c <= last; ++c) {
+		if (laneOf[c] >= 0) {
+			int32_t group = m->packs.groupOf[laneOf[c] / KN_LANES][laneOf[c] % KN_LANES];
+			m->lanes[m->groupFirst[group + 1]++] = laneOf[c];
+		}
+	}
+	return true;
 }
 
 // Packs and points of stages follow each other.
@@ -145,7 +183,7 @@ knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, in
 		listPack(m, p, group, listed);
 	}
 	sortBlocks(m, blockCount, group, listed);
-	return m;
+	return sortLanes(m, arena) ? m : NULL;
 }
 
 // --- sweeps ----------------------------------------------------------------------------------------------
@@ -203,25 +241,18 @@ static void squareRange(int begin, int end, int worker, void* argument) {
 	task->kernel->square(m->set, first + begin, first + end, &m->packs);
 }
 
-// One group, which is common, needs no look at who is who: empty lanes are zero.
+// By groups and, in each, in the order of chunks, which knows nothing of other groups and of how lanes were packed. Four
+// sums at a time do not wait for each other.
 static void sumSquares(knSweepMomentum* m) {
-	double sum[KN_LANES] = { 0.0 };
+	const double* squares = &m->packs.square[0][0];
 	for (int g = 0; g < m->groupCount; ++g) {
-		m->square[g] = 0.0;
-	}
-	for (int p = 0; p < m->packCount && m->groupCount == 1; ++p) {
-		for (int lane = 0; lane < KN_LANES; ++lane) {
-			sum[lane] += m->packs.square[p][lane];
+		const int32_t* lanes = &m->lanes[m->groupFirst[g]];
+		int count = m->groupFirst[g + 1] - m->groupFirst[g];
+		double sum[4] = { 0.0 };
+		for (int i = 0; i < count; ++i) {
+			sum[i & 3] += squares[lanes[i]];
 		}
-	}
-	if (m->groupCount == 1) {
-		m->square[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-		return;
-	}
-	for (int p = 0; p < m->packCount; ++p) {
-		for (int lane = 0; lane < KN_LANES && m->packs.groupOf[p][lane] >= 0; ++lane) {
-			m->square[m->packs.groupOf[p][lane]] += m->packs.square[p][lane];
-		}
+		m->square[g] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 	}
 }
 
