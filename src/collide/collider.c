@@ -12,6 +12,8 @@
 	X(shapes, c->shapeCount)                                                                                 \
 	X(frameOf, c->shapeCount)                                                                                \
 	X(kinds, c->shapeCount)                                                                                  \
+	X(spins, c->shapeCount)                                                                                  \
+	X(bounds, c->shapeCount)                                                                                 \
 	X(radii, c->shapeCount)                                                                                  \
 	X(meshes, c->shapeCount)                                                                                 \
 	X(unfiltered, c->shapeCount)                                                                             \
@@ -134,11 +136,6 @@ static bool hasMesh(const knGeom* geom) {
 	return geom->mesh != NULL;
 }
 
-static double radiusOf(const knCollideShape* shape) {
-	knAabb box = knGeom_Aabb(shape->geom, shape->local);
-	return knLength(knMax3(knAbs3(box.lower), knAbs3(box.upper)));
-}
-
 static void placeShapes(knCollider* c, const knColliderDef* def) {
 	int counts[KN_TREE_COUNT] = { 0 }, planes = 0;
 	for (int f = 0; f < c->frameCount; ++f) {
@@ -151,7 +148,11 @@ static void placeShapes(knCollider* c, const knColliderDef* def) {
 		c->kinds[i] = (uint8_t)c->shapes[i].geom->kind;
 		c->unfiltered[i] = isDefault(c->shapes[i].filter);
 		c->meshes[i] = hasMesh(c->shapes[i].geom);
-		c->radii[i] = isInfinite(c->shapes[i].geom) ? 0.0 : radiusOf(&c->shapes[i]);
+		c->anyMesh = c->anyMesh || c->meshes[i];
+		if (!isInfinite(c->shapes[i].geom)) {
+			c->bounds[i] = knGeom_Aabb(c->shapes[i].geom, c->shapes[i].local);
+			c->radii[i] = knLength(knMax3(knAbs3(c->bounds[i].lower), knAbs3(c->bounds[i].upper)));
+		}
 		c->firstShape[c->shapes[i].frame + 1] += 1;
 		if (isInfinite(c->shapes[i].geom)) {
 			c->items[i] = -1;

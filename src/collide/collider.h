@@ -54,6 +54,8 @@ struct knCollider {
 	uint8_t* kinds; // [shapeCount] memory: pairs ask for them in any order
 	uint8_t* unfiltered; // [shapeCount]
 	uint8_t* meshes;     // [shapeCount] is one or has one as a part
+	bool anyMesh;
+	knAabb* bounds;      // [shapeCount] in the frame's axes; not of planes
 	double* radii;       // [shapeCount] about the frame's origin; not of planes
 	int* firstShape;     // [frameCount + 1] into shapesOfFrame
 	int* shapesOfFrame;  // [shapeCount]
@@ -70,6 +72,7 @@ struct knCollider {
 	int changedCount;
 	uint8_t* active; // [shapeCount]
 	knFrame* worlds; // [shapeCount]
+	double* spins;   // [shapeCount] how far the frame's turn moves its points at most
 	knAabb* boxes;   // [shapeCount] exact bounds and the frame's margin; empty if inactive
 	knAabb* fat;     // [shapeCount] contains boxes
 	uint8_t* left;   // [shapeCount] got a new fat box in this call

@@ -28,10 +28,10 @@ static knFrame worldOf(const knCollider* c, const knMovedFrame* moved, int shape
 }
 
 // How far points of B, as seen from A, stray from straight ways: an eighth of the change of their velocity.
-static double strayOf(const knPairInput* in, double radiusA, double radiusB, double longest) {
+static double strayOf(const knPairInput* in, double spinA, double spinB, double longest, double radii) {
 	double turnA = knLength(in->turns[0]), turnB = knLength(in->turns[1]);
-	double bend = turnA * turnA * radiusA + turnB * turnB * radiusB + 2.0 * (turnA + turnB) * longest;
-	return knMin(0.125 * bend, STRAY_LIMIT * (radiusA + radiusB));
+	double bend = turnA * spinA + turnB * spinB + 2.0 * (turnA + turnB) * longest;
+	return knMin(0.125 * bend, STRAY_LIMIT * radii);
 }
 
 // Whether a box that moves along a way meets another.
@@ -70,8 +70,8 @@ static bool waysMeet(const knCollider* c, const knPairInput* in, int shapeA, int
 static void setMotions(const knCollider* c, knPairInput* in, int shapeA, int shapeB) {
 	int frameA = c->frameOf[shapeA], frameB = c->frameOf[shapeB];
 	const knFrameMotion *a = &c->motions[frameA], *b = &c->motions[frameB];
-	double radiusA = c->radii[shapeA], radiusB = c->radii[shapeB], longest = 0.0;
-	double around = a->around + b->around, spin = knLength(a->turn) * radiusA + knLength(b->turn) * radiusB;
+	double spinA = c->spins[shapeA], spinB = c->spins[shapeB], spin = spinA + spinB, longest = 0.0;
+	double around = a->around + b->around, radii = c->radii[shapeA] + c->radii[shapeB];
 	for (int k = 0; k < KN_PAIR_WAYS; ++k) {
 		knVec3 way = knSub(b->ways[k / 2], a->ways[k % 2]);
 		longest = knMax(longest, spin + knLength(way));
@@ -90,7 +90,7 @@ static void setMotions(const knCollider* c, knPairInput* in, int shapeA, int sha
 		in->turns[1] = b->turn;
 		in->centers[0] = c->frames[frameA].p;
 		in->centers[1] = c->frames[frameB].p;
-		in->near = around * (1.0 + SAME_WAY) + strayOf(in, radiusA, radiusB, longest);
+		in->near = around * (1.0 + SAME_WAY) + strayOf(in, spinA, spinB, longest, radii);
 	} else {
 		in->wayCount = 0;
 	}

@@ -145,6 +145,20 @@ static bool isLoose(knAabb present, knAabb fresh, knAabb box) {
 	return false;
 }
 
+// The farthest that a turn moves a point of the shape: a corner of its bounds. No turn moves one by more than two radii.
+static double spinOf(const knCollider* c, int shape) {
+	int frame = c->shapes[shape].frame;
+	knVec3 turn = knInvRotate(c->frames[frame].q, c->motions[frame].turn);
+	const knAabb* box = &c->bounds[shape];
+	double farthest = 0.0;
+	for (int k = 0; k < 8; ++k) {
+		knVec3 corner = knV3(k & 1 ? box->upper.x : box->lower.x, k & 2 ? box->upper.y : box->lower.y,
+							 k & 4 ? box->upper.z : box->lower.z);
+		farthest = knMax(farthest, knLengthSquared(knCross(turn, corner)));
+	}
+	return knMin(sqrt(farthest), 2.0 * c->radii[shape]);
+}
+
 static void placeShape(knCollider* c, const knCollideInput* input, int shape) {
 	const knCollideShape* s = &c->shapes[shape];
 	bool active = isActive(input, shape);
@@ -154,6 +168,7 @@ static void placeShape(knCollider* c, const knCollideInput* input, int shape) {
 	if (c->items[shape] < 0) {
 		return; // a plane has no box
 	}
+	c->spins[shape] = c->looksAhead && c->anyMesh ? spinOf(c, shape) : 0.0;
 	if (!active) {
 		c->boxes[shape] = c->fat[shape] = knAabb_Empty();
 		c->left[shape] = 1;

@@ -11,14 +11,14 @@
 #include "dynamics/collision_input.h"
 
 #define REACH_LIMIT 100.0 // m; what goes further in a step, or is not even finite, is past predicting
-#define UNSEEN_SHARE                                                                                         \
-	0.25 // of the thinner body's half width: a blow that moves it less is early enough in the next step
-#define LARGER 1.01 // a blow counts anew
-#define PASSES 2    // bodies in a row that stop each other in one step
+#define MOST_TURN 2.0     // radii: no turn moves a point by more
+#define UNSEEN_SHARE 0.5  // of the half width: a blow that moves a body less is early enough in the next step
+#define LARGER 1.01       // a blow counts anew
+#define PASSES 2          // bodies in a row that stop each other in one step
 
 static double travel(const knModel* model, const knBlocks* blocks, int body, knVec3 drift, knTwist u) {
-	double reach =
-		knDistance(knScale(blocks->h, u.lin), drift) + blocks->h * knLength(u.ang) * model->radius[body];
+	double turn = knMin(blocks->h * knLength(u.ang), MOST_TURN);
+	double reach = knDistance(knScale(blocks->h, u.lin), drift) + turn * model->radius[body];
 	return reach < REACH_LIMIT ? reach : REACH_LIMIT;
 }
 
@@ -103,7 +103,7 @@ static bool strike(const Blows* blows, int body, const knFrameMotion* by) {
 	knVec3 drift = blows->reach->drift;
 	double margin = motion->around +
 					knMax(knDistance(motion->ways[0], drift), knDistance(motion->ways[1], drift)) +
-					knLength(motion->turn) * blows->model->radius[body];
+					knMin(knLength(motion->turn), MOST_TURN) * blows->model->radius[body];
 	blows->reach->margins[body] = knMax(blows->reach->margins[body], margin);
 	return changed;
 }
@@ -123,21 +123,12 @@ static bool widen(const Blows* blows, const knContactSet* set) {
 	return any;
 }
 
-static bool hasMeshes(const knCollider* collider) {
-	for (int i = 0; i < collider->shapeCount; ++i) {
-		if (collider->meshes[i]) {
-			return true;
-		}
-	}
-	return false;
-}
-
 knStatus knReach_Collide(knReach* reach, const knModel* model, knCollider* collider, knCollideInput* input,
 						 knContactSet* set, knArena* arena, knError* error) {
 	input->margins = reach->margins;
 	input->motions = reach->motions;
 	knStatus status = knCollide(collider, input, set, error);
-	if (status != KN_OK || !hasMeshes(collider)) {
+	if (status != KN_OK || !collider->anyMesh) {
 		return status;
 	}
 	Blows blows = { model, collider, reach, KN_SCRATCH_ZERO(arena, double, model->bodyCount) };

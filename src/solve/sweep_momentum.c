@@ -12,7 +12,7 @@ struct knSweepMomentum {
 	const knSweepSet* set;
 	knMomentumPacks packs;
 	int packCount;
-	int32_t (*groupOf)[KN_LANES]; // [packCount] -1: an empty lane
+	bool inSweeps; // packs go on in the course of sweeps
 	const uint8_t* excluded;
 
 	// groups with packs, by number
@@ -53,18 +53,29 @@ static void addBlock(knSweepMomentum* m, int32_t block, int32_t number, uint8_t*
 static void listPack(knSweepMomentum* m, int p, const int32_t* group, uint8_t* listed) {
 	const knPack* pack = &m->set->packs[m->packs.firstPack + p];
 	for (int lane = 0; lane < KN_LANES; ++lane) {
-		m->groupOf[p][lane] = -1;
+		m->packs.groupOf[p][lane] = -1;
 		if (pack->chunk[lane] < 0) {
 			continue;
 		}
 		int32_t a = pack->a[lane], b = pack->b[lane];
 		int32_t number = numberOf(m, group[a] >= 0 ? group[a] : group[b]);
-		m->groupOf[p][lane] = number;
+		m->packs.groupOf[p][lane] = number;
 		if ((pack->freeA >> lane & 1u) != 0) {
 			addBlock(m, a, number, listed);
 		}
 		if ((pack->freeB >> lane & 1u) != 0) {
 			addBlock(m, b, number, listed);
+		}
+	}
+}
+
+// Blocks in their own order: a thread that takes the same part of every loop meets the same blocks as in its packs.
+static void sortBlocks(knSweepMomentum* m, int blockCount, const int32_t* group, const uint8_t* listed) {
+	int count = 0;
+	for (int b = 0; b < blockCount; ++b) {
+		if (listed[b]) {
+			m->blocks[count] = b;
+			m->blockGroup[count++] = m->number[group[b]];
 		}
 	}
 }
@@ -104,9 +115,9 @@ knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, in
 				   .points = KN_SCRATCH_ZERO(arena, knPackMomentum, points),
 				   .rolling = set->rolling != NULL ? KN_SCRATCH_ZERO(arena, knPackMomentum, points) : NULL,
 				   .square = (double(*)[KN_LANES])KN_SCRATCH(arena, double, KN_LANES* packs),
-				   .beta = (double(*)[KN_LANES])KN_SCRATCH(arena, double, KN_LANES* packs) },
+				   .beta = (double(*)[KN_LANES])KN_SCRATCH(arena, double, KN_LANES* packs),
+				   .groupOf = (int32_t(*)[KN_LANES])KN_SCRATCH(arena, int32_t, KN_LANES * packs) },
 		.packCount = packs,
-		.groupOf = (int32_t(*)[KN_LANES])KN_SCRATCH(arena, int32_t, KN_LANES * packs),
 		.excluded = excluded,
 		.number = KN_SCRATCH(arena, int32_t, blockCount),
 		.root = KN_SCRATCH(arena, int32_t, most),
@@ -121,12 +132,14 @@ knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, in
 	if (arena->failed) {
 		return NULL;
 	}
+	m->packs.groupBeta = m->beta;
 	for (int b = 0; b < blockCount; ++b) {
 		m->number[b] = -1;
 	}
 	for (int p = 0; p < packs; ++p) {
 		listPack(m, p, group, listed);
 	}
+	sortBlocks(m, blockCount, group, listed);
 	return m;
 }
 
@@ -185,15 +198,30 @@ static void squareRange(int begin, int end, int worker, void* argument) {
 	task->kernel->square(m->set, first + begin, first + end, &m->packs);
 }
 
-static void findBetas(knSweepMomentum* m) {
+// One group, which is common, needs no look at who is who: empty lanes are zero.
+static void sumSquares(knSweepMomentum* m) {
+	double sum[KN_LANES] = { 0.0 };
 	for (int g = 0; g < m->groupCount; ++g) {
 		m->square[g] = 0.0;
 	}
-	for (int p = 0; p < m->packCount; ++p) {
-		for (int lane = 0; lane < KN_LANES && m->groupOf[p][lane] >= 0; ++lane) {
-			m->square[m->groupOf[p][lane]] += m->packs.square[p][lane];
+	for (int p = 0; p < m->packCount && m->groupCount == 1; ++p) {
+		for (int lane = 0; lane < KN_LANES; ++lane) {
+			sum[lane] += m->packs.square[p][lane];
 		}
 	}
+	if (m->groupCount == 1) {
+		m->square[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+		return;
+	}
+	for (int p = 0; p < m->packCount; ++p) {
+		for (int lane = 0; lane < KN_LANES && m->packs.groupOf[p][lane] >= 0; ++lane) {
+			m->square[m->packs.groupOf[p][lane]] += m->packs.square[p][lane];
+		}
+	}
+}
+
+static void findBetas(knSweepMomentum* m) {
+	sumSquares(m);
 	for (int g = 0; g < m->groupCount; ++g) {
 		bool excluded = m->excluded != NULL && m->excluded[m->root[g]] != 0;
 		bool goesOn = m->last[g] > 0.0 && m->square[g] <= m->last[g] && !excluded;
@@ -209,7 +237,7 @@ static void goOnPackRange(int begin, int end, int worker, void* argument) {
 	int first = m->packs.firstPack;
 	for (int p = begin; p < end; ++p) {
 		for (int lane = 0; lane < KN_LANES; ++lane) {
-			int32_t group = m->groupOf[p][lane];
+			int32_t group = m->packs.groupOf[p][lane];
 			m->packs.beta[p][lane] = group >= 0 ? m->beta[group] : 0.0;
 		}
 	}
@@ -231,10 +259,19 @@ static void goOnBlockRange(int begin, int end, int worker, void* argument) {
 
 void knSweepMomentum_GoOn(knSweepMomentum* m, const knTasks* tasks, knTwist* u) {
 	Task task = { .momentum = m, .kernel = knSweepKernel_Best(), .u = u };
-	knTasks_For(tasks, m->packCount, PACK_GRAIN, squareRange, &task);
+	if (!m->inSweeps) {
+		knTasks_For(tasks, m->packCount, PACK_GRAIN, squareRange, &task);
+	}
 	findBetas(m);
-	knTasks_For(tasks, m->packCount, PACK_GRAIN, goOnPackRange, &task);
+	if (!m->inSweeps) {
+		knTasks_For(tasks, m->packCount, PACK_GRAIN, goOnPackRange, &task);
+	}
 	knTasks_For(tasks, m->blockCount, BLOCK_GRAIN, goOnBlockRange, &task);
+}
+
+const knMomentumPacks* knSweepMomentum_InSweeps(knSweepMomentum* m) {
+	m->inSweeps = true;
+	return &m->packs;
 }
 
 double knSweepMomentum_Beta(const knSweepMomentum* m, int32_t group) {

@@ -21,5 +21,7 @@ knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, in
 void knSweepMomentum_Start(knSweepMomentum* momentum, const knTasks* tasks, const knTwist* u);
 // After a sweep, if another follows.
 void knSweepMomentum_GoOn(knSweepMomentum* momentum, const knTasks* tasks, knTwist* u);
+// Packs shall go on in the course of the sweeps, by knSweepKernel.velocitiesGoingOn with what this returns.
+const knMomentumPacks* knSweepMomentum_InSweeps(knSweepMomentum* momentum);
 // The beta with which a group, named as above, last went on; 0 for one without packs.
 double knSweepMomentum_Beta(const knSweepMomentum* momentum, int32_t group);
