@@ -162,6 +162,17 @@ void knContactProblem_Matrix(const knContactProblem* problem, double* A) {
 	}
 }
 
+void knContactProblem_Right(const knContactProblem* problem, double* b) {
+	for (int i = 0; i < knContactProblem_Rows(problem); ++i) {
+		Row row = rowOf(problem, i);
+		b[i] = 0.0;
+		for (int k = 0; k < 2; ++k) {
+			const knTwist* u = &problem->u[row.block[k]];
+			b[i] += knDot(row.J[k].ang, u->ang) + knDot(row.J[k].lin, u->lin);
+		}
+	}
+}
+
 // Column by column: (L + D) t = -U e, by forward substitution.
 void knContactProblem_GaussSeidel(const double* A, int n, double* T) {
 	for (int column = 0; column < n; ++column) {

@@ -26,5 +26,7 @@ void knContactProblem_Close(knContactProblem* problem);
 int knContactProblem_Rows(const knContactProblem* problem);
 // A, row-major, n x n with n the number of rows.
 void knContactProblem_Matrix(const knContactProblem* problem, double* A);
+// b = J u, n numbers.
+void knContactProblem_Right(const knContactProblem* problem, double* b);
 // -(L + D)^-1 U: what Gauss-Seidel multiplies the error by. Rows without diagonal give zeros.
 void knContactProblem_GaussSeidel(const double* A, int n, double* T);

@@ -10,12 +10,13 @@
 #define HEIGHT 440.0
 #define LEFT 76.0
 #define RIGHT 24.0
+#define LEGEND_WIDTH 150.0 // beside the plot, where it hides nothing
 #define TOP 44.0
 #define BOTTOM 56.0
 #define LEGEND_ROW 18.0
 
-static const uint32_t palette[] = { 0x2f6db3, 0xc0443c, 0x2e8b7c, 0x8a5a9e,
-									0xd08a1e, 0x4d5660, 0x7fa832, 0xb0567e };
+static const uint32_t palette[] = { 0x2f6db3, 0xc0443c, 0x2e8b7c, 0x8a5a9e, 0xd08a1e,
+									0x4d5660, 0x7fa832, 0xb0567e, 0x39a6c9, 0x8c6d46 };
 
 typedef struct Axis {
 	double low, high; // as drawn: logarithms on a logarithmic axis
@@ -26,6 +27,7 @@ typedef struct Axis {
 typedef struct Page {
 	FILE* out;
 	const knPlot* plot;
+	double right; // of the frame
 	Axis x, y;
 } Page;
 
@@ -76,9 +78,18 @@ static void widen(Axis* axis) {
 	}
 }
 
+static bool hasLegend(const knPlot* plot) {
+	bool named = false;
+	for (int s = 0; s < plot->seriesCount; ++s) {
+		named = named || plot->series[s].name != NULL;
+	}
+	return named;
+}
+
 static void makeAxes(Page* page) {
 	const knPlot* plot = page->plot;
-	page->x = (Axis){ 0.0, 1.0, plot->logX, LEFT, WIDTH - RIGHT };
+	page->right = WIDTH - RIGHT - (hasLegend(plot) ? LEGEND_WIDTH : 0.0);
+	page->x = (Axis){ 0.0, 1.0, plot->logX, LEFT, page->right };
 	page->y = (Axis){ 0.0, 1.0, plot->logY, HEIGHT - BOTTOM, TOP };
 	bool first = true;
 	for (int s = 0; s < plot->seriesCount; ++s) {
@@ -94,7 +105,7 @@ static void makeAxes(Page* page) {
 	widen(&page->x);
 	widen(&page->y);
 	if (plot->equal) {
-		double wide = (page->x.high - page->x.low) / (WIDTH - RIGHT - LEFT);
+		double wide = (page->x.high - page->x.low) / (page->right - LEFT);
 		double tall = (page->y.high - page->y.low) / (HEIGHT - BOTTOM - TOP);
 		Axis* axis = wide > tall ? &page->y : &page->x;
 		double grow = wide > tall ? wide / tall : tall / wide, middle = 0.5 * (axis->low + axis->high);
@@ -152,7 +163,7 @@ static void drawTicks(Page* page, bool horizontal) {
 			writeText(page, place, HEIGHT - BOTTOM + 18.0, "text-anchor=\"middle\"", text);
 		} else {
 			fprintf(page->out, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
-					LEFT, place, WIDTH - RIGHT, place);
+					LEFT, place, page->right, place);
 			writeText(page, LEFT - 8.0, place + 4.0, "text-anchor=\"end\"", text);
 		}
 	}
@@ -163,10 +174,9 @@ static void drawFrame(Page* page) {
 	drawTicks(page, true);
 	drawTicks(page, false);
 	fprintf(page->out, "<rect class=\"frame\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", LEFT,
-			TOP, WIDTH - RIGHT - LEFT, HEIGHT - BOTTOM - TOP);
-	writeText(page, 0.5 * (LEFT + WIDTH - RIGHT), 26.0, "text-anchor=\"middle\" class=\"title\"",
-			  plot->title);
-	writeText(page, 0.5 * (LEFT + WIDTH - RIGHT), HEIGHT - 14.0, "text-anchor=\"middle\"", plot->xLabel);
+			TOP, page->right - LEFT, HEIGHT - BOTTOM - TOP);
+	writeText(page, 0.5 * (LEFT + page->right), 26.0, "text-anchor=\"middle\" class=\"title\"", plot->title);
+	writeText(page, 0.5 * (LEFT + page->right), HEIGHT - 14.0, "text-anchor=\"middle\"", plot->xLabel);
 	char turn[96];
 	double middle = 0.5 * (TOP + HEIGHT - BOTTOM);
 	snprintf(turn, sizeof(turn), "text-anchor=\"middle\" transform=\"rotate(-90 18 %.1f)\"", middle);
@@ -218,8 +228,8 @@ static void drawLegend(Page* page) {
 			continue;
 		}
 		fprintf(page->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"14\" height=\"4\" fill=\"#%06x\"/>\n",
-				WIDTH - RIGHT - 168.0, y - 6.0, colorOf(page->plot, s));
-		writeText(page, WIDTH - RIGHT - 148.0, y, "class=\"legend\"", page->plot->series[s].name);
+				page->right + 14.0, y - 6.0, colorOf(page->plot, s));
+		writeText(page, page->right + 34.0, y, "", page->plot->series[s].name);
 		y += LEGEND_ROW;
 	}
 }
@@ -229,9 +239,8 @@ static void drawPage(Page* page) {
 			"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" font-family=\"sans-serif\" "
 			"font-size=\"12\" "
 			"fill=\"#333\">\n<style>.grid{stroke:#e6e6e6}.frame{fill:none;stroke:#999}"
-			".line{fill:none;stroke-width:1.6;stroke-linejoin:round}.title{font-size:15px}.legend{paint-"
-			"order:stroke;"
-			"stroke:#fff;stroke-width:4px}</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+			".line{fill:none;stroke-width:1.6;stroke-linejoin:round}.title{font-size:15px}</style>\n<rect "
+			"width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
 			WIDTH, HEIGHT);
 	makeAxes(page);
 	drawFrame(page);

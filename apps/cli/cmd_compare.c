@@ -1,6 +1,7 @@
 // knuckle compare: the same scene under several steppers, side by side. A column for each; of the rows `jitter` is the largest
 // horizontal displacement of any body at 0.8 s (frame 80 of Erleben 2007, section 5.2). For roof-tower, what the cannon ball
-// does 10, 20, 30 and 40 frames after it appeared: how many bricks moved, and, with --figures, the wall unrolled.
+// does 10, 20, 30 and 40 frames after it appeared: how many bricks moved, and, with --figures, the wall unrolled. Beside our
+// steppers stand other engines where they are installed (bench/peers): ode, bullet, each also with :best settings.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,11 @@
 
 #include "options.h"
 #include "output_file.h"
+#include "peers/peer_world.h"
 #include "plot.h"
+#include "processor_clock.h"
 #include "run_report.h"
+#include "world/world_internal.h"
 
 #define MAX_RUNS 8
 #define JITTER_TIME 0.8
@@ -33,7 +37,8 @@ enum {
 
 static const cliOption options[] = {
 	{ "--steppers", "A,B",
-	  "which (all that this build has and the scene names); velocity:paper is the published scheme" },
+	  "which (all that this build has and the scene names); velocity:paper is the published scheme; ode, "
+	  "bullet, ode:best, bullet:best: other engines, where installed" },
 	{ "--dt", "S", "time step (the scene's)" },
 	{ "--time", "S", "simulated time (the scene's)" },
 	{ "--steps", "N", "number of steps instead" },
@@ -65,7 +70,8 @@ typedef struct Run {
 	const char* failure;
 	char why[256];
 	cliMeasures measures;
-	double jitter; // m; NAN: the run was too short
+	double jitter;  // m; NAN: the run was too short
+	int startCount; // bodies that were there at the start
 	int64_t seen, capacity;
 	double *time, *stepMs, *energy, *displacement; // one array, `capacity` each
 
@@ -90,6 +96,18 @@ static double horizontalDisplacement(const knWorld* world) {
 		knVec3 moved =
 			knSub(knWorld_BodyFrame(world, body).p, knScene_GetBody(knModel_Scene(model), body)->frame.p);
 		largest = knMax(largest, sqrt(moved.x * moved.x + moved.y * moved.y));
+	}
+	return largest;
+}
+
+// Of the bodies that were there at the start; what a script drops on them moves anyway.
+static double startersDisplacement(const Run* run, const knWorld* world) {
+	const knModel* model = knWorld_Model(world);
+	double largest = 0.0;
+	for (int i = 0; i < run->startCount; ++i) {
+		knBodyId body = knModel_BodyAt(model, i);
+		knVec3 place = knScene_GetBody(knModel_Scene(model), body)->frame.p;
+		largest = knMax(largest, knDistance(knWorld_BodyFrame(world, body).p, place));
 	}
 	return largest;
 }
@@ -177,6 +195,7 @@ static void watchShot(Run* run, const knWorld* world, int64_t step) {
 
 static void watch(knWorld* world, int64_t step, void* context) {
 	Run* run = context;
+	run->startCount = step == 0 ? knModel_BodyCount(knWorld_Model(world)) : run->startCount;
 	double dt = knScene_GetDef(knModel_Scene(knWorld_Model(world)))->dt;
 	if (knAbs(knWorld_Time(world) - JITTER_TIME) < 0.5 * dt) {
 		run->jitter = horizontalDisplacement(world);
@@ -185,7 +204,7 @@ static void watch(knWorld* world, int64_t step, void* context) {
 		run->time[run->seen] = knWorld_Time(world);
 		run->stepMs[run->seen] = step > 0 ? 1e3 * knWorld_Report(world)->stepTime : NAN;
 		run->energy[run->seen] = cliTotalEnergy(world);
-		run->displacement[run->seen] = knWorld_Measure(world).displacement;
+		run->displacement[run->seen] = startersDisplacement(run, world);
 		run->seen += 1;
 	}
 	const char* scene = knScene_GetDef(knModel_Scene(knWorld_Model(world)))->name;
@@ -214,24 +233,42 @@ static void endRun(Run* run) {
 	free(run->places);
 }
 
-// "velocity:paper" into a stepper and a scheme.
-static void splitName(const char* name, char* stepper, size_t capacity, bool* paper) {
-	const char* colon = strchr(name, ':');
-	*paper = colon != NULL;
-	snprintf(stepper, capacity, "%.*s", (int)(colon != NULL ? (size_t)(colon - name) : strlen(name)), name);
+static knStatus stepPeer(void* context, double dt, knError* error) {
+	return knPeerWorld_Step(context, dt, error);
 }
 
-static int simulate(const Compare* compare, const cliScene* scene, knWorld* world, Run* run, knJson* json) {
+typedef enum Variant { PLAIN, PAPER, BEST, UNKNOWN } Variant;
+
+// "velocity:paper" into a stepper and a variant.
+static Variant splitName(const char* name, char* stepper, size_t capacity) {
+	const char* colon = strchr(name, ':');
+	snprintf(stepper, capacity, "%.*s", (int)(colon != NULL ? (size_t)(colon - name) : strlen(name)), name);
+	return colon == NULL                  ? PLAIN
+		   : strcmp(colon, ":paper") == 0 ? PAPER
+		   : strcmp(colon, ":best") == 0  ? BEST
+										  : UNKNOWN;
+}
+
+static void fail(Run* run, const knError* error) {
+	const char* element = error->element;
+	snprintf(run->why, sizeof(run->why), "%.90s%s%.160s", element, element[0] != '\0' ? ": " : "",
+			 error->message);
+	run->failure = run->why;
+}
+
+static int simulate(const Compare* compare, const cliScene* scene, knWorld* world, knPeerWorld* peer,
+					Run* run, knJson* json) {
 	cliPlan plan = { .scene = scene,
 					 .world = world,
 					 .measure = true,
 					 .label = run->name,
 					 .watch = watch,
-					 .watchContext = run };
+					 .watchContext = run,
+					 .step = peer != NULL ? stepPeer : NULL,
+					 .stepContext = peer };
 	knError error = { 0 };
 	if (cliSimulate(&plan, &run->measures, &error) != KN_OK) {
-		snprintf(run->why, sizeof(run->why), "%.240s", error.message);
-		run->failure = run->why;
+		fail(run, &error);
 	}
 	run->ran = true;
 	cliResult result = { .source = compare->request.source,
@@ -244,14 +281,33 @@ static int simulate(const Compare* compare, const cliScene* scene, knWorld* worl
 	return CLI_DONE;
 }
 
+static int simulatePeer(const Compare* compare, const cliScene* scene, knWorld* world, const char* name,
+						bool best, Run* run, knJson* json) {
+	knError error = { 0 };
+	knPeerWorld* peer = knPeerWorld_Open(name, best, world, &error);
+	if (peer == NULL) {
+		fail(run, &error);
+		return CLI_DONE;
+	}
+	int status = simulate(compare, scene, world, peer, run, json);
+	knPeerWorld_Close(peer);
+	return status;
+}
+
+// On one thread the processor's time counts: other work on the machine disturbs it less.
+static double processorClock(void* context) {
+	(void)context;
+	return processorSeconds();
+}
+
 // A stepper that cannot express the scene keeps its column, which says so.
 static int runOne(const Compare* compare, const char* name, Run* run, knJson* json) {
 	char stepper[32];
-	bool paper;
-	splitName(name, stepper, sizeof(stepper), &paper);
+	Variant variant = splitName(name, stepper, sizeof(stepper));
+	bool peer = knPeer_IsName(stepper);
 	cliSceneRequest request = compare->request;
-	request.stepper = stepper;
-	if (paper && !cliSceneRequest_AddSet(&request, "scheme=paper")) {
+	request.stepper = peer ? NULL : stepper;
+	if (variant == PAPER && !cliSceneRequest_AddSet(&request, "scheme=paper")) {
 		return CLI_USAGE;
 	}
 	cliScene scene;
@@ -264,9 +320,11 @@ static int runOne(const Compare* compare, const char* name, Run* run, knJson* js
 		return cliFail(CLI_FAILED, "out of memory");
 	}
 	cliWorld world;
-	status = cliWorld_Open(&world, scene.scene, stepper, compare->request.threads);
+	status = cliWorld_Open(&world, scene.scene, peer ? "velocity" : stepper, compare->request.threads);
 	if (status == CLI_DONE) {
-		status = simulate(compare, &scene, world.world, run, json);
+		world.world->clock = compare->request.threads == 1 ? processorClock : world.world->clock;
+		status = peer ? simulatePeer(compare, &scene, world.world, stepper, variant == BEST, run, json)
+					  : simulate(compare, &scene, world.world, NULL, run, json);
 		cliWorld_Close(&world);
 	} else {
 		run->failure = "refused";
@@ -320,17 +378,24 @@ static double cellOf(const Run* run, int which) {
 	}
 }
 
-static void printRow(const char* label, const Run* runs, int count, CellFn* fn, int which) {
+static void printValues(const char* label, const double* values, int count) {
 	printf("%-28s", label);
 	for (int i = 0; i < count; ++i) {
-		double value = runs[i].ran ? fn(&runs[i], which) : NAN;
-		if (isnan(value)) {
+		if (isnan(values[i])) {
 			printf(" %16s", "-");
 		} else {
-			printf(" %16.5g", value);
+			printf(" %16.5g", values[i]);
 		}
 	}
 	puts("");
+}
+
+static void printRow(const char* label, const Run* runs, int count, CellFn* fn, int which) {
+	double values[MAX_RUNS];
+	for (int i = 0; i < count; ++i) {
+		values[i] = runs[i].ran ? fn(&runs[i], which) : NAN;
+	}
+	printValues(label, values, count);
 }
 
 static double shakingOf(const Run* run, int which) {
@@ -346,8 +411,26 @@ static double farthestAt(const Run* run, int shot) {
 	return run->shotStep >= 0 ? run->shots[shot].farthest : NAN;
 }
 
-static double checkAt(const Run* run, int which) {
-	return which < run->measures.checks.count ? run->measures.checks.values[which] : NAN;
+// By its name: a run that ended early may not have all.
+static void printCheck(const char* name, const Run* runs, int count) {
+	double values[MAX_RUNS];
+	for (int i = 0; i < count; ++i) {
+		const knSceneChecks* checks = &runs[i].measures.checks;
+		values[i] = NAN;
+		for (int c = 0; c < checks->count; ++c) {
+			values[i] = strcmp(checks->names[c], name) == 0 ? checks->values[c] : values[i];
+		}
+	}
+	printValues(name, values, count);
+}
+
+// The run that came farthest has every row.
+static const Run* longestRun(const Run* runs, int count) {
+	const Run* longest = &runs[0];
+	for (int i = 1; i < count; ++i) {
+		longest = runs[i].measures.steps > longest->measures.steps ? &runs[i] : longest;
+	}
+	return longest;
 }
 
 static void printTable(const Compare* compare, const Run* runs) {
@@ -375,13 +458,14 @@ static void printTable(const Compare* compare, const Run* runs) {
 	for (int r = 0; r < (int)(sizeof(labels) / sizeof(labels[0])); ++r) {
 		printRow(labels[r], runs, count, cellOf, r);
 	}
-	for (int c = 0; c < runs[0].measures.checks.count; ++c) {
-		printRow(runs[0].measures.checks.names[c], runs, count, checkAt, c);
+	const Run* longest = longestRun(runs, count);
+	for (int c = 0; c < longest->measures.checks.count; ++c) {
+		printCheck(longest->measures.checks.names[c], runs, count);
 	}
-	if (!isnan(runs[0].shaking)) {
+	if (!isnan(longest->shaking)) {
 		printRow("shaking, fastest brick, m/s", runs, count, shakingOf, 0);
 	}
-	for (int s = 0; s < SHOTS && runs[0].shotStep >= 0; ++s) {
+	for (int s = 0; s < SHOTS && longest->shotStep >= 0; ++s) {
 		char label[64];
 		snprintf(label, sizeof(label), "moved > 5 cm, shot + %d", (s + 1) * SHOT_FRAMES);
 		printRow(label, runs, count, movedAt, s);
@@ -419,19 +503,25 @@ static bool writeFigures(const Compare* compare, const Run* runs) {
 
 static bool addStepper(Compare* compare, const char* name, size_t length) {
 	char stepper[32];
-	bool paper;
 	if (compare->runCount == MAX_RUNS || length >= sizeof(compare->names[0])) {
 		cliFail(CLI_USAGE, "--steppers takes at most %d names", MAX_RUNS);
 		return false;
 	}
 	char* copy = compare->names[compare->runCount++];
 	snprintf(copy, sizeof(compare->names[0]), "%.*s", (int)length, name);
-	splitName(copy, stepper, sizeof(stepper), &paper);
-	if (paper && strcmp(strchr(copy, ':'), ":paper") != 0) {
-		cliFail(CLI_USAGE, "'%s': after a colon comes 'paper', the published scheme", copy);
+	Variant variant = splitName(copy, stepper, sizeof(stepper));
+	bool peer = knPeer_IsName(stepper);
+	if (variant != PLAIN && variant != (peer ? BEST : PAPER)) {
+		cliFail(CLI_USAGE, "'%s': after a colon comes %s", copy,
+				peer ? "'best', the settings that hold piles best" : "'paper', the published scheme");
 		return false;
 	}
-	return cliCheckStepper(stepper);
+	knError error = { 0 };
+	if (peer && knPeer_Check(stepper, &error) != KN_OK) {
+		cliFailWith(CLI_USAGE, &error);
+		return false;
+	}
+	return peer || cliCheckStepper(stepper);
 }
 
 static bool addSteppers(Compare* compare, const char* list) {
@@ -570,6 +660,7 @@ const cliCommand cliCompareCommand = {
 	.options = options,
 	.notes = "examples:\n"
 			 "  knuckle compare tower --steppers velocity,velocity:paper --time 2\n"
-			 "  knuckle compare roof-tower --figures .\n",
+			 "  knuckle compare roof-tower --figures .\n"
+			 "  knuckle compare box-stack --steppers velocity,ode,bullet --time 4\n",
 	.run = compareCommand,
 };

@@ -147,7 +147,8 @@ knStatus cliSimulate(const cliPlan* plan, cliMeasures* measures, knError* error)
 	knStatus status = look(plan, 0, measures, error);
 	for (int64_t step = 1; step <= scene->steps && status == KN_OK; ++step) {
 		runScript(plan, measures);
-		status = knWorld_Step(plan->world, scene->dt, error);
+		status = plan->step != NULL ? plan->step(plan->stepContext, scene->dt, error)
+									: knWorld_Step(plan->world, scene->dt, error);
 		if (status == KN_OK && !cliMeasures_AddStep(measures, knWorld_Report(plan->world))) {
 			status = knError_Set(error, KN_NO_MEMORY, NULL, "out of memory");
 		}

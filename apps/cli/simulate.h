@@ -16,6 +16,9 @@ typedef struct cliRecording {
 
 typedef void cliWatchFn(knWorld* world, int64_t step, void* context);
 
+// One step by somebody else than the world itself, as knWorld_Step does it.
+typedef knStatus cliStepFn(void* context, double dt, knError* error);
+
 typedef struct cliPlan {
 	const cliScene* scene;
 	knWorld* world;
@@ -27,6 +30,8 @@ typedef struct cliPlan {
 	const char* label;       // of the progress bar
 	cliWatchFn* watch;       // sees the start and the state after every step; NULL: nobody does
 	void* watchContext;
+	cliStepFn* step; // NULL: knWorld_Step
+	void* stepContext;
 } cliPlan;
 
 // Model, threads and world of a scene.

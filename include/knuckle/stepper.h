@@ -22,7 +22,11 @@ typedef enum knFrictionModel {
 	KN_FRICTION_BOX,     // a pyramid with fixed sides, as published
 } knFrictionModel;
 
-typedef enum knRelaxationKind { KN_RELAXATION_GAUSS_SEIDEL, KN_RELAXATION_JACOBI } knRelaxationKind;
+typedef enum knRelaxationKind {
+	KN_RELAXATION_GAUSS_SEIDEL,
+	KN_RELAXATION_JACOBI,
+	KN_RELAXATION_CONJUGATE, // Gauss-Seidel sweeps that go on in the direction of those before
+} knRelaxationKind;
 
 // What users set with --set name=value. A stepper reads those that concern it and refuses what it cannot do.
 // A value below zero means "the stepper's own choice".

@@ -3,6 +3,9 @@
 // Candidates are the listed pairs whose exact boxes (with margins) overlap, and the pairs of a plane with a
 // shape whose box reaches it; both in order, merged.
 #include "collide/collider.h"
+#include "core/tasks.h"
+
+#define PAIRS_PER_TASK 256
 
 static bool isExcluded(const knCollider* c, const knCollideInput* input, knPairKey key) {
 	return input->excludedCount > 0 && knCollideInput_Excludes(input, c->shapes[knPairKey_A(key)].frame,
@@ -47,25 +50,44 @@ static knStatus findPlanePairs(knCollider* c) {
 	return knBroadPhase_SortKeys(c, &c->fresh) ? KN_OK : KN_NO_MEMORY;
 }
 
+typedef struct NearJob {
+	knCollider* collider;
+	const knCollideInput* input;
+} NearJob;
+
+// Which listed pairs have exact boxes that overlap.
+static void testBoxes(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const NearJob* job = argument;
+	knCollider* c = job->collider;
+	for (int i = begin; i < end; ++i) {
+		knPairKey key = c->pairs.items[i];
+		c->near.items[i] = knAabb_Overlap(c->boxes[knPairKey_A(key)], c->boxes[knPairKey_B(key)]) &&
+						   !isExcluded(c, job->input, key);
+	}
+}
+
 static knStatus mergeCandidates(knCollider* c, const knCollideInput* input) {
+	NearJob job = { c, input };
+	if (!KN_ARRAY_RESERVE(&c->allocator, &c->near, c->pairs.count) ||
+		!KN_ARRAY_RESERVE(&c->allocator, &c->candidates, c->pairs.count + c->fresh.count)) {
+		return KN_NO_MEMORY;
+	}
+	knTasks_For(&input->tasks, c->pairs.count, PAIRS_PER_TASK, testBoxes, &job);
 	c->candidates.count = 0;
 	int plane = 0, listed = 0;
 	while (plane < c->fresh.count || listed < c->pairs.count) {
 		bool takePlane = listed >= c->pairs.count ||
 						 (plane < c->fresh.count && c->fresh.items[plane] < c->pairs.items[listed]);
-		knPairKey key = takePlane ? c->fresh.items[plane++] : c->pairs.items[listed++];
-		if (!takePlane && !knAabb_Overlap(c->boxes[knPairKey_A(key)], c->boxes[knPairKey_B(key)])) {
-			continue;
-		}
-		if (isExcluded(c, input, key)) {
-			continue;
-		}
-		if (c->candidates.count >= c->pairLimit) {
+		knPairKey key = takePlane ? c->fresh.items[plane] : c->pairs.items[listed];
+		bool near = takePlane ? !isExcluded(c, input, key) : c->near.items[listed];
+		plane += takePlane;
+		listed += !takePlane;
+		if (near && c->candidates.count >= c->pairLimit) {
 			return KN_LIMIT;
 		}
-		if (!KN_ARRAY_PUSH(&c->allocator, &c->candidates, key)) {
-			return KN_NO_MEMORY;
-		}
+		c->candidates.items[c->candidates.count] = key;
+		c->candidates.count += near;
 	}
 	return KN_OK;
 }
@@ -91,7 +113,7 @@ knStatus knCollide(knCollider* collider, const knCollideInput* input, knContactS
 	}
 	if (status == KN_OK) {
 		knBroadPhase_Refresh(collider);
-		status = knBroadPhase_Pairs(collider, error);
+		status = knBroadPhase_Pairs(collider, &input->tasks, error);
 	}
 	if (status == KN_OK) {
 		status = findCandidates(collider, input, error);

@@ -235,9 +235,12 @@ void knCollider_Destroy(knCollider* c) {
 	KN_ARRAY_FREE(&c->allocator, &c->pairs);
 	KN_ARRAY_FREE(&c->allocator, &c->fresh);
 	KN_ARRAY_FREE(&c->allocator, &c->sorted);
+	KN_ARRAY_FREE(&c->allocator, &c->found);
+	KN_ARRAY_FREE(&c->allocator, &c->near);
 	KN_ARRAY_FREE(&c->allocator, &c->candidates);
 	KN_ARRAY_FREE(&c->allocator, &c->narrowItems);
 	KN_ARRAY_FREE(&c->allocator, &c->slotCounts);
+	KN_ARRAY_FREE(&c->allocator, &c->slotPlaces);
 	KN_ARRAY_FREE(&c->allocator, &c->slots);
 	KN_ARRAY_FREE(&c->allocator, &c->outPairs);
 	KN_ARRAY_FREE(&c->allocator, &c->outPoints);

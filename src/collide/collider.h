@@ -106,12 +106,15 @@ struct knCollider {
 	knPairKeys pairs;                   // sorted
 	knPairKeys fresh;                   // scratch
 	knPairKeys sorted;                  // scratch
+	knPairKeys found;                   // scratch of parallel walks
 	int* counters;                      // [shapeCount + 1] scratch
 
 	// one call's work
+	KN_ARRAY(uint8_t) near; // of each listed pair: its exact boxes overlap
 	knPairKeys candidates;
 	KN_ARRAY(knNarrowItem) narrowItems;
 	KN_ARRAY(uint8_t) slotCounts; // points of each item of a block
+	KN_ARRAY(int) slotPlaces;     // their first place in outPoints
 	knContactPoints slots;
 	knContactPairs outPairs;
 	knContactPoints outPoints;
@@ -150,7 +153,7 @@ bool knPoses_IsFiniteBox(knAabb box);
 // --- broad_phase.c ---
 
 void knBroadPhase_Refresh(knCollider* collider);
-knStatus knBroadPhase_Pairs(knCollider* collider, knError* error);
+knStatus knBroadPhase_Pairs(knCollider* collider, const knTasks* tasks, knError* error);
 // Whether two shapes may ever touch, wherever they are.
 bool knBroadPhase_MayTouch(const knCollider* collider, int shapeA, int shapeB);
 knHalfSpace knHalfSpace_Make(knFrame plane, double margin);

@@ -121,15 +121,14 @@ static void setMotions(const knCollider* c, knPairInput* in, int shapeA, int sha
 	in->near = knMin(in->margin, in->near);
 }
 
-static knPairInput makeInput(const knCollider* c, const knMovedFrame* moved, knPairKey key) {
+static void setInput(const knCollider* c, const knMovedFrame* moved, knPairKey key, knPairInput* in) {
 	int a = knPairKey_A(key), b = knPairKey_B(key);
 	const knCollideShape *shapeA = &c->shapes[a], *shapeB = &c->shapes[b];
-	knPairInput in = knPairInput_Make(shapeA->geom, worldOf(c, moved, a), shapeB->geom, worldOf(c, moved, b),
-									  c->margins[shapeA->frame] + c->margins[shapeB->frame]);
+	knPairInput_Set(in, shapeA->geom, worldOf(c, moved, a), shapeB->geom, worldOf(c, moved, b),
+					c->margins[shapeA->frame] + c->margins[shapeB->frame]);
 	if (c->looksAhead && (c->meshes[a] || c->meshes[b])) {
-		setMotions(c, &in, a, b);
+		setMotions(c, in, a, b);
 	}
-	return in;
 }
 
 static bool hasParts(const knCollider* c, knPairKey key) {
@@ -153,7 +152,8 @@ static uint64_t questionOf(const knCollider* c, const knMovedFrame* moved, knPai
 	if (!c->looksAhead || !(c->meshes[a] || c->meshes[b])) {
 		return mix(0, c->margins[c->frameOf[a]] + c->margins[c->frameOf[b]]);
 	}
-	knPairInput in = makeInput(c, moved, key);
+	knPairInput in;
+	setInput(c, moved, key, &in);
 	uint64_t digits = mix(mix(1 + (uint64_t)in.apart, in.margin), in.near);
 	for (int i = 0; i < in.wayCount; ++i) {
 		digits = mix3(digits, in.ways[i]);
@@ -241,7 +241,8 @@ static knStatus listItems(knCollider* c, const knMovedFrame* moved) {
 			status = addItem(c, (knNarrowItem){ k, 0, 0, 0 });
 			continue;
 		}
-		knPairInput in = makeInput(c, moved, key);
+		knPairInput in;
+		setInput(c, moved, key, &in);
 		knPartWalk walk = knPartWalk_Start(&in);
 		while (status == KN_OK && knPartWalk_Next(&walk)) {
 			status = addItem(c, (knNarrowItem){ k, walk.childA, walk.childB, 0 });
@@ -287,14 +288,15 @@ static void testItems(int begin, int end, int worker, void* argument) {
 		if (item->childA == KN_REUSED) {
 			continue;
 		}
-		knPairInput in = makeInput(c, job->moved, c->candidates.items[item->candidate]);
+		knPairInput in;
+		setInput(c, job->moved, c->candidates.items[item->candidate], &in);
 		knContactPoint* points = &c->slots.items[item->slot];
 		int count = in.apart ? 0 : knPair_Parts(&in, item->childA, item->childB, points);
 		c->slotCounts.items[slot] = (uint8_t)count;
 	}
 }
 
-static void beginPair(knCollider* c, int candidate) {
+static void beginPair(knCollider* c, int candidate, int firstPoint) {
 	knPairKey key = c->candidates.items[candidate];
 	int a = knPairKey_A(key), b = knPairKey_B(key);
 	c->outPairs.items[c->outPairs.count++] = (knContactPair){
@@ -302,7 +304,7 @@ static void beginPair(knCollider* c, int candidate) {
 		.shapeB = b,
 		.frameA = c->shapes[a].frame,
 		.frameB = c->shapes[b].frame,
-		.first = c->outPoints.count,
+		.first = firstPoint,
 	};
 }
 
@@ -317,33 +319,47 @@ static const knContactPoint* pointsOf(const knCollider* c, const knNarrowItem* i
 	return &c->slots.items[item->slot];
 }
 
-// Appends a block's points; *candidate is the one that the last pair was made for.
-static bool collect(knCollider* c, int first, int count, int* candidate) {
-	int total = 0, pointCount;
-	for (int slot = 0; slot < count; ++slot) {
-		pointsOf(c, &c->narrowItems.items[first + slot], slot, &pointCount);
-		total += pointCount;
-	}
-	if (!KN_ARRAY_RESERVE(&c->allocator, &c->outPoints, c->outPoints.count + total) ||
-		!KN_ARRAY_RESERVE(&c->allocator, &c->outPairs, c->outPairs.count + count)) {
+// Makes the pairs of a block and gives its items places among the points; *candidate is the one that the last pair was
+// made for.
+static bool placePoints(knCollider* c, int first, int count, int* candidate) {
+	if (!KN_ARRAY_RESERVE(&c->allocator, &c->outPairs, c->outPairs.count + count)) {
 		return false;
 	}
+	int place = c->outPoints.count;
 	for (int slot = 0; slot < count; ++slot) {
 		const knNarrowItem* item = &c->narrowItems.items[first + slot];
-		const knContactPoint* points = pointsOf(c, item, slot, &pointCount);
+		int pointCount;
+		pointsOf(c, item, slot, &pointCount);
+		c->slotPlaces.items[slot] = place;
 		if (pointCount == 0) {
 			continue;
 		}
 		if (item->candidate != *candidate) {
 			*candidate = item->candidate;
-			beginPair(c, *candidate);
+			beginPair(c, *candidate, place);
 		}
-		for (int i = 0; i < pointCount; ++i) {
-			c->outPoints.items[c->outPoints.count++] = points[i];
-		}
+		place += pointCount;
 		c->outPairs.items[c->outPairs.count - 1].count += pointCount;
 	}
+	if (!KN_ARRAY_RESERVE(&c->allocator, &c->outPoints, place)) {
+		return false;
+	}
+	c->outPoints.count = place;
 	return true;
+}
+
+static void copyPoints(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const NarrowJob* job = argument;
+	knCollider* c = job->collider;
+	for (int slot = begin; slot < end; ++slot) {
+		int count;
+		const knContactPoint* points = pointsOf(c, &c->narrowItems.items[job->first + slot], slot, &count);
+		knContactPoint* out = &c->outPoints.items[c->slotPlaces.items[slot]];
+		for (int i = 0; i < count; ++i) {
+			out[i] = points[i];
+		}
+	}
 }
 
 // Gives slots to the items of the block that begins at `first`; returns its length.
@@ -369,14 +385,16 @@ static knStatus testBlocks(knCollider* c, const knCollideInput* input, const knM
 		int points;
 		count = cutBlock(c, first, &points);
 		if (!KN_ARRAY_RESERVE(&c->allocator, &c->slots, points) ||
-			!KN_ARRAY_RESERVE(&c->allocator, &c->slotCounts, count)) {
+			!KN_ARRAY_RESERVE(&c->allocator, &c->slotCounts, count) ||
+			!KN_ARRAY_RESERVE(&c->allocator, &c->slotPlaces, count)) {
 			return KN_NO_MEMORY;
 		}
 		NarrowJob job = { c, moved, first };
 		knTasks_For(&input->tasks, count, ITEMS_PER_TASK, testItems, &job);
-		if (!collect(c, first, count, &candidate)) {
+		if (!placePoints(c, first, count, &candidate)) {
 			return KN_NO_MEMORY;
 		}
+		knTasks_For(&input->tasks, count, ITEMS_PER_TASK, copyPoints, &job);
 	}
 	return KN_OK;
 }

@@ -2,8 +2,9 @@
 // boxes.
 //
 // A frame that kept its bits and its margin costs one comparison. A fat box is the exact box grown by a
-// fraction of its size and stretched along its last motion; shapes that do not move get none of either. The
-// growth changes how often trees and pairs are mended, never a result.
+// fraction of its size and stretched along its last motion; shapes that do not move get none of either. It is made
+// anew when the exact box leaves it or, slower now, would get much less room. The growth changes how often trees and
+// pairs are mended, never a result.
 #include <string.h>
 
 #include "collide/collider.h"
@@ -12,6 +13,8 @@
 #define FAT_GROWTH 0.05 // of the box's longest side, on each side
 #define FAT_STRETCH 3.0 // calls of the last motion
 #define FAT_LONGEST 0.5 // of the box's longest side: limit of the stretch
+#define FAT_LOOSE 2.0   // so many times the room that it would get now is too much
+#define LOOSE_CALLS 16  // each shape is looked at once in so many calls
 #define FRAMES_PER_TASK 512
 #define CHANGED_PER_TASK 64
 
@@ -111,6 +114,7 @@ static knStatus listChanged(knCollider* c, knError* error) {
 
 // --- shapes ----------------------------------------------------------------------------------------------
 
+// The growth to each side and the stretch along the last motion, of a shape on a frame that moves.
 static knAabb fatten(const knCollider* c, int shape, knAabb box, knAabb old) {
 	if (!c->frameMoves[c->shapes[shape].frame]) {
 		return box;
@@ -129,6 +133,19 @@ static knAabb fatten(const knCollider* c, int shape, knAabb box, knAabb old) {
 		knSetComponent(end, k, knComponent(*end, k) + stretch);
 	}
 	return fat;
+}
+
+// Whether a fat box has much more room than a new one would: its shape has come to rest since.
+static bool isLoose(knAabb present, knAabb fresh, knAabb box) {
+	for (int k = 0; k < 3; ++k) {
+		double side = knComponent(box.upper, k) - knComponent(box.lower, k);
+		double room = knComponent(present.upper, k) - knComponent(present.lower, k) - side;
+		double need = knComponent(fresh.upper, k) - knComponent(fresh.lower, k) - side;
+		if (room > FAT_LOOSE * need) {
+			return true;
+		}
+	}
+	return false;
 }
 
 // The farthest that a turn moves a point of the shape: a corner of its bounds. No turn moves one by more than two radii.
@@ -164,9 +181,15 @@ static void placeShape(knCollider* c, const knCollideInput* input, int shape) {
 	c->boxes[shape] = box;
 	if (!knPoses_IsFiniteBox(box)) {
 		c->frameChanged[s->frame] = BAD_FRAME;
-	} else if (!c->posed || !knAabb_Contains(c->fat[shape], box)) {
-		c->fat[shape] = fatten(c, shape, box, old);
-		c->left[shape] = 1;
+		return;
+	}
+	bool outside = !c->posed || !knAabb_Contains(c->fat[shape], box);
+	if (outside || (c->epoch + (uint64_t)shape) % LOOSE_CALLS == 0) {
+		knAabb fat = fatten(c, shape, box, old);
+		if (outside || isLoose(c->fat[shape], fat, box)) {
+			c->fat[shape] = fat;
+			c->left[shape] = 1;
+		}
 	}
 }
 

@@ -278,6 +278,26 @@ KN_WIDE knWide3 knWide3_Symmetric(const double m[6][KN_LANES], knWide3 a) {
 	};
 }
 
+// Four doubles at each of four places, turned: out[i] holds number i of each.
+KN_WIDE void knWide_Transpose(const double* p0, const double* p1, const double* p2, const double* p3,
+							  knWide out[4]) {
+#if defined(KN_SIMD_AVX)
+	__m256d a = _mm256_loadu_pd(p0), b = _mm256_loadu_pd(p1), c = _mm256_loadu_pd(p2),
+			d = _mm256_loadu_pd(p3);
+	__m256d ab0 = _mm256_unpacklo_pd(a, b), ab1 = _mm256_unpackhi_pd(a, b);
+	__m256d cd0 = _mm256_unpacklo_pd(c, d), cd1 = _mm256_unpackhi_pd(c, d);
+	out[0] = _mm256_permute2f128_pd(ab0, cd0, 0x20);
+	out[1] = _mm256_permute2f128_pd(ab1, cd1, 0x20);
+	out[2] = _mm256_permute2f128_pd(ab0, cd0, 0x31);
+	out[3] = _mm256_permute2f128_pd(ab1, cd1, 0x31);
+#else
+	for (int i = 0; i < 4; ++i) {
+		_Alignas(32) const double lane[KN_LANES] = { p0[i], p1[i], p2[i], p3[i] };
+		out[i] = knWide_Load(lane);
+	}
+#endif
+}
+
 // --- velocities of four blocks ---------------------------------------------------------------------------
 
 typedef struct knWideTwist {
@@ -321,8 +341,37 @@ KN_WIDE knWideTwist knWideTwist_Gather(const knTwist* t, const int32_t index[KN_
 #endif
 }
 
+#if defined(KN_SIMD_AVX)
+#define KN_UPPER_HALF(a) _mm256_extractf128_pd(a, 1)
+#define KN_STORE_TWIST(t, half, a, b, c)                                                                     \
+	do {                                                                                                     \
+		double* out = &(t)->ang.x;                                                                           \
+		_mm_storeu_pd(out, half(a));                                                                         \
+		_mm_storeu_pd(out + 2, half(b));                                                                     \
+		_mm_storeu_pd(out + 4, half(c));                                                                     \
+	} while (0)
+#endif
+
 // Writes lane i to t[index[i]] where bit i of `lanes` is set.
 KN_WIDE void knWideTwist_Scatter(knTwist* t, const int32_t index[KN_LANES], unsigned lanes, knWideTwist a) {
+#if defined(KN_SIMD_AVX)
+	// two numbers at a time, as they will be gathered: a load gets what a store of its size has just written at once
+	__m256d ang0 = _mm256_unpacklo_pd(a.ang.x, a.ang.y), ang1 = _mm256_unpackhi_pd(a.ang.x, a.ang.y);
+	__m256d mix0 = _mm256_unpacklo_pd(a.ang.z, a.lin.x), mix1 = _mm256_unpackhi_pd(a.ang.z, a.lin.x);
+	__m256d lin0 = _mm256_unpacklo_pd(a.lin.y, a.lin.z), lin1 = _mm256_unpackhi_pd(a.lin.y, a.lin.z);
+	if ((lanes & 1u) != 0) {
+		KN_STORE_TWIST(&t[index[0]], _mm256_castpd256_pd128, ang0, mix0, lin0);
+	}
+	if ((lanes & 2u) != 0) {
+		KN_STORE_TWIST(&t[index[1]], _mm256_castpd256_pd128, ang1, mix1, lin1);
+	}
+	if ((lanes & 4u) != 0) {
+		KN_STORE_TWIST(&t[index[2]], KN_UPPER_HALF, ang0, mix0, lin0);
+	}
+	if ((lanes & 8u) != 0) {
+		KN_STORE_TWIST(&t[index[3]], KN_UPPER_HALF, ang1, mix1, lin1);
+	}
+#else
 	_Alignas(32) double part[6][KN_LANES];
 	knWide3_Store(part, a.ang);
 	knWide3_Store(part + 3, a.lin);
@@ -332,6 +381,7 @@ KN_WIDE void knWideTwist_Scatter(knTwist* t, const int32_t index[KN_LANES], unsi
 				(knTwist){ { part[0][i], part[1][i], part[2][i] }, { part[3][i], part[4][i], part[5][i] } };
 		}
 	}
+#endif
 }
 
 // --- four boxes in float32 -------------------------------------------------------------------------------

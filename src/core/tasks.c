@@ -1,15 +1,19 @@
 // Parallel loops: the hook to the user's task system, and the built-in pool.
 //
-// A loop is cut into chunks; the calling thread (worker 0) and the pool's threads (1, 2, ...) claim them one
-// by one from `ticket`, which holds the loop's number in its upper and the chunks left in its lower half. A
-// thread reads the ticket, then the loop's fields, then claims by compare-and-swap. The fields change only
-// while no chunk is left, and the loop's number changes before there are chunks again, so a claim that
-// succeeds saw the fields of its own loop; a thread that read others merely fails. The caller returns when
-// `unfinished` is zero, so all writes of the loop's body are visible to it. Idle threads spin for some
-// microseconds, then sleep on a condition variable; `sleepers` is raised before the last look at the ticket,
-// and the ticket written before the look at `sleepers`, so no wake-up is lost. Loops from several threads
-// queue up; a loop inside a loop runs on the thread that asks, under its number. WebAssembly has no threads:
-// there everything runs on the caller.
+// A loop is cut into chunks, and these into one share for each worker: the calling thread (0) and the pool's threads
+// (1, 2, ...). A worker runs the chunks of its own share, then those that others have left over; so in loops over the
+// same data it finds in its cache what it wrote before. A share's `ticket` holds the loop's number in its upper and the
+// chunks left in its lower half. A thread reads the ticket, then the loop's fields, then claims a chunk by
+// compare-and-swap. The fields change only while no chunk is left, and a ticket's number changes before it has chunks
+// again, so a claim that succeeds saw the fields of its own loop; a thread that read others merely fails. The caller
+// returns when `unfinished` is zero, so all writes of the loop's body are visible to it.
+//
+// Idle threads look for a new loop again and again for some microseconds, then go on looking but offer their core to
+// others in between, then (after a fraction of a millisecond: the serial parts of a step are shorter, the time between
+// steps is longer) sleep on a condition variable; `sleepers` is raised before the last look at `loop`, and `loop`
+// written before the look at `sleepers`, so no wake-up is lost. Loops from several threads queue up; a loop inside a
+// loop runs on the thread that asks, under its number. WebAssembly has no threads: there everything runs on the
+// caller.
 #include "core/tasks.h"
 
 #include "core/alloc.h"
@@ -96,36 +100,46 @@ knTasks knTaskPool_Tasks(knTaskPool* pool) {
 #else
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
-enum { SPINS = 500, CHUNKS_PER_WORKER = 4 };
+enum { SPINS = 1000, YIELDS = 1000, CHUNKS_PER_WORKER = 4 };
 
-typedef struct PoolThread {
+#define CACHE_LINE 64
+
+typedef struct Worker {
 	knTaskPool* pool;
-	pthread_t thread;
-	int worker;             // 1 ...
+	pthread_t thread; // worker 0 is whoever calls, and has none
+	int number;
 	_Atomic uintptr_t mark; // written by the thread itself when it starts
-} PoolThread;
+	char apart1[CACHE_LINE];
+	_Atomic uint64_t ticket; // of its share: loop number, chunks left
+	char apart2[CACHE_LINE];
+} Worker;
 
 struct knTaskPool {
 	knAllocator allocator;
 	int workerCount;
-	int started;         // threads to join
-	PoolThread* threads; // workerCount - 1
+	int started;     // threads to join
+	Worker* workers; // [workerCount]
 
 	// the loop; written by poolFor while no chunk is left
 	_Atomic(knTaskFn*) fn;
 	_Atomic(void*) argument;
 	atomic_int count;
 	atomic_int chunkCount;
-
-	_Atomic uint64_t ticket; // loop number, chunks left
-	atomic_int unfinished;   // chunks claimed or not, whose body has not returned
 	_Atomic uintptr_t owner; // mark of the thread whose loop runs, 0 if none
+	char apart1[CACHE_LINE]; // what idle threads look at stands by itself, what all write too
+
+	_Atomic uint64_t loop; // its number
+	char apart2[CACHE_LINE];
+
+	atomic_int unfinished; // chunks claimed or not, whose body has not returned
+	char apart3[CACHE_LINE];
 
 	pthread_mutex_t callers; // held during a loop
 	pthread_mutex_t sleep;   // guards the two conditions
-	pthread_cond_t work;     // there are chunks, or the pool ends
+	pthread_cond_t work;     // there is a loop, or the pool ends
 	pthread_cond_t done;     // unfinished is zero
 	atomic_int sleepers;
 	atomic_bool callerSleeps;
@@ -151,44 +165,71 @@ static uint32_t chunksLeft(uint64_t ticket) {
 	return (uint32_t)ticket;
 }
 
-// Claims and runs chunks until none is left.
-static void runChunks(knTaskPool* pool, int worker) {
-	uint64_t ticket = atomic_load(&pool->ticket);
+// Where a worker's share of a loop's chunks begins.
+static int64_t shareBegin(const knTaskPool* pool, int64_t chunkCount, int number) {
+	return chunkCount * number / pool->workerCount;
+}
+
+// Claims and runs chunks of one share until none is left; returns how many.
+static int runShare(knTaskPool* pool, int share, int worker) {
+	_Atomic uint64_t* place = &pool->workers[share].ticket;
+	uint64_t ticket = atomic_load(place);
+	int done = 0;
 	while (chunksLeft(ticket) > 0) {
 		knTaskFn* fn = atomic_load_explicit(&pool->fn, memory_order_relaxed);
 		void* argument = atomic_load_explicit(&pool->argument, memory_order_relaxed);
 		int64_t count = atomic_load_explicit(&pool->count, memory_order_relaxed);
 		int64_t chunkCount = atomic_load_explicit(&pool->chunkCount, memory_order_relaxed);
-		if (!atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket - 1)) {
+		if (!atomic_compare_exchange_weak(place, &ticket, ticket - 1)) {
 			continue;
 		}
-		int64_t chunk = chunkCount - chunksLeft(ticket);
+		int64_t chunk = shareBegin(pool, chunkCount, share + 1) - chunksLeft(ticket);
 		fn((int)(count * chunk / chunkCount), (int)(count * (chunk + 1) / chunkCount), worker, argument);
+		done += 1;
+		ticket = atomic_load(place);
+	}
+	return done;
+}
 
-		// the last one wakes the caller, if it has given up spinning
-		if (atomic_fetch_sub(&pool->unfinished, 1) == 1 && atomic_load(&pool->callerSleeps)) {
-			pthread_mutex_lock(&pool->sleep);
-			pthread_cond_broadcast(&pool->done);
-			pthread_mutex_unlock(&pool->sleep);
-		}
-		ticket = atomic_load(&pool->ticket);
+// A worker's own share first. What was claimed is counted at the end: until then the loop cannot end.
+static void runChunks(knTaskPool* pool, int worker) {
+	int done = 0;
+	for (int i = 0; i < pool->workerCount; ++i) {
+		int share = worker + i;
+		done += runShare(pool, share < pool->workerCount ? share : share - pool->workerCount, worker);
+	}
+	// the last one wakes the caller, if it has given up spinning
+	if (done > 0 && atomic_fetch_sub(&pool->unfinished, done) == done && atomic_load(&pool->callerSleeps)) {
+		pthread_mutex_lock(&pool->sleep);
+		pthread_cond_broadcast(&pool->done);
+		pthread_mutex_unlock(&pool->sleep);
 	}
 }
 
-static bool hasWork(knTaskPool* pool) {
-	return chunksLeft(atomic_load(&pool->ticket)) > 0 || atomic_load(&pool->ending);
+// Whether there has been a new loop since number `seen`.
+static bool hasWork(knTaskPool* pool, uint64_t seen) {
+	return atomic_load(&pool->loop) != seen || atomic_load(&pool->ending);
 }
 
-static void awaitWork(knTaskPool* pool) {
-	for (int i = 0; i < SPINS; ++i) {
-		if (hasWork(pool)) {
+// Waits before the `turn`th look; false when there have been enough.
+static bool waitAwake(int turn) {
+	if (turn < SPINS) {
+		pauseBriefly();
+	} else {
+		sched_yield();
+	}
+	return turn < SPINS + YIELDS;
+}
+
+static void awaitWork(knTaskPool* pool, uint64_t seen) {
+	for (int turn = 0; waitAwake(turn); ++turn) {
+		if (hasWork(pool, seen)) {
 			return;
 		}
-		pauseBriefly();
 	}
 	pthread_mutex_lock(&pool->sleep);
 	atomic_fetch_add(&pool->sleepers, 1);
-	while (!hasWork(pool)) {
+	while (!hasWork(pool, seen)) {
 		pthread_cond_wait(&pool->work, &pool->sleep);
 	}
 	atomic_fetch_sub(&pool->sleepers, 1);
@@ -196,15 +237,17 @@ static void awaitWork(knTaskPool* pool) {
 }
 
 static void* threadMain(void* argument) {
-	PoolThread* thread = argument;
-	knTaskPool* pool = thread->pool;
-	atomic_store(&thread->mark, threadMark());
+	Worker* worker = argument;
+	knTaskPool* pool = worker->pool;
+	atomic_store(&worker->mark, threadMark());
+	uint64_t seen = 0;
 	for (;;) {
-		awaitWork(pool);
+		awaitWork(pool, seen);
 		if (atomic_load(&pool->ending)) {
 			return NULL;
 		}
-		runChunks(pool, thread->worker);
+		seen = atomic_load(&pool->loop);
+		runChunks(pool, worker->number);
 	}
 }
 
@@ -217,11 +260,10 @@ static void wakeThreads(knTaskPool* pool) {
 }
 
 static void awaitDone(knTaskPool* pool) {
-	for (int i = 0; i < SPINS; ++i) {
+	for (int turn = 0; waitAwake(turn); ++turn) {
 		if (atomic_load(&pool->unfinished) == 0) {
 			return;
 		}
-		pauseBriefly();
 	}
 	pthread_mutex_lock(&pool->sleep);
 	atomic_store(&pool->callerSleeps, true);
@@ -238,9 +280,9 @@ static int workerInLoop(knTaskPool* pool) {
 	if (atomic_load(&pool->owner) == mark) {
 		return 0;
 	}
-	for (int i = 0; i < pool->workerCount - 1; ++i) {
-		if (atomic_load(&pool->threads[i].mark) == mark) {
-			return pool->threads[i].worker;
+	for (int i = 1; i < pool->workerCount; ++i) {
+		if (atomic_load(&pool->workers[i].mark) == mark) {
+			return i;
 		}
 	}
 	return -1;
@@ -271,8 +313,12 @@ static void poolFor(int count, int grain, knTaskFn* fn, void* argument, void* co
 	atomic_store_explicit(&pool->count, count, memory_order_relaxed);
 	atomic_store_explicit(&pool->chunkCount, chunkCount, memory_order_relaxed);
 	atomic_store(&pool->unfinished, chunkCount);
-	uint64_t loop = (atomic_load(&pool->ticket) >> 32) + 1;
-	atomic_store(&pool->ticket, loop << 32 | (uint32_t)chunkCount);
+	uint64_t loop = atomic_load(&pool->loop) + 1;
+	for (int i = 0; i < pool->workerCount; ++i) {
+		int64_t chunks = shareBegin(pool, chunkCount, i + 1) - shareBegin(pool, chunkCount, i);
+		atomic_store_explicit(&pool->workers[i].ticket, loop << 32 | (uint32_t)chunks, memory_order_release);
+	}
+	atomic_store(&pool->loop, loop);
 
 	wakeThreads(pool);
 	runChunks(pool, 0);
@@ -288,14 +334,14 @@ static void endPool(knTaskPool* pool) {
 	pthread_cond_broadcast(&pool->work);
 	pthread_mutex_unlock(&pool->sleep);
 	for (int i = 0; i < pool->started; ++i) {
-		pthread_join(pool->threads[i].thread, NULL);
+		pthread_join(pool->workers[i + 1].thread, NULL);
 	}
 	pthread_cond_destroy(&pool->done);
 	pthread_cond_destroy(&pool->work);
 	pthread_mutex_destroy(&pool->sleep);
 	pthread_mutex_destroy(&pool->callers);
 	knAllocator memory = pool->allocator;
-	knFree(&memory, pool->threads, (size_t)(pool->workerCount - 1) * sizeof *pool->threads);
+	knFree(&memory, pool->workers, (size_t)pool->workerCount * sizeof *pool->workers);
 	knFree(&memory, pool, sizeof *pool);
 }
 
@@ -306,7 +352,7 @@ static void initPool(knTaskPool* pool, int threads, const knAllocator* memory) {
 	atomic_init(&pool->argument, NULL);
 	atomic_init(&pool->count, 0);
 	atomic_init(&pool->chunkCount, 0);
-	atomic_init(&pool->ticket, 0);
+	atomic_init(&pool->loop, 0);
 	atomic_init(&pool->unfinished, 0);
 	atomic_init(&pool->owner, 0);
 	atomic_init(&pool->sleepers, 0);
@@ -319,14 +365,15 @@ static void initPool(knTaskPool* pool, int threads, const knAllocator* memory) {
 }
 
 static bool startThreads(knTaskPool* pool) {
-	for (int i = 0; i < pool->workerCount - 1; ++i) {
-		PoolThread* thread = &pool->threads[i];
-		thread->pool = pool;
-		thread->worker = i + 1;
-		atomic_init(&thread->mark, 0);
+	for (int i = 0; i < pool->workerCount; ++i) {
+		Worker* worker = &pool->workers[i];
+		worker->pool = pool;
+		worker->number = i;
+		atomic_init(&worker->mark, 0);
+		atomic_init(&worker->ticket, 0);
 	}
-	for (int i = 0; i < pool->workerCount - 1; ++i) {
-		if (pthread_create(&pool->threads[i].thread, NULL, threadMain, &pool->threads[i]) != 0) {
+	for (int i = 1; i < pool->workerCount; ++i) {
+		if (pthread_create(&pool->workers[i].thread, NULL, threadMain, &pool->workers[i]) != 0) {
 			return false;
 		}
 		pool->started += 1;
@@ -340,16 +387,16 @@ knTaskPool* knTaskPool_Create(int threads, const knAllocator* allocator, knError
 	}
 	knAllocator memory = allocator != NULL ? *allocator : knAllocator_Default();
 	knTaskPool* pool = knAllocZero(&memory, sizeof *pool);
-	size_t extra = (size_t)(threads - 1) * sizeof *pool->threads;
-	PoolThread* poolThreads = knAllocZero(&memory, extra);
-	if (pool == NULL || (poolThreads == NULL && extra > 0)) {
+	size_t size = (size_t)threads * sizeof *pool->workers;
+	Worker* workers = knAllocZero(&memory, size);
+	if (pool == NULL || workers == NULL) {
 		knFree(&memory, pool, sizeof *pool);
-		knFree(&memory, poolThreads, extra);
+		knFree(&memory, workers, size);
 		knError_Set(error, KN_NO_MEMORY, "threads", "out of memory for a pool of %d threads", threads);
 		return NULL;
 	}
 	initPool(pool, threads, &memory);
-	pool->threads = poolThreads;
+	pool->workers = workers;
 	if (!startThreads(pool)) {
 		knError_Set(error, KN_LIMIT, "threads", "the system refused to start %d threads", threads);
 		endPool(pool);

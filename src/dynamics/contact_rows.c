@@ -5,7 +5,7 @@
 //   bounce:    bias = +e J_n u (u before forces, approaching): w = J_n u' + e J_n u >= 0 is Newton's law
 //   apart:     J_n u' >= -d/h, the bodies may close the gap d but not more
 //   touching:  J_n u' >= 0. Overlaps are the correction's business.
-//   in between J_n u' >= -(d/d0) d/h for gaps below d0 = REST_GAP: rows that let a standing body fall by fractions
+//   in between J_n u' >= -(d/d0) d/h for gaps below d0 = KN_REST_GAP: rows that let a standing body fall by fractions
 //              of a micrometre keep tall piles busy, and a gap that is held open until it reaches d0 ends in a drop.
 //
 // One common point p for both bodies makes the impulses equal and opposite on one line, so linear and angular
@@ -19,6 +19,8 @@
 #include "dynamics/collision_input.h"
 
 #define CONTACT_GRAIN 64
+#define PAIR_GRAIN 32
+#define CHUNK_GRAIN 16
 #define SAME_PLACE 0.05    // of a body's radius: a point so near to an old one carries on for it
 #define SAME_DISTANCE 1e-6 // relative, below it the lower feature goes first
 #define SLIDING_SPEED 1e-6 // m/s, below it the direction of sliding is noise
@@ -26,7 +28,6 @@
 #define INHERITORS 32      // points of a pair; with more of them one does not matter
 #define FLATTENED 1e-6     // of the trace of S, see below
 #define SHARE_MOST 2.0     // points close together cannot hold the moment of one far away
-#define REST_GAP 0.02      // of the envelope: a smaller gap closes slowly
 
 // --- listing ---------------------------------------------------------------------------------------------
 
@@ -42,18 +43,6 @@ static double rollingArm(const knRowInput* input, int shapeA, int shapeB) {
 	const knModelShape* shapes = input->model->shapes;
 	double arm = knMax(shapes[shapeA].rollingFriction, shapes[shapeB].rollingFriction);
 	return input->rolling >= 0.0 ? input->rolling : arm;
-}
-
-// Insertion sort: a pair has few points.
-static void sortByFeature(knStepContact* contacts, int count) {
-	for (int i = 1; i < count; ++i) {
-		knStepContact item = contacts[i];
-		int k = i;
-		for (; k > 0 && contacts[k - 1].point.feature > item.point.feature; --k) {
-			contacts[k] = contacts[k - 1];
-		}
-		contacts[k] = item;
-	}
 }
 
 // The pair's anchor body: the one that moves, so that a point on the ground is known by its place on the box.
@@ -194,10 +183,7 @@ static void inherit(Heirs* heirs, const knContactMemory* gone, knContactAnchor* 
 	}
 	for (int k = 0; k < heirs->count; ++k) {
 		double weight = largest <= SHARE_MOST ? shareOf(heirs, k, 1.0, gone->place) : 1.0 / heirs->count;
-		knCarried* inherited = &anchors[k].inherited;
-		inherited->friction = knMulAdd(inherited->friction, weight, gone->friction);
-		inherited->changeNormal += weight * gone->changeNormal;
-		inherited->changeFriction = knMulAdd(inherited->changeFriction, weight, gone->changeFriction);
+		anchors[k].inherited.friction = knMulAdd(anchors[k].inherited.friction, weight, gone->friction);
 	}
 	double normal[INHERITORS];
 	for (int worst = 0; worst >= 0 && heirs->sharing > 0;) {
@@ -246,23 +232,6 @@ static void inheritPair(const knContactRows* list, const knRowInput* input, cons
 	}
 }
 
-static int countChunks(const knContactSet* set) {
-	int count = 0;
-	for (int p = 0; p < set->pairCount; ++p) {
-		count += (set->pairs[p].count + KN_CHUNK_POINTS - 1) / KN_CHUNK_POINTS;
-	}
-	return count;
-}
-
-static bool reserve(knContactRows* list, const knContactSet* set, int bodyCount, knArena* arena) {
-	*list = (knContactRows){ .contacts = KN_SCRATCH(arena, knStepContact, set->pointCount),
-							 .points = KN_SCRATCH(arena, knSweepPoint, set->pointCount),
-							 .anchors = KN_SCRATCH(arena, knContactAnchor, set->pointCount),
-							 .chunks = KN_SCRATCH(arena, knSweepChunk, countChunks(set)),
-							 .bereft = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount) };
-	return !arena->failed;
-}
-
 // The order in which a pair's points are visited: each next one is the farthest from those before. So the first two
 // stand across the face, and what one turns the other turns back: sweeps settle a face in a fraction of the visits.
 static void orderPoints(const knStepContact* contacts, int count, int* order) {
@@ -296,80 +265,194 @@ static bool withinReach(const knRowInput* input, const knContactPair* pair, cons
 	return point->separation <= envelope + input->blocks->h * knDistance(vA, vB);
 }
 
-// The rows of a pair whose contacts begin at `first`: anchors and chunks.
-static void addPair(knContactRows* list, const knRowInput* input, const knContactPair* pair, int first,
-					int count, const int* remembered, int* order) {
-	const knModelShape* shapes = input->model->shapes;
-	const knFrame* pose = input->state->pose;
-	int a = shapes[pair->shapeA].body, b = shapes[pair->shapeB].body;
-	int rowsEach = rollingArm(input, pair->shapeA, pair->shapeB) > 0.0 ? 6 : 3;
-	orderPoints(&list->contacts[first], count, order);
-	for (int k = 0; k < count; ++k) {
-		const knContactPoint* point = &list->contacts[first + order[k]].point;
-		if (k % KN_CHUNK_POINTS == 0) {
-			list->chunks[list->chunkCount++] = (knSweepChunk){ .a = a, .b = b, .first = list->pointCount };
+// What a pair gets of each list.
+typedef struct PairPlace {
+	int contact, count; // its first contact and their number
+	int point, chunk;   // its first point and chunk
+	bool solid;         // it has some
+} PairPlace;
+
+typedef struct ListTask {
+	const knContactRows* list;
+	const knRowInput* input;
+	const knContactSet* set;
+	const knContactMemory* memory;
+	int memoryCount;
+	PairPlace* places; // [pairCount]
+	bool* taken;       // [memoryCount]
+	int* order;        // [pointCount] scratch of each pair at its contacts
+	int* remembered;   // [pointCount] the same
+} ListTask;
+
+// Which points count, as the first of the pair's numbers in `order`.
+static void countRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const ListTask* task = argument;
+	for (int p = begin; p < end; ++p) {
+		const knContactPair* pair = &task->set->pairs[p];
+		int count = 0, *order = &task->order[pair->first];
+		for (int k = pair->first; k < pair->first + pair->count; ++k) {
+			const knContactPoint* point = &task->set->points[k];
+			if (point->separation <= 0.0 || withinReach(task->input, pair, point)) {
+				order[count++] = k;
+			}
 		}
-		list->chunks[list->chunkCount - 1].count += 1;
-		list->anchors[list->pointCount++] = (knContactAnchor){ .onA = knSub(point->pointA, pose[a].p),
-															   .onB = knSub(point->pointB, pose[b].p),
-															   .bodyA = a,
-															   .bodyB = b,
-															   .contact = first + order[k],
-															   .remembered = remembered[order[k]] };
+		task->places[p] = (PairPlace){ .count = count, .solid = isSolid(task->input, pair) };
 	}
-	list->rowCount += rowsEach * count;
 }
 
-bool knContactRows_List(knContactRows* list, const knRowInput* input, const knContactSet* set,
-						const knContactMemory* memory, int memoryCount, knArena* arena) {
-	int* remembered = KN_SCRATCH(arena, int, set->pointCount);
-	int* order = KN_SCRATCH(arena, int, set->pointCount);
-	Recall recall = { .memory = memory, .taken = KN_SCRATCH_ZERO(arena, bool, memoryCount) };
-	if (!reserve(list, set, input->model->bodyCount, arena)) {
-		return false;
-	}
-	for (int p = 0; p < set->pairCount; ++p) {
-		const knContactPair* pair = &set->pairs[p];
-		int first = list->count;
-		for (int k = 0; k < pair->count; ++k) {
-			const knContactPoint* point = &set->points[pair->first + k];
-			if (point->separation <= 0.0 || withinReach(input, pair, point)) {
-				list->contacts[list->count++] =
-					(knStepContact){ .shapeA = pair->shapeA, .shapeB = pair->shapeB, .point = *point };
-			}
+// Gives each pair its place in the lists.
+static void placePairs(const ListTask* task, knContactRows* list) {
+	for (int p = 0; p < task->set->pairCount; ++p) {
+		PairPlace* place = &task->places[p];
+		const knContactPair* pair = &task->set->pairs[p];
+		place->contact = list->count;
+		place->point = list->pointCount;
+		place->chunk = list->chunkCount;
+		list->count += place->count;
+		if (place->solid) {
+			list->pointCount += place->count;
+			list->chunkCount += (place->count + KN_CHUNK_POINTS - 1) / KN_CHUNK_POINTS;
+			list->rowCount +=
+				(rollingArm(task->input, pair->shapeA, pair->shapeB) > 0.0 ? 6 : 3) * place->count;
 		}
-		int count = list->count - first;
-		sortByFeature(&list->contacts[first], count);
+	}
+}
+
+// The pair's contacts in order of their features.
+static void listContacts(const ListTask* task, const knContactPair* pair, const PairPlace* place) {
+	int* order = &task->order[pair->first];
+	const knContactPoint* points = task->set->points;
+	// insertion: a pair has few points
+	for (int i = 1; i < place->count; ++i) {
+		int item = order[i], k = i;
+		for (; k > 0 && points[order[k - 1]].feature > points[item].feature; --k) {
+			order[k] = order[k - 1];
+		}
+		order[k] = item;
+	}
+	knStepContact* contacts = &task->list->contacts[place->contact];
+	for (int i = 0; i < place->count; ++i) {
+		contacts[i] =
+			(knStepContact){ .shapeA = pair->shapeA, .shapeB = pair->shapeB, .point = points[order[i]] };
+	}
+}
+
+// The rows of a pair: anchors and chunks.
+static void listRows(const ListTask* task, const knContactPair* pair, const PairPlace* place) {
+	const knModelShape* shapes = task->input->model->shapes;
+	const knFrame* pose = task->input->state->pose;
+	const knStepContact* contacts = &task->list->contacts[place->contact];
+	int *order = &task->order[pair->first], *remembered = &task->remembered[pair->first];
+	int a = shapes[pair->shapeA].body, b = shapes[pair->shapeB].body;
+	orderPoints(contacts, place->count, order);
+	for (int k = 0; k < place->count; ++k) {
+		const knContactPoint* point = &contacts[order[k]].point;
+		task->list->anchors[place->point + k] = (knContactAnchor){ .onA = knSub(point->pointA, pose[a].p),
+																   .onB = knSub(point->pointB, pose[b].p),
+																   .bodyA = a,
+																   .bodyB = b,
+																   .contact = place->contact + order[k],
+																   .remembered = remembered[order[k]] };
+	}
+	for (int k = 0; k < place->count; k += KN_CHUNK_POINTS) {
+		int left = place->count - k;
+		task->list->chunks[place->chunk + k / KN_CHUNK_POINTS] =
+			(knSweepChunk){ .a = a,
+							.b = b,
+							.first = place->point + k,
+							.count = left < KN_CHUNK_POINTS ? left : KN_CHUNK_POINTS };
+	}
+}
+
+// The first memory that does not belong before a pair.
+static int firstMemory(const ListTask* task, const knContactPair* pair) {
+	int lower = 0, upper = task->memoryCount;
+	while (lower < upper) {
+		int middle = lower + (upper - lower) / 2;
+		if (comparePair(&task->memory[middle], pair) < 0) {
+			lower = middle + 1;
+		} else {
+			upper = middle;
+		}
+	}
+	return lower;
+}
+
+static void listRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const ListTask* task = argument;
+	Recall recall = { .memory = task->memory, .taken = task->taken };
+	recall.end = firstMemory(task, &task->set->pairs[begin]);
+	for (int p = begin; p < end; ++p) {
+		const knContactPair* pair = &task->set->pairs[p];
+		const PairPlace* place = &task->places[p];
+		listContacts(task, pair, place);
 
 		// memories have the same order, so one pass finds those of each pair
-		for (recall.begin = recall.end; recall.begin < memoryCount; ++recall.begin) {
-			if (comparePair(&memory[recall.begin], pair) >= 0) {
+		for (recall.begin = recall.end; recall.begin < task->memoryCount; ++recall.begin) {
+			if (comparePair(&task->memory[recall.begin], pair) >= 0) {
 				break;
 			}
 		}
-		for (recall.end = recall.begin; recall.end < memoryCount; ++recall.end) {
-			if (comparePair(&memory[recall.end], pair) != 0) {
+		for (recall.end = recall.begin; recall.end < task->memoryCount; ++recall.end) {
+			if (comparePair(&task->memory[recall.end], pair) != 0) {
 				break;
 			}
 		}
-		if (isSolid(input, pair)) {
-			recallPair(input, &recall, &list->contacts[first], count, &remembered[first]);
-			int firstPoint = list->pointCount;
-			addPair(list, input, pair, first, count, &remembered[first], &order[first]);
-			if (hasOneFace(input, pair->shapeA) && hasOneFace(input, pair->shapeB)) {
-				inheritPair(list, input, &recall, firstPoint, list->pointCount - firstPoint);
+		if (place->solid) {
+			recallPair(task->input, &recall, &task->list->contacts[place->contact], place->count,
+					   &task->remembered[pair->first]);
+			listRows(task, pair, place);
+			if (hasOneFace(task->input, pair->shapeA) && hasOneFace(task->input, pair->shapeB)) {
+				inheritPair(task->list, task->input, &recall, place->point, place->count);
 			}
 		}
 	}
+}
+
+static void findBereft(const ListTask* task) {
 	// a damaged snapshot may name shapes that do not exist
-	const uint32_t shapeCount = (uint32_t)input->model->shapeCount;
-	for (int i = 0; i < memoryCount; ++i) {
+	const knModel* model = task->input->model;
+	const uint32_t shapeCount = (uint32_t)model->shapeCount;
+	const knContactMemory* memory = task->memory;
+	for (int i = 0; i < task->memoryCount; ++i) {
 		bool known = (uint32_t)memory[i].shapeA < shapeCount && (uint32_t)memory[i].shapeB < shapeCount;
-		if (!recall.taken[i] && known && memory[i].normal > 0.0) {
-			list->bereft[input->model->shapes[memory[i].shapeA].body] = 1;
-			list->bereft[input->model->shapes[memory[i].shapeB].body] = 1;
+		if (!task->taken[i] && known && memory[i].normal > 0.0) {
+			task->list->bereft[model->shapes[memory[i].shapeA].body] = 1;
+			task->list->bereft[model->shapes[memory[i].shapeB].body] = 1;
 		}
 	}
+}
+
+// Points are counted, pairs get their places, and then each writes its own: the order does not depend on threads.
+bool knContactRows_List(knContactRows* list, const knRowInput* input, const knContactSet* set,
+						const knContactMemory* memory, int memoryCount, knArena* arena) {
+	*list = (knContactRows){ 0 };
+	ListTask task = { .list = list,
+					  .input = input,
+					  .set = set,
+					  .memory = memory,
+					  .memoryCount = memoryCount,
+					  .places = KN_SCRATCH(arena, PairPlace, set->pairCount),
+					  .taken = KN_SCRATCH_ZERO(arena, bool, memoryCount),
+					  .order = KN_SCRATCH(arena, int, set->pointCount),
+					  .remembered = KN_SCRATCH(arena, int, set->pointCount) };
+	if (arena->failed) {
+		return false;
+	}
+	knTasks_For(&input->tasks, set->pairCount, PAIR_GRAIN, countRange, &task);
+	placePairs(&task, list);
+	list->contacts = KN_SCRATCH(arena, knStepContact, list->count);
+	list->points = KN_SCRATCH(arena, knSweepPoint, list->pointCount);
+	list->anchors = KN_SCRATCH(arena, knContactAnchor, list->pointCount);
+	list->chunks = KN_SCRATCH(arena, knSweepChunk, list->chunkCount);
+	list->bereft = KN_SCRATCH_ZERO(arena, uint8_t, input->model->bodyCount);
+	if (arena->failed) {
+		return false;
+	}
+	knTasks_For(&input->tasks, set->pairCount, PAIR_GRAIN, listRange, &task);
+	findBereft(&task);
 	return true;
 }
 
@@ -389,18 +472,39 @@ double knContactRows_Envelope(const knModel* model, int a, int b) {
 	return model->invMass[a] > 0.0 ? envelopeA : envelopeB;
 }
 
+double knContactRows_Restitution(const knContactRows* list, const knRowInput* input, int point) {
+	const knStepContact* contact = &list->contacts[list->anchors[point].contact];
+	const knModelShape* shapes = input->model->shapes;
+	return knCombine_Apply(input->model->restitutionCombine, shapes[contact->shapeA].restitution,
+						   shapes[contact->shapeB].restitution);
+}
+
 // Velocity of B relative to A at the point.
 static knVec3 relativeVelocity(const knSweepPoint* point, const knContactAnchor* anchor, const knTwist* u) {
 	const knTwist *a = &u[anchor->bodyA], *b = &u[anchor->bodyB];
 	return knSub(knAdd(b->lin, knCross(b->ang, point->rB)), knAdd(a->lin, knCross(a->ang, point->rA)));
 }
 
+// What the points of a pair of shapes have in common.
+typedef struct PairValues {
+	double mu, e, arm;
+	double touching; // m, smaller gaps close slowly
+} PairValues;
+
+static PairValues pairValues(const knRowInput* input, const knStepContact* contact) {
+	const knModel* model = input->model;
+	const knModelShape *a = &model->shapes[contact->shapeA], *b = &model->shapes[contact->shapeB];
+	return (PairValues){ .mu = knCombine_Apply(model->frictionCombine, a->friction, b->friction),
+						 .e = knCombine_Apply(model->restitutionCombine, a->restitution, b->restitution),
+						 .arm = rollingArm(input, contact->shapeA, contact->shapeB),
+						 .touching = KN_REST_GAP * knContactRows_Envelope(model, a->body, b->body) };
+}
+
 // What the normal row asks beyond J u >= 0: bias > 0 leaves room, bias < 0 demands a speed outwards.
-static double normalBias(const knSweepPoint* point, const knContactAnchor* anchor, double gap, double e,
-						 const knRowInput* input) {
-	double h = input->blocks->h;
-	double touching = REST_GAP * knContactRows_Envelope(input->model, anchor->bodyA, anchor->bodyB);
-	if (e > 0.0) {
+static double normalBias(const knSweepPoint* point, const knContactAnchor* anchor, double gap,
+						 const PairValues* pair, const knRowInput* input) {
+	double h = input->blocks->h, touching = pair->touching, e = pair->e;
+	if (e > 0.0 && input->bounceRows) {
 		double before = knDot(point->n, relativeVelocity(point, anchor, input->state->velocity));
 		double after = knDot(point->n, relativeVelocity(point, anchor, input->blocks->u));
 		double resting = BOUNCE_STEPS * knLength(input->state->header->gravity) * h;
@@ -426,28 +530,34 @@ static knVec3 firstTangent(const knSweepPoint* point, const knContactAnchor* anc
 	return knAnyOrthogonal(point->n);
 }
 
-static void fillPoint(const FillTask* task, int k) {
+// Tangents by a normal alone; the points of a face share it.
+static void setTangents(const FillTask* task, knSweepPoint* point, const knContactAnchor* anchor,
+						const knSweepPoint* before) {
+	bool same = before != NULL && !task->input->alignTangents && before->n.x == point->n.x &&
+				before->n.y == point->n.y && before->n.z == point->n.z;
+	point->t1 = same ? before->t1 : firstTangent(point, anchor, task->input);
+	point->t2 = same ? before->t2 : knCross(point->n, point->t1);
+}
+
+// `before` is another point of the pair, or NULL.
+static void fillPoint(const FillTask* task, int k, const PairValues* pair, const knSweepPoint* before) {
 	// in
 	const knRowInput* input = task->input;
-	const knModel* model = input->model;
 	knContactAnchor* anchor = &task->list->anchors[k];
 	const knStepContact* contact = &task->list->contacts[anchor->contact];
-	const knModelShape *shapeA = &model->shapes[contact->shapeA], *shapeB = &model->shapes[contact->shapeB];
 
 	// the common point of both bodies
 	knVec3 place = knLerp(contact->point.pointA, contact->point.pointB, 0.5);
-	double e = knCombine_Apply(model->restitutionCombine, shapeA->restitution, shapeB->restitution);
 	knSweepPoint point = {
 		.n = contact->point.normal,
 		.rA = knSub(place, input->state->pose[anchor->bodyA].p),
 		.rB = knSub(place, input->state->pose[anchor->bodyB].p),
-		.mu = knCombine_Apply(model->frictionCombine, shapeA->friction, shapeB->friction),
-		.arm = rollingArm(input, contact->shapeA, contact->shapeB),
+		.mu = pair->mu,
+		.arm = pair->arm,
 		.depth = contact->point.separation,
 	};
-	point.t1 = firstTangent(&point, anchor, input);
-	point.t2 = knCross(point.n, point.t1);
-	point.bias = normalBias(&point, anchor, contact->point.separation, e, input);
+	setTangents(task, &point, anchor, before);
+	point.bias = normalBias(&point, anchor, contact->point.separation, pair, input);
 
 	// warm start; friction is projected on today's tangents
 	static const knContactMemory nothing;
@@ -460,9 +570,6 @@ static void fillPoint(const FillTask* task, int k) {
 		point.lambda[1] = input->impulseScale * knDot(friction, point.t1);
 		point.lambda[2] = input->impulseScale * knDot(friction, point.t2);
 		point.rolling = point.arm > 0.0 ? knScale(input->impulseScale, memory->rolling) : knZero3();
-		anchor->changeNormal = input->impulseScale * (memory->changeNormal + inherited->changeNormal);
-		anchor->changeFriction =
-			knScale(input->impulseScale, knAdd(memory->changeFriction, inherited->changeFriction));
 	}
 	task->list->points[k] = point;
 }
@@ -470,14 +577,18 @@ static void fillPoint(const FillTask* task, int k) {
 static void fillRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const FillTask* task = argument;
-	for (int k = begin; k < end; ++k) {
-		fillPoint(task, k);
+	for (int i = begin; i < end; ++i) {
+		int first = task->list->chunks[i].first, last = first + task->list->chunks[i].count - 1;
+		PairValues pair = pairValues(task->input, &task->list->contacts[task->list->anchors[first].contact]);
+		for (int k = first; k <= last; ++k) {
+			fillPoint(task, k, &pair, k > first ? &task->list->points[k - 1] : NULL);
+		}
 	}
 }
 
 void knContactRows_Fill(const knContactRows* list, const knRowInput* input, const knContactMemory* memory) {
 	FillTask task = { list, input, memory };
-	knTasks_For(&input->tasks, list->pointCount, CONTACT_GRAIN, fillRange, &task);
+	knTasks_For(&input->tasks, list->chunkCount, CHUNK_GRAIN, fillRange, &task);
 }
 
 typedef struct CollectTask {
@@ -501,8 +612,6 @@ static void collectRange(int begin, int end, int worker, void* argument) {
 											 .normal = point->lambda[0],
 											 .friction = friction,
 											 .place = placeOf(task->input, contact),
-											 .changeNormal = list->anchors[k].changeNormal,
-											 .changeFriction = list->anchors[k].changeFriction,
 											 .rolling = point->rolling };
 	}
 }
@@ -518,7 +627,11 @@ static double pushWork(knVec3 impulse, knVec3 r, const knTwist* u) {
 
 double knContactRows_KinematicWork(const knContactRows* list, const knModel* model, const knTwist* u) {
 	double work = 0.0;
-	for (int k = 0; k < list->pointCount; ++k) {
+	bool any = false;
+	for (int b = 0; b < model->bodyCount && !any; ++b) {
+		any = model->bodyKind[b] == KN_BODY_KINEMATIC;
+	}
+	for (int k = 0; k < list->pointCount && any; ++k) {
 		const knContactAnchor* anchor = &list->anchors[k];
 		const knSweepPoint* point = &list->points[k];
 		knVec3 impulse = list->contacts[anchor->contact].impulse; // on B, and as much back on A

@@ -7,24 +7,22 @@
 #include "dynamics/step_contact.h"
 #include "solve/sweep.h"
 
+#define KN_REST_GAP 0.02 // of the envelope: a smaller gap closes slowly and counts as none
+
 // What a contact carried, kept in the stepper's part of the state and sorted by the first three fields.
 typedef struct knContactMemory {
 	int32_t shapeA, shapeB;
 	uint64_t feature;
-	double normal;         // N s
-	knVec3 friction;       // N s on B, world axes: tangents may turn between steps
-	knVec3 place;          // of the point on the pair's anchor body, from its centre in its axes
-	double changeNormal;   // N s, by which the layered pass changed `normal`
-	knVec3 changeFriction; // N s on B, the same of friction
-	knVec3 rolling;        // N m s on B, of rolling resistance
+	double normal;   // N s
+	knVec3 friction; // N s on B, world axes: tangents may turn between steps
+	knVec3 place;    // of the point on the pair's anchor body, from its centre in its axes
+	knVec3 rolling;  // N m s on B, of rolling resistance
 } knContactMemory;
 
 // A part of what a contact carried, as in its memory.
 typedef struct knCarried {
 	double normal;
 	knVec3 friction;
-	double changeNormal;
-	knVec3 changeFriction;
 } knCarried;
 
 // Where a point sits on its two bodies, from their centres in world axes at the start of the step.
@@ -35,10 +33,6 @@ typedef struct knContactAnchor {
 	int32_t remembered; // index into the memory, -1: new
 
 	knCarried inherited; // from points of the pair that are gone. knContactRows_List
-
-	// by which the layered pass changed the impulse in the step before, for today's step; knContactRows_Fill
-	double changeNormal;
-	knVec3 changeFriction;
 } knContactAnchor;
 
 // The contacts of a step, in the arena.
@@ -61,9 +55,10 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 						const knContactMemory* memory, int memoryCount, knArena* arena);
 // Fills the points.
 void knContactRows_Fill(const knContactRows* list, const knRowInput* input, const knContactMemory* memory);
-// After the solve, before bodies move: writes the contacts' impulses and, for the next step, one memory a
-// point, its changes those of the step before.
+// After the solve, before bodies move: writes the contacts' impulses and, for the next step, one memory a point.
 void knContactRows_Collect(knContactRows* list, const knRowInput* input, knContactMemory* memory);
+// Of a point of the list.
+double knContactRows_Restitution(const knContactRows* list, const knRowInput* input, int point);
 // m, of a pair of bodies: that of the smaller one that moves.
 double knContactRows_Envelope(const knModel* model, int a, int b);
 // J, what kinematic bodies put in through the contacts.

@@ -1,25 +1,8 @@
-// Groups by union-find. A set is named by its lowest body, so the names depend on who is connected, not on the
-// order in which that was found out.
+// Groups by union-find; each is named by its lowest body.
 
 #include "dynamics/islands.h"
 
-static int32_t findRoot(int32_t* parent, int32_t i) {
-	while (parent[i] != i) {
-		parent[i] = parent[parent[i]];
-		i = parent[i];
-	}
-	return i;
-}
-
-static void unite(int32_t* parent, int32_t a, int32_t b) {
-	a = findRoot(parent, a);
-	b = findRoot(parent, b);
-	if (a < b) {
-		parent[b] = a;
-	} else {
-		parent[a] = b;
-	}
-}
+#include "core/sets.h"
 
 static void flatten(int32_t* parent, const double* invMass, int count) {
 	for (int i = 0; i < count; ++i) {
@@ -46,13 +29,13 @@ bool knIslands_Build(knIslands* islands, int bodyCount, const double* invMass, c
 	}
 	for (int i = 0; i < jointCount; ++i) {
 		if (invMass[joints[i].a] > 0.0 && invMass[joints[i].b] > 0.0) {
-			unite(assembly, joints[i].a, joints[i].b);
-			unite(group, joints[i].a, joints[i].b);
+			knSets_Unite(assembly, joints[i].a, joints[i].b);
+			knSets_Unite(group, joints[i].a, joints[i].b);
 		}
 	}
 	for (int i = 0; i < chunkCount; ++i) {
 		if (invMass[chunks[i].a] > 0.0 && invMass[chunks[i].b] > 0.0) {
-			unite(group, chunks[i].a, chunks[i].b);
+			knSets_Unite(group, chunks[i].a, chunks[i].b);
 		}
 	}
 	flatten(group, invMass, bodyCount);
@@ -67,6 +50,30 @@ bool knIslands_Build(knIslands* islands, int bodyCount, const double* invMass, c
 		int32_t a = group[chunks[i].a], b = group[chunks[i].b];
 		islands->linked[a >= 0 ? a : b] = 1;
 		islands->anchored[a >= 0 ? a : b] |= a < 0 || b < 0;
+	}
+	return true;
+}
+
+bool knGroupOrder_Build(knGroupOrder* order, const int32_t* groupOf, int count, int bodyCount,
+						knArena* arena) {
+	int* index = KN_SCRATCH_ZERO(arena, int, bodyCount); // of each group, from 1
+	*order = (knGroupOrder){ .first = KN_SCRATCH_ZERO(arena, int, count + 2),
+							 .items = KN_SCRATCH(arena, int, count) };
+	if (arena->failed) {
+		return false;
+	}
+	for (int i = 0; i < count; ++i) {
+		if (index[groupOf[i]] == 0) {
+			index[groupOf[i]] = ++order->count;
+		}
+		order->first[index[groupOf[i]] + 1] += 1;
+	}
+	for (int g = 0; g < order->count; ++g) {
+		order->first[g + 2] += order->first[g + 1];
+	}
+	// first[g + 1] runs from the begin to the end of group g
+	for (int i = 0; i < count; ++i) {
+		order->items[order->first[index[groupOf[i]]]++] = i;
 	}
 	return true;
 }

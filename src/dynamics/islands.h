@@ -20,3 +20,14 @@ typedef struct knIslands {
 // invMass [bodyCount]: 0 for bodies that do not move. False: no memory.
 bool knIslands_Build(knIslands* islands, int bodyCount, const double* invMass, const knSweepChunk* chunks,
 					 int chunkCount, const knJointEdge* joints, int jointCount, knArena* arena);
+
+// Things sorted by group: those of a group are neighbours and keep their order; groups come in the order of their first.
+typedef struct knGroupOrder {
+	int count;  // groups
+	int* first; // [count + 1] into items
+	int* items; // [number of things]
+} knGroupOrder;
+
+// groupOf [count]: the group of each thing, a body's index below bodyCount. False: no memory.
+bool knGroupOrder_Build(knGroupOrder* order, const int32_t* groupOf, int count, int bodyCount,
+						knArena* arena);

@@ -12,8 +12,10 @@
 #include "dynamics/layers.h"
 
 #include "core/sort.h"
+#include "core/tasks.h"
 
 #define STEEP 0.5
+#define CHUNK_GRAIN 64
 
 // Directed edges between nodes in compressed form.
 typedef struct Graph {
@@ -147,42 +149,61 @@ bool knLayers_BuildBreadthFirst(knLayers* layers, const knLayerInput* input, knA
 
 // --- supports --------------------------------------------------------------------------------------------
 
-// The edge of a chunk, from the lower to the upper node; false: none.
-static bool supportOf(const knLayerInput* input, const knSweepChunk* chunk, knVec3 up, int32_t* lower,
-					  int32_t* upper) {
+// From the lower to the upper node of a chunk; lower < 0: none.
+typedef struct Support {
+	int32_t lower, upper;
+} Support;
+
+typedef struct SupportTask {
+	const knLayerInput* input;
+	knVec3 up;
+	Support* supports; // [chunkCount]
+} SupportTask;
+
+static Support supportOf(const knLayerInput* input, const knSweepChunk* chunk, knVec3 up) {
 	int32_t a = nodeOf(input, chunk->a), b = nodeOf(input, chunk->b);
 	if (a < 0 || b < 0 || a == b) {
-		return false;
+		return (Support){ -1, -1 };
 	}
 	double rise = 0.0;
 	for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
 		rise += knDot(input->points[k].n, up);
 	}
-	*lower = rise > 0.0 ? a : b;
-	*upper = rise > 0.0 ? b : a;
-	return knAbs(rise) > STEEP * chunk->count;
+	if (!(knAbs(rise) > STEEP * chunk->count)) {
+		return (Support){ -1, -1 };
+	}
+	return (Support){ rise > 0.0 ? a : b, rise > 0.0 ? b : a };
+}
+
+static void supportRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const SupportTask* task = argument;
+	for (int i = begin; i < end; ++i) {
+		task->supports[i] = supportOf(task->input, &task->input->chunks[i], task->up);
+	}
 }
 
 static bool linkSupports(Graph* graph, const knLayerInput* input, knVec3 up, knArena* arena) {
+	SupportTask task = { input, up, KN_SCRATCH(arena, Support, input->chunkCount) };
 	graph->first = KN_SCRATCH_ZERO(arena, int32_t, input->bodyCount + 2);
 	graph->to = KN_SCRATCH(arena, int32_t, input->chunkCount);
 	graph->waiting = KN_SCRATCH_ZERO(arena, int32_t, input->bodyCount);
 	if (arena->failed) {
 		return false;
 	}
-	int32_t lower, upper;
+	knTasks_For(input->tasks, input->chunkCount, CHUNK_GRAIN, supportRange, &task);
 	for (int i = 0; i < input->chunkCount; ++i) {
-		if (supportOf(input, &input->chunks[i], up, &lower, &upper)) {
-			graph->first[lower + 2] += 1;
-			graph->waiting[upper] += 1;
+		if (task.supports[i].lower >= 0) {
+			graph->first[task.supports[i].lower + 2] += 1;
+			graph->waiting[task.supports[i].upper] += 1;
 		}
 	}
 	for (int b = 2; b < input->bodyCount + 2; ++b) {
 		graph->first[b] += graph->first[b - 1];
 	}
 	for (int i = 0; i < input->chunkCount; ++i) {
-		if (supportOf(input, &input->chunks[i], up, &lower, &upper)) {
-			graph->to[graph->first[lower + 1]++] = upper;
+		if (task.supports[i].lower >= 0) {
+			graph->to[graph->first[task.supports[i].lower + 1]++] = task.supports[i].upper;
 		}
 	}
 	return true;

@@ -22,6 +22,7 @@ typedef struct knLayerInput {
 	int chunkCount;
 	const knSweepPoint* points;
 	const knIslands* islands;
+	const knTasks* tasks; // may be NULL
 } knLayerInput;
 
 // Longest path over supporting contacts. False: no memory.

@@ -16,16 +16,17 @@
 #define LARGER 1.01       // a blow counts anew
 #define PASSES 2          // bodies in a row that stop each other in one step
 
-static double travel(const knModel* model, const knBlocks* blocks, int body, knTwist u) {
+static double travel(const knModel* model, const knBlocks* blocks, int body, knVec3 drift, knTwist u) {
 	double turn = knMin(blocks->h * knLength(u.ang), MOST_TURN);
-	double reach = blocks->h * knLength(u.lin) + turn * model->radius[body];
+	double reach = knDistance(knScale(blocks->h, u.lin), drift) + turn * model->radius[body];
 	return reach < REACH_LIMIT ? reach : REACH_LIMIT;
 }
 
 static void setReach(knReach* reach, const knModel* model, const knBlocks* blocks, int b, knTwist force) {
 	knTwist u = blocks->u[b], forced = knAddT(u, force);
 	double half = 0.5 * knCollisionEnvelope(model, b), h = blocks->h;
-	double farthest = knMax(travel(model, blocks, b, u), travel(model, blocks, b, forced));
+	double farthest =
+		knMax(travel(model, blocks, b, reach->drift, u), travel(model, blocks, b, reach->drift, forced));
 	double stray = 0.5 * h * (knLength(force.lin) + knLength(force.ang) * model->radius[b]);
 	reach->margins[b] = half + farthest;
 	reach->motions[b] = (knFrameMotion){ .around = reach->margins[b] };
@@ -37,7 +38,8 @@ static void setReach(knReach* reach, const knModel* model, const knBlocks* block
 }
 
 bool knReach_Make(knReach* reach, const knModel* model, const knBlocks* blocks, const knTwist* force,
-				  bool predict, knArena* arena) {
+				  knVec3 drift, bool predict, knArena* arena) {
+	reach->drift = knScale(blocks->h, drift);
 	reach->margins = KN_SCRATCH(arena, double, model->bodyCount);
 	reach->motions = KN_SCRATCH(arena, knFrameMotion, model->bodyCount);
 	if (arena->failed) {
@@ -98,7 +100,9 @@ static bool strike(const Blows* blows, int body, const knFrameMotion* by) {
 			changed = true;
 		}
 	}
-	double margin = motion->around + knMax(knLength(motion->ways[0]), knLength(motion->ways[1])) +
+	knVec3 drift = blows->reach->drift;
+	double margin = motion->around +
+					knMax(knDistance(motion->ways[0], drift), knDistance(motion->ways[1], drift)) +
 					knMin(knLength(motion->turn), MOST_TURN) * blows->model->radius[body];
 	blows->reach->margins[body] = knMax(blows->reach->margins[body], margin);
 	return changed;

@@ -6,9 +6,13 @@
 #include <string.h>
 
 #include "core/hash.h"
+#include "core/tasks.h"
 #include "model/carve.h"
 #include "model/joint_parts.h"
 #include "model/state_internal.h"
+
+#define COPY_PIECE 4096 // bytes
+#define COPY_GRAIN 16   // pieces
 
 // --- layout ----------------------------------------------------------------------------------------------
 
@@ -106,10 +110,25 @@ void knState_Destroy(knState* state, const knAllocator* allocator) {
 
 bool knState_Copy(knState* to, const knState* from, const knModel* model, const knAllocator* allocator) {
 	memset(to, 0, sizeof(*to));
-	return knState_Assign(to, from, model, allocator);
+	return knState_Assign(to, from, model, NULL, allocator);
 }
 
-bool knState_Assign(knState* to, const knState* from, const knModel* model, const knAllocator* allocator) {
+typedef struct CopyTask {
+	char* to;
+	const char* from;
+	size_t size;
+} CopyTask;
+
+static void copyRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const CopyTask* task = argument;
+	size_t first = (size_t)begin * COPY_PIECE, last = (size_t)end * COPY_PIECE;
+	last = last < task->size ? last : task->size;
+	memcpy(task->to + first, task->from + first, last - first);
+}
+
+bool knState_Assign(knState* to, const knState* from, const knModel* model, const knTasks* tasks,
+					const knAllocator* allocator) {
 	const knStateHeader* header = from->header;
 	void* block = to->block;
 	if (block == NULL || to->header->size != header->size) {
@@ -119,7 +138,8 @@ bool knState_Assign(knState* to, const knState* from, const knModel* model, cons
 		}
 		knState_Destroy(to, allocator);
 	}
-	memcpy(block, from->block, (size_t)header->size);
+	CopyTask task = { block, from->block, (size_t)header->size };
+	knTasks_For(tasks, (int)((task.size + COPY_PIECE - 1) / COPY_PIECE), COPY_GRAIN, copyRange, &task);
 	knState_LayOut(to, model, block, header->touchCapacity, header->privateCapacity);
 	return true;
 }

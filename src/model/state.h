@@ -68,7 +68,8 @@ void knState_Destroy(knState* state, const knAllocator* allocator);
 bool knState_Copy(knState* to, const knState* from, const knModel* model, const knAllocator* allocator);
 // Copies into an existing state, without allocating when the sizes agree. False (nothing changed) when out of
 // memory.
-bool knState_Assign(knState* to, const knState* from, const knModel* model, const knAllocator* allocator);
+bool knState_Assign(knState* to, const knState* from, const knModel* model, const knTasks* tasks,
+					const knAllocator* allocator);
 // Makes the growing parts at least this large (at least doubling what grows), keeping all content; the view
 // is updated.
 bool knState_Grow(knState* state, const knModel* model, size_t touchCapacity, size_t privateCapacity,

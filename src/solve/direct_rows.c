@@ -5,6 +5,7 @@
 #include "solve/direct_rows.h"
 
 #include "core/assert.h"
+#include "core/sets.h"
 
 #define ROWS_PER_BLOCK 6
 #define NEIGHBOUR_LIMIT 48 // couplings a block on average; beyond it the matrix counts as dense
@@ -30,14 +31,6 @@ static void arenaRelease(void* memory, size_t size, void* context) {
 }
 
 // --- trees -----------------------------------------------------------------------------------------------
-
-static int32_t findRoot(int32_t* parent, int32_t i) {
-	while (parent[i] != i) {
-		parent[i] = parent[parent[i]];
-		i = parent[i];
-	}
-	return i;
-}
 
 static bool isUnbounded(const knRow* row) {
 	return row->lo < -1e300 && row->hi > 1e300 && row->normal == KN_ROW_NO_NORMAL && row->D > 0.0;
@@ -70,16 +63,15 @@ static bool spreadLoops(const knRows* rows, uint8_t* looped, knArena* arena) {
 	for (int i = 0; i < rows->count; ++i) {
 		const knRow* row = &rows->items[i];
 		if (isUnbounded(row) && moves(row->Ta) && moves(row->Tb)) {
-			int32_t a = findRoot(parent, row->a), b = findRoot(parent, row->b);
-			parent[a > b ? a : b] = a > b ? b : a;
+			knSets_Unite(parent, row->a, row->b);
 		}
 	}
 	for (int b = 0; b < rows->blockCount; ++b) {
-		int32_t root = findRoot(parent, b);
+		int32_t root = knSets_Find(parent, b);
 		looped[root] = looped[root] || looped[b];
 	}
 	for (int b = 0; b < rows->blockCount; ++b) {
-		looped[b] = looped[findRoot(parent, b)];
+		looped[b] = looped[knSets_Find(parent, b)];
 	}
 	return true;
 }
@@ -101,11 +93,9 @@ static bool findLoops(const knRows* rows, uint8_t* looped, knArena* arena) {
 			continue;
 		}
 		int32_t a = nodeOf(row->a, row->Ta), b = nodeOf(row->b, row->Tb);
-		int32_t rootA = findRoot(parent, a), rootB = findRoot(parent, b);
-		if (rootA == rootB) {
+		if (!knSets_Unite(parent, a, b)) {
 			looped[a > 0 ? a : b] = 1;
 		}
-		parent[rootA > rootB ? rootA : rootB] = rootA > rootB ? rootB : rootA;
 	}
 	return spreadLoops(rows, looped, arena);
 }
@@ -269,19 +259,36 @@ bool knDirectRows_Build(knDirectRows* direct, knRows* rows, knArena* arena) {
 	return true;
 }
 
-void knDirectRows_Solve(knDirectRows* direct, knTwist* u) {
-	for (int i = 0; i < direct->count; ++i) {
-		const knRow* row = &direct->rows->items[direct->order[i]];
-		double w = knDotT(row->Ja, u[row->a]) + knDotT(row->Jb, u[row->b]);
-		direct->right[i] = -(w + row->bias + row->gamma * row->lambda);
-	}
+// Solves for `change`, whose right-hand side is set, and applies it.
+static void applyChange(knDirectRows* direct, knTwist* u) {
 	if (direct->count > 0) {
 		knSparse_Solve(direct->sparse, direct->right, direct->change, 0);
 	}
 	for (int i = 0; i < direct->count; ++i) {
-		knRow* row = &direct->rows->items[direct->order[i]];
-		row->lambda += direct->change[i];
+		const knRow* row = &direct->rows->items[direct->order[i]];
 		u[row->a] = knMulAddT(u[row->a], direct->change[i], row->Ta);
 		u[row->b] = knMulAddT(u[row->b], direct->change[i], row->Tb);
 	}
+}
+
+static double speedOf(const knRow* row, const knTwist* u) {
+	return knDotT(row->Ja, u[row->a]) + knDotT(row->Jb, u[row->b]);
+}
+
+void knDirectRows_Solve(knDirectRows* direct, knTwist* u) {
+	for (int i = 0; i < direct->count; ++i) {
+		const knRow* row = &direct->rows->items[direct->order[i]];
+		direct->right[i] = -(speedOf(row, u) + row->bias + row->gamma * row->lambda);
+	}
+	applyChange(direct, u);
+	for (int i = 0; i < direct->count; ++i) {
+		direct->rows->items[direct->order[i]].lambda += direct->change[i];
+	}
+}
+
+void knDirectRows_Restore(knDirectRows* direct, knTwist* u) {
+	for (int i = 0; i < direct->count; ++i) {
+		direct->right[i] = -speedOf(&direct->rows->items[direct->order[i]], u);
+	}
+	applyChange(direct, u);
 }

@@ -7,6 +7,7 @@
 #include "core/assert.h"
 #include "core/tasks.h"
 #include "solve/pgs.h"
+#include "solve/sweep_momentum.h"
 
 #define PACK_GRAIN 16
 #define ALONE_GRAIN 4 // packs that make all their sweeps
@@ -19,6 +20,7 @@ typedef struct Run {
 	const knTwist* from;
 	knTwist* to;
 	double* theta;
+	const knMomentumPacks* momenta;
 	int first; // pack
 	int sweeps;
 } Run;
@@ -29,6 +31,12 @@ static void velocityRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const Run* run = argument;
 	run->kernel->velocities(run->set, run->first + begin, run->first + end, run->options, run->from, run->to);
+}
+
+static void goingOnRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Run* run = argument;
+	run->kernel->velocitiesGoingOn(run->set, run->first + begin, run->first + end, run->momenta, run->to);
 }
 
 static void correctRange(int begin, int end, int worker, void* argument) {
@@ -222,16 +230,31 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 		forBatches(&run, stage, options->sweeps, options->tasks, batchVelocityRange);
 		return options->sweeps;
 	}
+	knTaskFn* sweepRange = velocityRange;
+	if (options->momentum != NULL) {
+		knSweepMomentum_Start(options->momentum, options->tasks, u);
+		if (!packs.general) {
+			run.momenta = knSweepMomentum_InSweeps(options->momentum);
+			sweepRange = goingOnRange;
+		}
+	}
 	double last[STALL_SPAN] = { 0.0 };
 	int done = 0, sweeps = isDirectAlone(set, &set->joints, stage) ? 1 : options->sweeps;
 	for (bool stop = false; done < sweeps && !stop; ++done) {
 		int sweep = done;
 		packs.gamma = mixingOf(options, sweep);
+		if (options->momentum != NULL && sweep > 0) {
+			double change = knSweepMomentum_Look(options->momentum, options->tasks);
+			if (sweep >= options->leastSweeps && change < options->settled) {
+				break;
+			}
+			knSweepMomentum_GoOn(options->momentum, options->tasks, u);
+		}
 		visitRows(&set->joints, stage, u);
 		if (options->jacobi) {
 			memcpy(options->copy, u, bytes);
 		}
-		forColours(&run, stage, options->tasks, velocityRange);
+		forColours(&run, stage, options->tasks, sweepRange);
 		stop = wantsMerit(options) && judge(set, stage, options, sweep + 1, u, last);
 	}
 	// joints have the last word
@@ -256,11 +279,22 @@ void knSweep_Correct(knSweepSet* set, int stage, int sweeps, const knTasks* task
 	solveDirect(joints, stage, p);
 }
 
-const knSweepKernel* knSweepKernel_Best(void) {
+const knSweepKernel* knSweepKernel_At(int index) {
+	const knSweepKernel* kernels[4];
+	int count = 0;
 #if defined(KN_AVX_KERNEL)
+	if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
+		kernels[count++] = &knSweepKernelAvx512;
+	}
 	if (__builtin_cpu_supports("avx")) {
-		return &knSweepKernelAvx;
+		kernels[count++] = &knSweepKernelAvx;
 	}
 #endif
-	return &knSweepKernelWide;
+	kernels[count++] = &knSweepKernelWide;
+	kernels[count++] = &knSweepKernelScalar;
+	return index < count ? kernels[index] : NULL;
+}
+
+const knSweepKernel* knSweepKernel_Best(void) {
+	return knSweepKernel_At(0);
 }

@@ -21,15 +21,19 @@
 #define KN_CHUNK_POINTS 4
 
 // Three rows of one contact point. The solver reads all, and writes lambda and rolling.
+// Vectors stand with one number each, so that packs are filled four numbers at a time.
 typedef struct knSweepPoint {
-	knVec3 n, t1, t2; // unit, right-handed; n from block a to block b, J_n u > 0 separating
-	knVec3 rA, rB;    // from the blocks' centres to the point
-	double bias;      // added to J_n u
-	double mu;        // friction
-	double arm;       // m, of rolling resistance: three more rows, moments across and along n; 0: none
+	knVec3 n;     // n, t1, t2: unit, right-handed; n from block a to block b, J_n u > 0 separating
+	double depth; // m, for corrections: separation, negative when overlapping
+	knVec3 rA;    // rA, rB: from the blocks' centres to the point
+	double bias;  // added to J_n u
+	knVec3 rB;
+	double mu; // friction
+	knVec3 t1;
+	double arm; // m, of rolling resistance: three more rows, moments across and along n; 0: none
+	knVec3 t2;
 	double lambda[3]; // N s, in: warm start, out: solution
 	knVec3 rolling;   // N m s on b, the same
-	double depth;     // m, for corrections: separation, negative when overlapping
 } knSweepPoint;
 
 typedef struct knSweepChunk {
@@ -54,17 +58,20 @@ typedef struct knSweepBlocks {
 
 // --- packs -----------------------------------------------------------------------------------------------
 
-// One point of each lane. Lanes without one are zero and stay so.
+// One point of each lane. Lanes without one are zero and stay so. Two rows of four fill a line of the cache: what plain
+// sweeps over velocities do not read stands by itself.
 typedef struct knPackPoint {
 	double n[3][KN_LANES], rA[3][KN_LANES], rB[3][KN_LANES];
 	double invD[KN_LANES];  // of the normal row
 	double depth[KN_LANES]; // corrections: separation
 	double push[KN_LANES];  // corrections: multiplier, kg m
 	double t1[3][KN_LANES], t2[3][KN_LANES];
-	double A1[KN_LANES], A2[KN_LANES], A12[KN_LANES]; // n with t1, n with t2, t1 with t2 (box)
-	double invD1[KN_LANES], invD2[KN_LANES];          // cone: both 1/(max D + |A12|), and A12 zero
+	double A1[KN_LANES], A2[KN_LANES]; // n with t1, n with t2
+	double invD1[KN_LANES];            // cone: both 1/(max D + |A12|), and A12 zero
 	double bias[KN_LANES], mu[KN_LANES];
 	double lambda[3][KN_LANES];
+	double A12[KN_LANES]; // t1 with t2 (box)
+	double invD2[KN_LANES];
 } knPackPoint;
 
 // Rolling rows of a pack's points, in an array of their own: few scenes have them.
@@ -73,6 +80,11 @@ typedef struct knPackRolling {
 	double invD[KN_LANES]; // 1 / a bound of the largest eigenvalue of the three rows' matrix
 	double lambda[3][KN_LANES];
 } knPackRolling;
+
+// How a point's impulses have changed, over sweeps (sweep_momentum.h).
+typedef struct knPackMomentum {
+	double before[3][KN_LANES], direction[3][KN_LANES];
+} knPackMomentum;
 
 // Points of blocks that are alone: the other side.
 typedef struct knPackFrozen {
@@ -125,6 +137,8 @@ typedef struct knSweepSet {
 	knPackRolling* rolling; // [pointCount] or NULL
 	knPackFrozen* frozen;   // [pointCount], used by packs of a colour that is `alone`; or NULL
 	int32_t* next;          // [chunkCount] the chunk after this one in its lane, -1: none
+	int32_t (
+		*source)[KN_LANES]; // [pointCount] 2 k of a lane's point k, + 1: seen from its other side; -1: none
 	knSweepColour* colours;
 	int colourCount;
 	knSweepBatch* batches;
@@ -143,8 +157,6 @@ bool knSweepSet_Build(knSweepSet* set, const knSweepChunk* chunks, int chunkCoun
 // NULL) are solved at once in `directStage`, the others are swept. False: no memory.
 bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf, int stageCount,
 					   knDirectRows* direct, int directStage, knArena* arena);
-// Takes lambda and rolling of the points as the new start, without applying it.
-void knSweepSet_Load(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points);
 // Writes lambda and rolling back to the points.
 void knSweepSet_Store(const knSweepSet* set, const knTasks* tasks, knSweepPoint* points);
 // Takes the points' depths for a correction.
@@ -155,8 +167,13 @@ void knSweepSet_LoadDepths(knSweepSet* set, const knTasks* tasks, const knSweepP
 // Called after every sweep with the merit of the stage.
 typedef void knSweepFn(int sweep, double theta, void* context);
 
+typedef struct knSweepMomentum knSweepMomentum;
+
 typedef struct knSweepOptions {
 	int sweeps;
+	knSweepMomentum* momentum; // of this stage alone: sweeps go on in the direction of those before; may be NULL
+	int leastSweeps;           // with momentum: after so many, stop when a sweep's |g|^2 is below `settled` in every
+	double settled;            // group, m2/s2 of its mass; 0: never
 	double gamma;     // constraint force mixing of contact rows, falling to zero over the sweeps
 	double omega;     // relaxation; 1: Gauss-Seidel
 	bool jacobi;      // all rows from the velocities at the start of the sweep
@@ -191,9 +208,22 @@ typedef struct knPackOptions {
 	bool unscaled; // merit
 } knPackOptions;
 
+// Momenta of a range of packs.
+typedef struct knMomentumPacks {
+	int firstPack, firstPoint;
+	knPackMomentum* points;       // [points]
+	knPackMomentum* rolling;      // [points], of rolling rows; NULL: none
+	double (*square)[KN_LANES];   // [packs] |g|^2
+	double (*beta)[KN_LANES];     // [packs]
+	int32_t (*groupOf)[KN_LANES]; // [packs] -1: an empty lane
+	const double* groupBeta;      // [groups]
+} knMomentumPacks;
+
 // One table for each kind of vectors that this build has; all give the same bits.
 typedef struct knSweepKernel {
 	const char* name;
+	// Takes the points of packs from their sources.
+	void (*load)(const knSweepSet* set, const knSweepPoint* points, int begin, int end);
 	// Diagonals and cross terms of packs whose points and masses are set.
 	void (*prepare)(const knSweepSet* set, int begin, int end);
 	void (*apply)(const knSweepSet* set, int begin, int end, knTwist* u);
@@ -206,10 +236,18 @@ typedef struct knSweepKernel {
 	void (*aloneCorrect)(const knSweepSet* set, int begin, int end, int sweeps, knTwist* p);
 	void (*merit)(const knSweepSet* set, int begin, int end, const knPackOptions* options, const knTwist* u,
 				  double* theta);
+	// What the impulses have changed since `before`, squared; and a step along beta times the direction.
+	void (*square)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta);
+	void (*goOn)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta);
+	// Both in one with a plain sweep between them; u has gone on.
+	void (*velocitiesGoingOn)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta,
+							  knTwist* u);
 } knSweepKernel;
 
 extern const knSweepKernel knSweepKernelScalar;
 extern const knSweepKernel knSweepKernelWide;
-extern const knSweepKernel knSweepKernelAvx; // where KN_AVX_KERNEL is defined
-// The fastest that this machine can run.
+extern const knSweepKernel knSweepKernelAvx, knSweepKernelAvx512; // where KN_AVX_KERNEL is defined
+// Those that this machine can run, the fastest first, the scalar twin last; NULL: no more.
+const knSweepKernel* knSweepKernel_At(int index);
+// The fastest.
 const knSweepKernel* knSweepKernel_Best(void);

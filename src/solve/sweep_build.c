@@ -2,18 +2,27 @@
 //
 // Chunks are taken stage by stage in their given order; each gets the lowest colour that neither of its free
 // blocks has yet in this stage (a bit set a block). Within a colour, chunks are ordered by their number of
-// points, so that the four lanes of a pack have as much to do; all by counting, in linear time. A block with
-// more than COLOUR_LIMIT neighbours leaves some chunks over: they are visited one after the other. Blocks that are
-// alone need no colour; their lanes hold all their chunks, in the given order, with the free block as b.
+// points, so that the four lanes of a pack have as much to do; all by counting, in linear time. In large colours this
+// is done span by span of the given order, so that a thread that takes the same part of every colour meets the same
+// blocks in each. A block with more than COLOUR_LIMIT neighbours leaves some chunks over: they are visited one after the
+// other. Blocks that are alone need no colour; their lanes hold all their chunks, in the given order, with the free
+// block as b.
+//
+// Where each block is free in one stage only, stages are packed in parallel, each in a part of the lists that has room
+// for it, and then moved together.
 
 #include "core/assert.h"
+#include "core/sets.h"
 #include "core/tasks.h"
 #include "solve/sweep.h"
 
 #define COLOUR_LIMIT 63 // colours that are proper; one more for what is left over
-#define KEYS_PER_COLOUR KN_CHUNK_POINTS
+#define SPANS 8
+#define SPAN_CHUNKS 256 // chunks of a batch that make it worth it
+#define KEYS_PER_COLOUR (SPANS * KN_CHUNK_POINTS)
 #define KEY_COUNT ((COLOUR_LIMIT + 1) * KEYS_PER_COLOUR)
 #define PACK_GRAIN 32
+#define POINT_GRAIN 64  // points of packs
 #define BATCH_CHUNKS 48 // a batch gets no more clusters when it has so many
 #define ALONE_KEY UINT16_MAX
 #define ALONE_COUNTS 64 // points of a lane, for sorting: more are all alike
@@ -28,21 +37,35 @@ typedef struct Builder {
 	int32_t* stageFirst; // [stageCount + 1] into byStage
 	uint64_t* used;      // colours that a block has in the stage at hand
 	uint16_t* key;       // of each chunk: colour and, within it, most points first
-	int32_t* sorted;     // chunks of the stage at hand in order of keys
+	int32_t* sorted;     // chunks of each stage in order of keys
 	uint8_t* social;     // [blocks] 1: is not alone; NULL: nobody is
 	int32_t* head;       // [blocks] first and last chunk of a block that is alone, and its number of points
 	int32_t* tail;
 	int32_t* pointCount;
-	int32_t* alone;     // blocks of the stage at hand that are alone
+	int32_t* alone;     // blocks of each stage that are alone
 	uint8_t* alonePack; // [packs]
 
 	// of blocks that are not alone
 	int32_t* parent;   // [blocks] clusters by union-find
 	int32_t* size;     // [blocks], of a cluster's root: its chunks
 	int32_t* batchOf;  // [blocks], of a cluster's root: its batch in the stage; -1: none yet
-	int32_t* byBatch;  // chunks of the stage at hand in order of batches
-	int32_t* batchEnd; // [chunks] into byBatch
+	int32_t* byBatch;  // chunks of each stage in order of batches
+	int32_t* batchEnd; // [chunks + stages] into byBatch
+	struct Stage* stages;
 } Builder;
+
+// A stage while it is packed: its parts of the lists.
+typedef struct Stage {
+	Builder* builder;
+	int index;
+	int base; // of its chunks in byStage, and of what follows in the lists of their length
+	knPack* packs;
+	knSweepColour* colours;
+	knSweepBatch* batches;
+	int packCount, pointCount, colourCount, batchCount;
+	uint8_t* alonePack;
+	int32_t *alone, *sorted, *byBatch, *batchEnd;
+} Stage;
 
 static bool isFree(const Builder* builder, int block, int stage) {
 	const knSweepBlocks* blocks = builder->blocks;
@@ -78,13 +101,9 @@ static void sortByStage(Builder* builder) {
 	first[builder->stageCount] = sum;
 }
 
+// The highest bit is never used.
 static int lowestFree(uint64_t used) {
-	for (int c = 0; c < COLOUR_LIMIT; ++c) {
-		if ((used >> c & 1u) == 0) {
-			return c;
-		}
-	}
-	return COLOUR_LIMIT;
+	return __builtin_ctzll(~used);
 }
 
 // --- blocks that are alone -------------------------------------------------------------------------------
@@ -94,14 +113,6 @@ static int aloneBlock(const Builder* builder, const knSweepChunk* chunk) {
 	bool freeA = isFree(builder, chunk->a, chunk->stage), freeB = isFree(builder, chunk->b, chunk->stage);
 	int block = freeA ? chunk->a : chunk->b;
 	return builder->social != NULL && freeA != freeB && !builder->social[block] ? block : -1;
-}
-
-static int findRoot(int32_t* parent, int block) {
-	while (parent[block] != block) {
-		parent[block] = parent[parent[block]];
-		block = parent[block];
-	}
-	return block;
 }
 
 static void findSocial(Builder* builder) {
@@ -116,23 +127,23 @@ static void findSocial(Builder* builder) {
 		if (chunk->stage >= 0 && isFree(builder, chunk->a, chunk->stage) &&
 			isFree(builder, chunk->b, chunk->stage)) {
 			builder->social[chunk->a] = builder->social[chunk->b] = 1;
-			int a = findRoot(builder->parent, chunk->a), b = findRoot(builder->parent, chunk->b);
-			builder->parent[a > b ? a : b] = a > b ? b : a;
+			knSets_Unite(builder->parent, chunk->a, chunk->b);
 		}
 	}
 }
 
 // Links the chunks of each block of the stage that is alone; returns how many blocks there are.
-static int linkAlone(Builder* builder, int stage) {
+static int linkAlone(Stage* stage) {
+	Builder* builder = stage->builder;
 	int count = 0;
-	for (int i = builder->stageFirst[stage]; i < builder->stageFirst[stage + 1]; ++i) {
+	for (int i = stage->base; i < builder->stageFirst[stage->index + 1]; ++i) {
 		int c = builder->byStage[i], block = aloneBlock(builder, &builder->chunks[c]);
 		if (block < 0) {
 			continue;
 		}
 		if (builder->head[block] < 0) {
 			builder->head[block] = c;
-			builder->alone[count++] = block;
+			stage->alone[count++] = block;
 		} else {
 			builder->set->next[builder->tail[block]] = c;
 		}
@@ -148,18 +159,20 @@ static int linkAlone(Builder* builder, int stage) {
 // The cluster of a chunk whose free blocks are not alone.
 static int clusterOf(Builder* builder, int c) {
 	const knSweepChunk* chunk = &builder->chunks[c];
-	return findRoot(builder->parent, isFree(builder, chunk->a, chunk->stage) ? chunk->a : chunk->b);
+	return knSets_Find(builder->parent, isFree(builder, chunk->a, chunk->stage) ? chunk->a : chunk->b);
 }
 
 // Lists the stage's chunks that are left in order of batches; returns the number of batches. Where blocks are not told
 // apart, the stage is one batch.
-static int sortByBatch(Builder* builder, int stage) {
-	int begin = builder->stageFirst[stage], end = builder->stageFirst[stage + 1], left = 0;
+static int sortByBatch(Stage* stage) {
+	Builder* builder = stage->builder;
+	int begin = stage->base, end = builder->stageFirst[stage->index + 1], left = 0;
+	int32_t* batchEnd = stage->batchEnd;
 	if (builder->social == NULL) {
 		for (int i = begin; i < end; ++i) {
-			builder->byBatch[left++] = builder->byStage[i];
+			stage->byBatch[left++] = builder->byStage[i];
 		}
-		builder->batchEnd[0] = left;
+		batchEnd[0] = left;
 		return left > 0;
 	}
 	for (int i = begin; i < end; ++i) {
@@ -175,7 +188,7 @@ static int sortByBatch(Builder* builder, int stage) {
 		if (cluster >= 0 && builder->batchOf[cluster] < 0) {
 			batch += filled >= BATCH_CHUNKS;
 			filled = filled >= BATCH_CHUNKS ? 0 : filled;
-			builder->batchEnd[batch] = filled == 0 ? left : builder->batchEnd[batch];
+			batchEnd[batch] = filled == 0 ? left : batchEnd[batch];
 			filled += builder->size[cluster];
 			left += builder->size[cluster];
 			builder->batchOf[cluster] = batch;
@@ -185,7 +198,7 @@ static int sortByBatch(Builder* builder, int stage) {
 	for (int i = begin; i < end; ++i) {
 		int c = builder->byStage[i];
 		if (builder->key[c] != ALONE_KEY) {
-			builder->byBatch[builder->batchEnd[builder->batchOf[clusterOf(builder, c)]]++] = c;
+			stage->byBatch[batchEnd[builder->batchOf[clusterOf(builder, c)]]++] = c;
 		}
 	}
 	return left > 0 ? batch + 1 : 0;
@@ -193,50 +206,67 @@ static int sortByBatch(Builder* builder, int stage) {
 
 // --- colours ---------------------------------------------------------------------------------------------
 
-// Colours the chunks of a batch; no other batch has its free blocks in this stage, so their bits are reset.
-static void colourBatch(Builder* builder, const int32_t* list, int count) {
+// Colours the chunks of a batch; no other batch has its free blocks in this stage, so their bits are reset. Returns the
+// number of colours.
+static int colourBatch(Builder* builder, const int32_t* list, int count) {
+	int colours = 0, spans = count >= SPAN_CHUNKS ? SPANS : 1;
 	for (int i = 0; i < count; ++i) {
 		const knSweepChunk* chunk = &builder->chunks[list[i]];
-		builder->used[chunk->a] = builder->used[chunk->b] = 0;
+		if (isFree(builder, chunk->a, chunk->stage)) {
+			builder->used[chunk->a] = 0;
+		}
+		if (isFree(builder, chunk->b, chunk->stage)) {
+			builder->used[chunk->b] = 0;
+		}
 	}
 	for (int i = 0; i < count; ++i) {
 		const knSweepChunk* chunk = &builder->chunks[list[i]];
 		bool freeA = isFree(builder, chunk->a, chunk->stage), freeB = isFree(builder, chunk->b, chunk->stage);
 		uint64_t used = (freeA ? builder->used[chunk->a] : 0) | (freeB ? builder->used[chunk->b] : 0);
-		int colour = lowestFree(used);
-		uint64_t bit = (uint64_t)1 << colour;
-		builder->used[chunk->a] |= freeA ? bit : 0;
-		builder->used[chunk->b] |= freeB ? bit : 0;
-		builder->key[list[i]] = (uint16_t)(colour * KEYS_PER_COLOUR + (KN_CHUNK_POINTS - chunk->count));
+		int colour = lowestFree(used), span = (int)((int64_t)i * spans / count);
+		uint64_t bit = colour < COLOUR_LIMIT ? (uint64_t)1 << colour : 0;
+		if (freeA) {
+			builder->used[chunk->a] |= bit;
+		}
+		if (freeB) {
+			builder->used[chunk->b] |= bit;
+		}
+		builder->key[list[i]] =
+			(uint16_t)(colour * KEYS_PER_COLOUR + span * KN_CHUNK_POINTS + (KN_CHUNK_POINTS - chunk->count));
+		colours = colour >= colours ? colour + 1 : colours;
 	}
+	return colours;
 }
 
-// Sorts a batch's chunks by key; returns where each key begins.
-static void sortByKey(Builder* builder, const int32_t* list, int count, int32_t keyFirst[KEY_COUNT + 1]) {
-	int32_t next[KEY_COUNT];
-	for (int k = 0; k <= KEY_COUNT; ++k) {
-		keyFirst[k] = 0;
+// Sorts a batch's chunks by key; keyEnd receives where each colour ends.
+static void sortByKey(Stage* stage, const int32_t* list, int count, int colours,
+					  int32_t colourEnd[COLOUR_LIMIT + 1]) {
+	const uint16_t* key = stage->builder->key;
+	int32_t first[KEY_COUNT + 1];
+	int keys = colours * KEYS_PER_COLOUR;
+	for (int k = 0; k <= keys; ++k) {
+		first[k] = 0;
 	}
 	for (int i = 0; i < count; ++i) {
-		keyFirst[builder->key[list[i]] + 1] += 1;
+		first[key[list[i]] + 1] += 1;
 	}
-	for (int k = 0; k < KEY_COUNT; ++k) {
-		keyFirst[k + 1] += keyFirst[k];
+	for (int k = 0; k < keys; ++k) {
+		first[k + 1] += first[k];
 	}
-	for (int k = 0; k < KEY_COUNT; ++k) {
-		next[k] = keyFirst[k];
+	for (int c = 0; c < colours; ++c) {
+		colourEnd[c] = first[(c + 1) * KEYS_PER_COLOUR];
 	}
 	for (int i = 0; i < count; ++i) {
-		builder->sorted[next[builder->key[list[i]]]++] = list[i];
+		stage->sorted[first[key[list[i]]]++] = list[i];
 	}
 }
 
 // Lanes are chunks, or blocks that are alone.
-static void addPack(Builder* builder, const int32_t* lanes, int laneCount, bool alone) {
-	knSweepSet* set = builder->set;
-	knPack* pack = &set->packs[set->packCount];
-	builder->alonePack[set->packCount++] = alone;
-	pack->first = set->pointCount;
+static void addPack(Stage* stage, const int32_t* lanes, int laneCount, bool alone) {
+	const Builder* builder = stage->builder;
+	knPack* pack = &stage->packs[stage->packCount];
+	stage->alonePack[stage->packCount++] = alone;
+	pack->first = stage->pointCount;
 	pack->count = 0;
 	for (int i = 0; i < KN_LANES; ++i) {
 		pack->chunk[i] = -1;
@@ -246,15 +276,15 @@ static void addPack(Builder* builder, const int32_t* lanes, int laneCount, bool 
 			pack->count = count > pack->count ? count : pack->count;
 		}
 	}
-	set->pointCount += pack->count;
+	stage->pointCount += pack->count;
 }
 
 // Sorts by the number of points, most first, and packs.
-static void packAlone(Builder* builder, int count) {
-	knSweepSet* set = builder->set;
+static void packAlone(Stage* stage, int count) {
+	const Builder* builder = stage->builder;
 	int32_t first[ALONE_COUNTS + 1] = { 0 };
 	for (int i = 0; i < count; ++i) {
-		int points = builder->pointCount[builder->alone[i]];
+		int points = builder->pointCount[stage->alone[i]];
 		first[ALONE_COUNTS - (points < ALONE_COUNTS ? points : ALONE_COUNTS - 1)] += 1;
 	}
 	for (int k = 1; k <= ALONE_COUNTS; ++k) {
@@ -262,55 +292,99 @@ static void packAlone(Builder* builder, int count) {
 	}
 	// from the back, so that first[k] ends at the begin of its range and the order is kept
 	for (int i = count - 1; i >= 0; --i) {
-		int points = builder->pointCount[builder->alone[i]];
+		int points = builder->pointCount[stage->alone[i]];
 		int key = ALONE_COUNTS - (points < ALONE_COUNTS ? points : ALONE_COUNTS - 1);
-		builder->sorted[--first[key]] = builder->alone[i];
+		stage->sorted[--first[key]] = stage->alone[i];
 	}
-	knSweepColour* colour = &set->colours[set->colourCount++];
-	*colour = (knSweepColour){ .first = set->packCount, .alone = true };
+	knSweepColour* colour = &stage->colours[stage->colourCount++];
+	*colour = (knSweepColour){ .first = stage->packCount, .alone = true };
 	for (int i = 0; i < count; i += KN_LANES) {
-		addPack(builder, &builder->sorted[i], count - i < KN_LANES ? count - i : KN_LANES, true);
+		addPack(stage, &stage->sorted[i], count - i < KN_LANES ? count - i : KN_LANES, true);
 	}
-	colour->count = set->packCount - colour->first;
+	colour->count = stage->packCount - colour->first;
 }
 
-static void packBatch(Builder* builder, const int32_t* list, int count) {
-	knSweepSet* set = builder->set;
-	knSweepBatch* batch = &set->batches[set->batchCount++];
-	int32_t keyFirst[KEY_COUNT + 1];
-	colourBatch(builder, list, count);
-	sortByKey(builder, list, count, keyFirst);
-	batch->firstColour = set->colourCount;
-	for (int c = 0; c <= COLOUR_LIMIT; ++c) {
-		int begin = keyFirst[c * KEYS_PER_COLOUR], end = keyFirst[(c + 1) * KEYS_PER_COLOUR];
+static void packBatch(Stage* stage, const int32_t* list, int count) {
+	knSweepBatch* batch = &stage->batches[stage->batchCount++];
+	int32_t colourEnd[COLOUR_LIMIT + 1];
+	int colours = colourBatch(stage->builder, list, count);
+	sortByKey(stage, list, count, colours, colourEnd);
+	batch->firstColour = stage->colourCount;
+	for (int c = 0; c < colours; ++c) {
+		int begin = c > 0 ? colourEnd[c - 1] : 0, end = colourEnd[c];
 		if (begin == end) {
 			continue;
 		}
-		knSweepColour* colour = &set->colours[set->colourCount++];
-		*colour = (knSweepColour){ .first = set->packCount, .serial = c == COLOUR_LIMIT };
+		knSweepColour* colour = &stage->colours[stage->colourCount++];
+		*colour = (knSweepColour){ .first = stage->packCount, .serial = c == COLOUR_LIMIT };
 		int width = colour->serial ? 1 : KN_LANES;
 		for (int i = begin; i < end; i += width) {
-			addPack(builder, &builder->sorted[i], end - i < width ? end - i : width, false);
+			addPack(stage, &stage->sorted[i], end - i < width ? end - i : width, false);
 		}
-		colour->count = set->packCount - colour->first;
+		colour->count = stage->packCount - colour->first;
 	}
-	batch->colourCount = set->colourCount - batch->firstColour;
+	batch->colourCount = stage->colourCount - batch->firstColour;
 }
 
-static void packStage(Builder* builder, int index) {
+static void packStages(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	Builder* builder = argument;
+	for (int s = begin; s < end; ++s) {
+		int base = builder->stageFirst[s];
+		Stage* stage = &builder->stages[s];
+		*stage = (Stage){ .builder = builder,
+						  .index = s,
+						  .base = base,
+						  .packs = builder->set->packs + base,
+						  .colours = builder->set->colours + base,
+						  .batches = builder->set->batches + base,
+						  .alonePack = builder->alonePack + base,
+						  .alone = builder->alone + base,
+						  .sorted = builder->sorted + base,
+						  .byBatch = builder->byBatch + base,
+						  .batchEnd = builder->batchEnd + base + s };
+		int alone = builder->social != NULL ? linkAlone(stage) : 0;
+		if (alone > 0) {
+			packAlone(stage, alone);
+		}
+		int batches = sortByBatch(stage);
+		for (int i = 0; i < batches; ++i) {
+			int first = i > 0 ? stage->batchEnd[i - 1] : 0;
+			packBatch(stage, &stage->byBatch[first], stage->batchEnd[i] - first);
+		}
+	}
+}
+
+// Moves what a stage has made behind that of the stages before it.
+static void joinStage(Builder* builder, const Stage* stage) {
 	knSweepSet* set = builder->set;
-	knSweepStage* stage = &set->stages[index];
-	*stage = (knSweepStage){ .firstColour = set->colourCount, .firstBatch = set->batchCount };
-	int alone = builder->social != NULL ? linkAlone(builder, index) : 0;
-	if (alone > 0) {
-		packAlone(builder, alone);
+	for (int i = 0; i < stage->packCount; ++i) {
+		knPack *to = &set->packs[set->packCount + i], *from = &stage->packs[i];
+		builder->alonePack[set->packCount + i] = stage->alonePack[i];
+		for (int lane = 0; lane < KN_LANES; ++lane) {
+			to->chunk[lane] = from->chunk[lane];
+		}
+		to->first = set->pointCount + from->first;
+		to->count = from->count;
 	}
-	stage->batchCount = sortByBatch(builder, index);
+	for (int i = 0; i < stage->colourCount; ++i) {
+		knSweepColour colour = stage->colours[i];
+		colour.first += set->packCount;
+		set->colours[set->colourCount + i] = colour;
+	}
 	for (int i = 0; i < stage->batchCount; ++i) {
-		int begin = i > 0 ? builder->batchEnd[i - 1] : 0;
-		packBatch(builder, &builder->byBatch[begin], builder->batchEnd[i] - begin);
+		knSweepBatch batch = stage->batches[i];
+		batch.firstColour += set->colourCount;
+		set->batches[set->batchCount + i] = batch;
 	}
-	stage->colourCount = set->colourCount - stage->firstColour;
+	set->stages[stage->index] = (knSweepStage){ .firstColour = set->colourCount,
+												.colourCount = stage->colourCount,
+												.firstBatch = set->batchCount,
+												.batchCount = stage->batchCount };
+	set->packCount += stage->packCount;
+	set->pointCount += stage->pointCount;
+	set->colourCount += stage->colourCount;
+	set->batchCount += stage->batchCount;
 }
 
 // --- filling ---------------------------------------------------------------------------------------------
@@ -331,36 +405,6 @@ static void setVector(double out[3][KN_LANES], int lane, knVec3 v) {
 	out[2][lane] = v.z;
 }
 
-static void setPoint(knPackPoint* out, int lane, const knSweepPoint* point) {
-	setVector(out->n, lane, point->n);
-	setVector(out->rA, lane, point->rA);
-	setVector(out->rB, lane, point->rB);
-	setVector(out->t1, lane, point->t1);
-	setVector(out->t2, lane, point->t2);
-	out->bias[lane] = point->bias;
-	out->mu[lane] = point->mu;
-	out->depth[lane] = point->depth;
-	out->push[lane] = 0.0;
-	for (int i = 0; i < 3; ++i) {
-		out->lambda[i][lane] = point->lambda[i];
-	}
-}
-
-static const knSweepPoint noPoint;
-
-// The point as seen by the free block: seen from the other side all directions turn round.
-static knSweepPoint seenBy(int block, const knSweepChunk* chunk, const knSweepPoint* point) {
-	knSweepPoint seen = *point;
-	if (chunk->a == block) {
-		seen.n = knNeg(point->n);
-		seen.t1 = knNeg(point->t1);
-		seen.t2 = knNeg(point->t2);
-		seen.rA = point->rB;
-		seen.rB = point->rA;
-	}
-	return seen;
-}
-
 static void fillAlone(const Builder* builder, knPack* pack, int lane) {
 	const knSweepSet* set = builder->set;
 	int index = pack->chunk[lane], at = pack->first;
@@ -372,14 +416,14 @@ static void fillAlone(const Builder* builder, knPack* pack, int lane) {
 	setMass(builder, block, index >= 0, lane, pack->imB, pack->IB);
 	for (; index >= 0; index = set->next[index]) {
 		const knSweepChunk* chunk = &builder->chunks[index];
+		bool turned = chunk->a == block;
 		for (int k = chunk->first; k < chunk->first + chunk->count; ++k, ++at) {
-			knSweepPoint seen = seenBy(block, chunk, &builder->points[k]);
-			setPoint(&set->points[at], lane, &seen);
-			set->frozen[at].block[lane] = chunk->a == block ? chunk->b : chunk->a;
+			set->source[at][lane] = 2 * k + turned;
+			set->frozen[at].block[lane] = turned ? chunk->b : chunk->a;
 		}
 	}
 	for (; at < pack->first + pack->count; ++at) {
-		setPoint(&set->points[at], lane, &noPoint);
+		set->source[at][lane] = -1;
 		set->frozen[at].block[lane] = 0;
 	}
 }
@@ -398,12 +442,12 @@ static void fillLane(const Builder* builder, knPack* pack, int lane) {
 	setMass(builder, pack->b[lane], freeB, lane, pack->imB, pack->IB);
 	for (int k = 0; k < pack->count; ++k) {
 		bool there = chunk != NULL && k < chunk->count;
-		const knSweepPoint* point = there ? &builder->points[chunk->first + k] : &noPoint;
-		setPoint(&set->points[pack->first + k], lane, point);
+		set->source[pack->first + k][lane] = there ? 2 * (chunk->first + k) : -1;
 		if (set->rolling != NULL) {
 			knPackRolling* rolling = &set->rolling[pack->first + k];
-			rolling->arm[lane] = point->arm;
-			setVector(rolling->lambda, lane, point->rolling);
+			const knSweepPoint* point = there ? &builder->points[chunk->first + k] : NULL;
+			rolling->arm[lane] = there ? point->arm : 0.0;
+			setVector(rolling->lambda, lane, there ? point->rolling : knZero3());
 		}
 	}
 }
@@ -422,7 +466,9 @@ static void fillRange(int begin, int end, int worker, void* argument) {
 			}
 		}
 	}
-	knSweepKernel_Best()->prepare(builder->set, begin, end);
+	const knSweepKernel* kernel = knSweepKernel_Best();
+	kernel->load(builder->set, builder->points, begin, end);
+	kernel->prepare(builder->set, begin, end);
 }
 
 static bool reserve(Builder* builder, bool rolling, knArena* arena) {
@@ -435,13 +481,15 @@ static bool reserve(Builder* builder, bool rolling, knArena* arena) {
 	builder->sorted = KN_SCRATCH(arena, int32_t, n);
 	builder->alonePack = KN_SCRATCH(arena, uint8_t, n);
 	builder->byBatch = KN_SCRATCH(arena, int32_t, n);
-	builder->batchEnd = KN_SCRATCH(arena, int32_t, n + 1);
+	builder->batchEnd = KN_SCRATCH(arena, int32_t, n + builder->stageCount);
+	builder->stages = KN_SCRATCH(arena, Stage, builder->stageCount);
 	set->next = KN_SCRATCH(arena, int32_t, n);
 	for (int i = 0; i < n; ++i) {
 		pointBound += builder->chunks[i].count;
 	}
 	set->packs = KN_SCRATCH(arena, knPack, n);
 	set->points = KN_SCRATCH(arena, knPackPoint, pointBound);
+	set->source = (int32_t(*)[KN_LANES])KN_SCRATCH(arena, int32_t, KN_LANES * pointBound);
 	set->rolling = rolling ? KN_SCRATCH(arena, knPackRolling, pointBound) : NULL;
 	set->colours = KN_SCRATCH(arena, knSweepColour, n);
 	set->batches = KN_SCRATCH(arena, knSweepBatch, n);
@@ -491,8 +539,9 @@ bool knSweepSet_Build(knSweepSet* set, const knSweepChunk* chunks, int chunkCoun
 		findSocial(&builder);
 	}
 	sortByStage(&builder);
+	knTasks_For(blocks->freeStage != NULL ? tasks : NULL, stageCount, 1, packStages, &builder);
 	for (int s = 0; s < stageCount; ++s) {
-		packStage(&builder, s);
+		joinStage(&builder, &builder.stages[s]);
 	}
 	knTasks_For(tasks, set->packCount, PACK_GRAIN, fillRange, &builder);
 	return true;
@@ -535,82 +584,52 @@ bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf
 
 // --- exchange with the points ----------------------------------------------------------------------------
 
-typedef enum ExchangeKind {
-	EXCHANGE_STORE, // impulses to the points
-	EXCHANGE_LOAD,  // impulses from them
-	EXCHANGE_DEPTHS,
-} ExchangeKind;
-
 typedef struct Exchange {
 	const knSweepSet* set;
 	const knSweepPoint* from;
 	knSweepPoint* to;
-	ExchangeKind kind;
 } Exchange;
 
-static void storePoint(const knSweepSet* set, int at, int lane, knSweepPoint* out) {
-	const knPackPoint* in = &set->points[at];
-	for (int i = 0; i < 3; ++i) {
-		out->lambda[i] = in->lambda[i][lane];
-	}
-	if (set->rolling != NULL) {
-		const knPackRolling* rolling = &set->rolling[at];
-		out->rolling = knV3(rolling->lambda[0][lane], rolling->lambda[1][lane], rolling->lambda[2][lane]);
-	}
-}
-
-static void loadPoint(const knSweepSet* set, int at, int lane, const knSweepPoint* in) {
-	for (int i = 0; i < 3; ++i) {
-		set->points[at].lambda[i][lane] = in->lambda[i];
-	}
-	if (set->rolling != NULL) {
-		setVector(set->rolling[at].lambda, lane, in->rolling);
-	}
-}
-
-static void exchangeChunk(const Exchange* task, const knSweepChunk* chunk, int at, int lane) {
-	for (int k = chunk->first; k < chunk->first + chunk->count; ++k, ++at) {
-		switch (task->kind) {
-		case EXCHANGE_STORE:
-			storePoint(task->set, at, lane, &task->to[k]);
-			break;
-		case EXCHANGE_LOAD:
-			loadPoint(task->set, at, lane, &task->from[k]);
-			break;
-		case EXCHANGE_DEPTHS:
-			task->set->points[at].depth[lane] = task->from[k].depth;
-			break;
+static void storeRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Exchange* task = argument;
+	const knSweepSet* set = task->set;
+	for (int at = begin; at < end; ++at) {
+		for (int lane = 0; lane < KN_LANES; ++lane) {
+			if (set->source[at][lane] < 0) {
+				continue;
+			}
+			knSweepPoint* out = &task->to[set->source[at][lane] >> 1];
+			for (int i = 0; i < 3; ++i) {
+				out->lambda[i] = set->points[at].lambda[i][lane];
+			}
+			if (set->rolling != NULL) {
+				double(*rolling)[KN_LANES] = set->rolling[at].lambda;
+				out->rolling = knV3(rolling[0][lane], rolling[1][lane], rolling[2][lane]);
+			}
 		}
 	}
 }
 
-static void exchangeRange(int begin, int end, int worker, void* argument) {
+static void loadDepthRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const Exchange* task = argument;
 	const knSweepSet* set = task->set;
-	for (int p = begin; p < end; ++p) {
-		const knPack* pack = &set->packs[p];
+	for (int at = begin; at < end; ++at) {
 		for (int lane = 0; lane < KN_LANES; ++lane) {
-			int at = pack->first;
-			for (int c = pack->chunk[lane]; c >= 0; c = set->next[c]) {
-				exchangeChunk(task, &set->chunks[c], at, lane);
-				at += set->chunks[c].count;
+			if (set->source[at][lane] >= 0) {
+				set->points[at].depth[lane] = task->from[set->source[at][lane] >> 1].depth;
 			}
 		}
 	}
 }
 
 void knSweepSet_Store(const knSweepSet* set, const knTasks* tasks, knSweepPoint* points) {
-	Exchange task = { .set = set, .to = points, .kind = EXCHANGE_STORE };
-	knTasks_For(tasks, set->packCount, PACK_GRAIN, exchangeRange, &task);
-}
-
-void knSweepSet_Load(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points) {
-	Exchange task = { .set = set, .from = points, .kind = EXCHANGE_LOAD };
-	knTasks_For(tasks, set->packCount, PACK_GRAIN, exchangeRange, &task);
+	Exchange task = { .set = set, .to = points };
+	knTasks_For(tasks, set->pointCount, POINT_GRAIN, storeRange, &task);
 }
 
 void knSweepSet_LoadDepths(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points) {
-	Exchange task = { .set = set, .from = points, .kind = EXCHANGE_DEPTHS };
-	knTasks_For(tasks, set->packCount, PACK_GRAIN, exchangeRange, &task);
+	Exchange task = { .set = set, .from = points };
+	knTasks_For(tasks, set->pointCount, POINT_GRAIN, loadDepthRange, &task);
 }

@@ -10,6 +10,8 @@
 // The local cross terms make the three rows behave as if visited one by one.
 #pragma once
 
+#include <stddef.h>
+
 #include "solve/sweep.h"
 
 // Four pairs of blocks while their points are visited.
@@ -164,28 +166,70 @@ KN_WIDE void visitGeneral(const knSweepSet* set, int k, const knPackOptions* opt
 	}
 }
 
-static void sweepVelocities(const knSweepSet* set, int begin, int end, const knPackOptions* options,
-							const knTwist* from, knTwist* to) {
+KN_WIDE Lanes gatherLanes(const knPack* pack, const knTwist* u) {
+	return (Lanes){ pack, knWideTwist_Gather(u, pack->a), knWideTwist_Gather(u, pack->b) };
+}
+
+KN_WIDE void scatterLanes(const Lanes* lanes, knTwist* u) {
+	knWideTwist_Scatter(u, lanes->pack->a, lanes->pack->freeA, lanes->A);
+	knWideTwist_Scatter(u, lanes->pack->b, lanes->pack->freeB, lanes->B);
+}
+
+// A visit is a chain of operations that wait for each other. Two packs that share no block and have as many points
+// take turns, so that the processor has something to do meanwhile. Packs with one lane may be of a colour whose packs
+// share blocks.
+KN_WIDE bool takeTurns(const knSweepSet* set, int p, int end) {
+	return p + 1 < end && set->packs[p].count == set->packs[p + 1].count && set->packs[p + 1].chunk[1] >= 0;
+}
+
+static void sweepPlain(const knSweepSet* set, int begin, int end, knTwist* u) {
 	for (int p = begin; p < end; ++p) {
 		const knPack* pack = &set->packs[p];
-		Lanes lanes = { pack, knWideTwist_Gather(from, pack->a), knWideTwist_Gather(from, pack->b) };
-		if (!options->general) {
-			for (int k = pack->first; k < pack->first + pack->count; ++k) {
-				visitPoint(&lanes, &set->points[k]);
+		knPackPoint* points = &set->points[pack->first];
+		Lanes lanes = gatherLanes(pack, u);
+		if (takeTurns(set, p, end)) {
+			Lanes others = gatherLanes(++pack, u);
+			knPackPoint* otherPoints = &set->points[pack->first];
+			for (int k = 0; k < pack->count; ++k) {
+				visitPoint(&lanes, &points[k]);
+				visitPoint(&others, &otherPoints[k]);
 			}
-		} else if (from == to) {
+			scatterLanes(&others, u);
+			++p;
+		} else {
+			for (int k = 0; k < pack->count; ++k) {
+				visitPoint(&lanes, &points[k]);
+			}
+		}
+		scatterLanes(&lanes, u);
+	}
+}
+
+static void sweepGeneral(const knSweepSet* set, int begin, int end, const knPackOptions* options,
+						 const knTwist* from, knTwist* to) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		Lanes lanes = gatherLanes(pack, from), out = lanes;
+		if (from == to) {
 			for (int k = pack->first; k < pack->first + pack->count; ++k) {
-				visitGeneral(set, k, options, &lanes, &lanes);
+				visitGeneral(set, k, options, &out, &out);
 			}
 		} else {
-			Lanes out = { pack, knWideTwist_Gather(to, pack->a), knWideTwist_Gather(to, pack->b) };
+			out = gatherLanes(pack, to);
 			for (int k = pack->first; k < pack->first + pack->count; ++k) {
 				visitGeneral(set, k, options, &lanes, &out);
 			}
-			lanes = out;
 		}
-		knWideTwist_Scatter(to, pack->a, pack->freeA, lanes.A);
-		knWideTwist_Scatter(to, pack->b, pack->freeB, lanes.B);
+		scatterLanes(&out, to);
+	}
+}
+
+static void sweepVelocities(const knSweepSet* set, int begin, int end, const knPackOptions* options,
+							const knTwist* from, knTwist* to) {
+	if (options->general) {
+		sweepGeneral(set, begin, end, options, from, to);
+	} else {
+		sweepPlain(set, begin, end, to);
 	}
 }
 
@@ -236,19 +280,49 @@ KN_WIDE void visitAlone(knWideTwist* B, const knPack* pack, knPackPoint* point, 
 	applyAlone(B, pack, rB, knWide3_MulAdd(P, knWide_Sub(l2, old2), t2));
 }
 
-static void sweepAlone(const knSweepSet* set, int begin, int end, int sweeps, knTwist* u) {
-	for (int p = begin; p < end; ++p) {
-		const knPack* pack = &set->packs[p];
+// A visit is a chain of operations that wait for each other; two packs with as many points take turns, so that the
+// processor has something to do meanwhile.
+static int sweepAlonePair(const knSweepSet* set, int p, int sweeps, knTwist* u) {
+	const knPack *pack = &set->packs[p], *other = &set->packs[p + 1];
+	knPackPoint *points = &set->points[pack->first], *others = &set->points[other->first];
+	const knPackFrozen *frozen = &set->frozen[pack->first], *otherFrozen = &set->frozen[other->first];
+	for (int k = pack->first; k < pack->first + pack->count; ++k) {
+		carryFrozen(set, k, u);
+	}
+	for (int k = other->first; k < other->first + other->count; ++k) {
+		carryFrozen(set, k, u);
+	}
+	knWideTwist B = knWideTwist_Gather(u, pack->b), C = knWideTwist_Gather(u, other->b);
+	for (int sweep = 0; sweep < sweeps; ++sweep) {
+		for (int k = 0; k < pack->count; ++k) {
+			visitAlone(&B, pack, &points[k], &frozen[k]);
+			visitAlone(&C, other, &others[k], &otherFrozen[k]);
+		}
+	}
+	knWideTwist_Scatter(u, pack->b, pack->freeB, B);
+	knWideTwist_Scatter(u, other->b, other->freeB, C);
+	return 2;
+}
+
+static int sweepAloneOne(const knSweepSet* set, int p, int sweeps, knTwist* u) {
+	const knPack* pack = &set->packs[p];
+	for (int k = pack->first; k < pack->first + pack->count; ++k) {
+		carryFrozen(set, k, u);
+	}
+	knWideTwist B = knWideTwist_Gather(u, pack->b);
+	for (int sweep = 0; sweep < sweeps; ++sweep) {
 		for (int k = pack->first; k < pack->first + pack->count; ++k) {
-			carryFrozen(set, k, u);
+			visitAlone(&B, pack, &set->points[k], &set->frozen[k]);
 		}
-		knWideTwist B = knWideTwist_Gather(u, pack->b);
-		for (int sweep = 0; sweep < sweeps; ++sweep) {
-			for (int k = pack->first; k < pack->first + pack->count; ++k) {
-				visitAlone(&B, pack, &set->points[k], &set->frozen[k]);
-			}
-		}
-		knWideTwist_Scatter(u, pack->b, pack->freeB, B);
+	}
+	knWideTwist_Scatter(u, pack->b, pack->freeB, B);
+	return 1;
+}
+
+static void sweepAlone(const knSweepSet* set, int begin, int end, int sweeps, knTwist* u) {
+	for (int p = begin; p < end;) {
+		bool pair = p + 1 < end && set->packs[p].count == set->packs[p + 1].count;
+		p += pair ? sweepAlonePair(set, p, sweeps, u) : sweepAloneOne(set, p, sweeps, u);
 	}
 }
 
@@ -281,44 +355,57 @@ static void correctAlone(const knSweepSet* set, int begin, int end, int sweeps, 
 
 // --- warm start ------------------------------------------------------------------------------------------
 
+KN_WIDE void applyRows(Lanes* lanes, const knPackPoint* point, const double lambda[3][KN_LANES]) {
+	knWide3 P = knWide3_Scale(knWide_Load(lambda[0]), knWide3_Load(point->n));
+	P = knWide3_MulAdd(P, knWide_Load(lambda[1]), knWide3_Load(point->t1));
+	applyImpulse(lanes, point, knWide3_MulAdd(P, knWide_Load(lambda[2]), knWide3_Load(point->t2)));
+}
+
 static void applyImpulses(const knSweepSet* set, int begin, int end, knTwist* u) {
 	for (int p = begin; p < end; ++p) {
 		const knPack* pack = &set->packs[p];
-		Lanes lanes = { pack, knWideTwist_Gather(u, pack->a), knWideTwist_Gather(u, pack->b) };
+		Lanes lanes = gatherLanes(pack, u);
 		for (int k = pack->first; k < pack->first + pack->count; ++k) {
-			const knPackPoint* point = &set->points[k];
-			knWide3 t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
-			knWide3 P = knWide3_Scale(knWide_Load(point->lambda[0]), knWide3_Load(point->n));
-			P = knWide3_MulAdd(P, knWide_Load(point->lambda[1]), t1);
-			applyImpulse(&lanes, point, knWide3_MulAdd(P, knWide_Load(point->lambda[2]), t2));
+			applyRows(&lanes, &set->points[k], set->points[k].lambda);
 			if (set->rolling != NULL) {
-				const knPackRolling* rolling = &set->rolling[k];
-				applyMoment(&lanes, knWide3_Load(rolling->lambda));
+				applyMoment(&lanes, knWide3_Load(set->rolling[k].lambda));
 			}
 		}
-		knWideTwist_Scatter(u, pack->a, pack->freeA, lanes.A);
-		knWideTwist_Scatter(u, pack->b, pack->freeB, lanes.B);
+		scatterLanes(&lanes, u);
 	}
 }
 
 // --- corrections -----------------------------------------------------------------------------------------
 
+KN_WIDE void pushPoint(Lanes* lanes, knPackPoint* point) {
+	knWide3 n = knWide3_Load(point->n);
+	knWide w = knWide_Add(knWide3_Dot(n, relativeVelocity(lanes, point)), knWide_Load(point->depth));
+	knWide old = knWide_Load(point->push);
+	knWide push = knWide_Max(knWide_MulSub(old, w, knWide_Load(point->invD)), knWide_Splat(0.0));
+	knWide_Store(point->push, push);
+	applyImpulse(lanes, point, knWide3_Scale(knWide_Sub(push, old), n));
+}
+
 static void sweepCorrections(const knSweepSet* set, int begin, int end, knTwist* p) {
 	for (int i = begin; i < end; ++i) {
 		const knPack* pack = &set->packs[i];
-		Lanes lanes = { pack, knWideTwist_Gather(p, pack->a), knWideTwist_Gather(p, pack->b) };
-		for (int k = pack->first; k < pack->first + pack->count; ++k) {
-			knPackPoint* point = &set->points[k];
-			knWide3 n = knWide3_Load(point->n);
-			knWide w = knWide3_Dot(n, relativeVelocity(&lanes, point));
-			w = knWide_Add(w, knWide_Load(point->depth));
-			knWide old = knWide_Load(point->push);
-			knWide push = knWide_Max(knWide_MulSub(old, w, knWide_Load(point->invD)), knWide_Splat(0.0));
-			knWide_Store(point->push, push);
-			applyImpulse(&lanes, point, knWide3_Scale(knWide_Sub(push, old), n));
+		knPackPoint* points = &set->points[pack->first];
+		Lanes lanes = gatherLanes(pack, p);
+		if (takeTurns(set, i, end)) {
+			Lanes others = gatherLanes(++pack, p);
+			knPackPoint* otherPoints = &set->points[pack->first];
+			for (int k = 0; k < pack->count; ++k) {
+				pushPoint(&lanes, &points[k]);
+				pushPoint(&others, &otherPoints[k]);
+			}
+			scatterLanes(&others, p);
+			++i;
+		} else {
+			for (int k = 0; k < pack->count; ++k) {
+				pushPoint(&lanes, &points[k]);
+			}
 		}
-		knWideTwist_Scatter(p, pack->a, pack->freeA, lanes.A);
-		knWideTwist_Scatter(p, pack->b, pack->freeB, lanes.B);
+		scatterLanes(&lanes, p);
 	}
 }
 
@@ -375,7 +462,7 @@ static void measureMerit(const knSweepSet* set, int begin, int end, const knPack
 						 const knTwist* u, double* theta) {
 	for (int p = begin; p < end; ++p) {
 		const knPack* pack = &set->packs[p];
-		Lanes lanes = { pack, knWideTwist_Gather(u, pack->a), knWideTwist_Gather(u, pack->b) };
+		Lanes lanes = gatherLanes(pack, u);
 		knWide sum = knWide_Splat(0.0);
 		for (int k = pack->first; k < pack->first + pack->count; ++k) {
 			sum = knWide_Add(sum, pointMerit(&lanes, &set->points[k], options));
@@ -386,19 +473,208 @@ static void measureMerit(const knSweepSet* set, int begin, int end, const knPack
 	}
 }
 
+// --- filling ---------------------------------------------------------------------------------------------
+
+// Seen from the other side all directions turn round and the arms change places.
+static void turnPoint(knPackPoint* point, const int32_t source[KN_LANES]) {
+	for (int lane = 0; lane < KN_LANES; ++lane) {
+		bool turned = source[lane] >= 0 && (source[lane] & 1) != 0;
+		for (int i = 0; i < 3 && turned; ++i) {
+			double rA = point->rA[i][lane];
+			point->rA[i][lane] = point->rB[i][lane];
+			point->rB[i][lane] = rA;
+			point->n[i][lane] = -point->n[i][lane];
+			point->t1[i][lane] = -point->t1[i][lane];
+			point->t2[i][lane] = -point->t2[i][lane];
+		}
+	}
+}
+
+// Three numbers of a vector and one after it, of four points.
+KN_WIDE void loadFour(const double* const from[KN_LANES], size_t at, double vector[3][KN_LANES],
+					  double number[KN_LANES]) {
+	size_t i = at / sizeof(double);
+	knWide part[4];
+	knWide_Transpose(from[0] + i, from[1] + i, from[2] + i, from[3] + i, part);
+	knWide_Store(vector[0], part[0]);
+	knWide_Store(vector[1], part[1]);
+	knWide_Store(vector[2], part[2]);
+	knWide_Store(number, part[3]);
+}
+
+static void loadPoints(const knSweepSet* set, const knSweepPoint* points, int begin, int end) {
+	static const knSweepPoint none;
+	_Alignas(32) double arm[KN_LANES];
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			const int32_t* source = set->source[k];
+			knPackPoint* out = &set->points[k];
+			const double* from[KN_LANES];
+			int32_t turned = 0;
+			for (int lane = 0; lane < KN_LANES; ++lane) {
+				from[lane] = (const double*)(source[lane] >= 0 ? &points[source[lane] >> 1] : &none);
+				turned |= source[lane] >= 0 ? source[lane] & 1 : 0;
+			}
+			loadFour(from, offsetof(knSweepPoint, n), out->n, out->depth);
+			loadFour(from, offsetof(knSweepPoint, rA), out->rA, out->bias);
+			loadFour(from, offsetof(knSweepPoint, rB), out->rB, out->mu);
+			loadFour(from, offsetof(knSweepPoint, t1), out->t1, arm);
+			loadFour(from, offsetof(knSweepPoint, lambda), out->lambda, arm);
+			loadFour(from, offsetof(knSweepPoint, t2), out->t2, out->lambda[0]);
+			knWide_Store(out->push, knWide_Splat(0.0));
+			if (turned != 0) {
+				turnPoint(out, source);
+			}
+		}
+	}
+}
+
+// --- momentum --------------------------------------------------------------------------------------------
+
+// Each row counts by D, what its impulse would do alone.
+KN_WIDE knWide squareRows(const knPackMomentum* momentum, const double lambda[3][KN_LANES], knWide invD,
+						  knWide invD1, knWide invD2) {
+	knWide zero = knWide_Splat(0.0), one = knWide_Splat(1.0);
+	knWide inverse[3] = { invD, invD1, invD2 }, sum = zero;
+	for (int i = 0; i < 3; ++i) {
+		knWide g = knWide_Sub(knWide_Load(lambda[i]), knWide_Load(momentum->before[i]));
+		knWide used = knWide_Greater(inverse[i], zero);
+		knWide square = knWide_Div(knWide_Mul(g, g), knWide_Select(used, inverse[i], one));
+		sum = knWide_Add(sum, knWide_Select(used, square, zero));
+	}
+	return sum;
+}
+
+static void squareChanges(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		knWide sum = knWide_Splat(0.0);
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			const knPackPoint* point = &set->points[k];
+			sum = knWide_Add(sum, squareRows(&momenta->points[k - momenta->firstPoint], point->lambda,
+											 knWide_Load(point->invD), knWide_Load(point->invD1),
+											 knWide_Load(point->invD2)));
+			if (momenta->rolling != NULL) {
+				const knPackRolling* rolling = &set->rolling[k];
+				knWide invD = knWide_Load(rolling->invD);
+				sum = knWide_Add(sum, squareRows(&momenta->rolling[k - momenta->firstPoint], rolling->lambda,
+												 invD, invD, invD));
+			}
+		}
+		knWide_Store(momenta->square[p - momenta->firstPack], sum);
+	}
+}
+
+KN_WIDE void goOnRows(knPackMomentum* momentum, double lambda[3][KN_LANES], knWide beta) {
+	for (int i = 0; i < 3; ++i) {
+		knWide next = knWide_MulAdd(knWide_Load(lambda[i]), beta, knWide_Load(momentum->direction[i]));
+		knWide_Store(momentum->direction[i], knWide_Sub(next, knWide_Load(momentum->before[i])));
+		knWide_Store(momentum->before[i], next);
+		knWide_Store(lambda[i], next);
+	}
+}
+
+static void goOnPacks(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		knWide beta = knWide_Load(momenta->beta[p - momenta->firstPack]);
+		for (int k = pack->first; k < pack->first + pack->count; ++k) {
+			goOnRows(&momenta->points[k - momenta->firstPoint], set->points[k].lambda, beta);
+			if (momenta->rolling != NULL) {
+				goOnRows(&momenta->rolling[k - momenta->firstPoint], set->rolling[k].lambda, beta);
+			}
+		}
+	}
+}
+
+// The same for plain sweeps, without passes of their own: a point goes on when its turn comes, and what the visit
+// changed is squared at once. One quotient serves all three rows; those of friction have one D.
+KN_WIDE knWide visitGoingOn(Lanes* lanes, knPackPoint* point, knPackMomentum* momentum, knWide beta) {
+	goOnRows(momentum, point->lambda, beta);
+	visitPoint(lanes, point);
+	knWide g[3], zero = knWide_Splat(0.0), one = knWide_Splat(1.0);
+	for (int i = 0; i < 3; ++i) {
+		g[i] = knWide_Sub(knWide_Load(point->lambda[i]), knWide_Load(momentum->before[i]));
+	}
+	knWide invD = knWide_Load(point->invD), invD1 = knWide_Load(point->invD1);
+	knWide friction = knWide_MulAdd(knWide_Mul(g[1], g[1]), g[2], g[2]);
+	knWide sum = knWide_MulAdd(knWide_Mul(knWide_Mul(g[0], g[0]), invD1), friction, invD);
+	knWide product = knWide_Mul(invD, invD1), used = knWide_Greater(product, zero);
+	return knWide_Select(used, knWide_Div(sum, knWide_Select(used, product, one)), zero);
+}
+
+KN_WIDE knWide betaOf(const knMomentumPacks* momenta, int p) {
+	_Alignas(32) double beta[KN_LANES];
+	for (int lane = 0; lane < KN_LANES; ++lane) {
+		int32_t group = momenta->groupOf[p - momenta->firstPack][lane];
+		beta[lane] = group >= 0 ? momenta->groupBeta[group] : 0.0;
+	}
+	return knWide_Load(beta);
+}
+
+static void sweepGoingOn(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta,
+						 knTwist* u) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		knPackPoint* points = &set->points[pack->first];
+		knPackMomentum* m = &momenta->points[pack->first - momenta->firstPoint];
+		Lanes lanes = gatherLanes(pack, u);
+		knWide beta = betaOf(momenta, p), sum = knWide_Splat(0.0);
+		double* square = momenta->square[p - momenta->firstPack];
+		if (takeTurns(set, p, end)) {
+			Lanes others = gatherLanes(++pack, u);
+			knWide otherBeta = betaOf(momenta, ++p), otherSum = knWide_Splat(0.0);
+			knPackPoint* otherPoints = &set->points[pack->first];
+			knPackMomentum* otherM = &momenta->points[pack->first - momenta->firstPoint];
+			for (int k = 0; k < pack->count; ++k) {
+				sum = knWide_Add(sum, visitGoingOn(&lanes, &points[k], &m[k], beta));
+				otherSum =
+					knWide_Add(otherSum, visitGoingOn(&others, &otherPoints[k], &otherM[k], otherBeta));
+			}
+			knWide_Store(momenta->square[p - momenta->firstPack], otherSum);
+			scatterLanes(&others, u);
+		} else {
+			for (int k = 0; k < pack->count; ++k) {
+				sum = knWide_Add(sum, visitGoingOn(&lanes, &points[k], &m[k], beta));
+			}
+		}
+		knWide_Store(square, sum);
+		scatterLanes(&lanes, u);
+	}
+}
+
 // --- diagonals -------------------------------------------------------------------------------------------
 
-// x^T W y for rows c and d at arms rA, rB. A side that does not move adds nothing.
-KN_WIDE knWide entry(const knPack* pack, knWide3 rA, knWide3 rB, knWide3 c, knWide3 d) {
+// What a side adds to the entries x^T W y of a point's rows.
+typedef struct Entries {
+	knWide nn, n1, n2, d11, d22, d12; // of n, t1 and t2
+} Entries;
+
+KN_WIDE void addSide(Entries* sum, const double I[6][KN_LANES], knWide3 r, knWide3 n, knWide3 t1,
+					 knWide3 t2) {
+	knWide3 an = knWide3_Cross(r, n), a1 = knWide3_Cross(r, t1), a2 = knWide3_Cross(r, t2);
+	knWide3 In = knWide3_Symmetric(I, an), I1 = knWide3_Symmetric(I, a1), I2 = knWide3_Symmetric(I, a2);
+	sum->nn = knWide_Add(sum->nn, knWide3_Dot(an, In));
+	sum->n1 = knWide_Add(sum->n1, knWide3_Dot(a1, In));
+	sum->n2 = knWide_Add(sum->n2, knWide3_Dot(a2, In));
+	sum->d11 = knWide_Add(sum->d11, knWide3_Dot(a1, I1));
+	sum->d22 = knWide_Add(sum->d22, knWide3_Dot(a2, I2));
+	sum->d12 = knWide_Add(sum->d12, knWide3_Dot(a1, I2));
+}
+
+// A side that does not move adds nothing.
+KN_WIDE Entries makeEntries(const knPack* pack, const knPackPoint* point) {
+	knWide3 n = knWide3_Load(point->n), t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
 	knWide mass = knWide_Add(knWide_Load(pack->imA), knWide_Load(pack->imB));
-	knWide sum = knWide_Mul(mass, knWide3_Dot(c, d));
+	Entries sum = { knWide_Mul(mass, knWide3_Dot(n, n)),   knWide_Mul(mass, knWide3_Dot(t1, n)),
+					knWide_Mul(mass, knWide3_Dot(t2, n)),  knWide_Mul(mass, knWide3_Dot(t1, t1)),
+					knWide_Mul(mass, knWide3_Dot(t2, t2)), knWide_Mul(mass, knWide3_Dot(t1, t2)) };
 	if (pack->freeA != 0) {
-		knWide3 a = knWide3_Cross(rA, c);
-		sum = knWide_Add(sum, knWide3_Dot(a, knWide3_Symmetric(pack->IA, knWide3_Cross(rA, d))));
+		addSide(&sum, pack->IA, knWide3_Load(point->rA), n, t1, t2);
 	}
 	if (pack->freeB != 0) {
-		knWide3 b = knWide3_Cross(rB, c);
-		sum = knWide_Add(sum, knWide3_Dot(b, knWide3_Symmetric(pack->IB, knWide3_Cross(rB, d))));
+		addSide(&sum, pack->IB, knWide3_Load(point->rB), n, t1, t2);
 	}
 	return sum;
 }
@@ -428,18 +704,16 @@ static void preparePacks(const knSweepSet* set, int begin, int end) {
 		const knPack* pack = &set->packs[p];
 		for (int k = pack->first; k < pack->first + pack->count; ++k) {
 			knPackPoint* point = &set->points[k];
-			knWide3 n = knWide3_Load(point->n), t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
-			knWide3 rA = knWide3_Load(point->rA), rB = knWide3_Load(point->rB);
-			knWide D1 = entry(pack, rA, rB, t1, t1), D2 = entry(pack, rA, rB, t2, t2);
-			knWide A12 = entry(pack, rA, rB, t1, t2);
+			Entries entries = makeEntries(pack, point);
+			knWide D1 = entries.d11, D2 = entries.d22, A12 = entries.d12;
 			if (set->friction == KN_SWEEP_CONE) {
 				knWide off = knWide_Max(A12, knWide_Sub(knWide_Splat(0.0), A12));
 				D1 = D2 = knWide_Add(knWide_Max(D1, D2), off);
 				A12 = knWide_Splat(0.0);
 			}
-			knWide_Store(point->invD, reciprocal(entry(pack, rA, rB, n, n)));
-			knWide_Store(point->A1, entry(pack, rA, rB, t1, n));
-			knWide_Store(point->A2, entry(pack, rA, rB, t2, n));
+			knWide_Store(point->invD, reciprocal(entries.nn));
+			knWide_Store(point->A1, entries.n1);
+			knWide_Store(point->A2, entries.n2);
 			knWide_Store(point->A12, A12);
 			knWide_Store(point->invD1, reciprocal(D1));
 			knWide_Store(point->invD2, reciprocal(D2));

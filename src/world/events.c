@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "core/log.h"
+#include "core/tasks.h"
+
+#define CONTACT_GRAIN 128
 
 static bool isSensorPair(const knModel* model, int shapeA, int shapeB) {
 	return model->shapes[shapeA].sensor || model->shapes[shapeB].sensor;
@@ -38,16 +41,38 @@ knContact knWorld_MakeContact(const knWorld* world, const knStepContact* contact
 
 // --- contacts --------------------------------------------------------------------------------------------
 
+typedef struct PublishTask {
+	knWorld* world;
+	const knStepContext* context;
+} PublishTask;
+
+static void publishRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const PublishTask* task = argument;
+	for (int i = begin; i < end; ++i) {
+		task->world->contacts.items[i] = knWorld_MakeContact(task->world, &task->context->contacts[i]);
+	}
+}
+
+// All, then those of sensors are taken out.
 static bool publishContacts(knWorld* world, const knStepContext* context) {
 	if (!KN_ARRAY_RESERVE(&world->allocator, &world->contacts, context->contactCount)) {
 		return false;
 	}
+	PublishTask task = { world, context };
+	knTasks_For(&context->tasks, context->contactCount, CONTACT_GRAIN, publishRange, &task);
+	int kept = 0;
 	for (int i = 0; i < context->contactCount; ++i) {
 		const knStepContact* contact = &context->contacts[i];
-		if (!isSensorPair(world->model, contact->shapeA, contact->shapeB)) {
-			world->contacts.items[world->contacts.count++] = knWorld_MakeContact(world, contact);
+		if (isSensorPair(world->model, contact->shapeA, contact->shapeB)) {
+			continue;
 		}
+		if (kept < i) {
+			world->contacts.items[kept] = world->contacts.items[i];
+		}
+		kept += 1;
 	}
+	world->contacts.count = kept;
 	return true;
 }
 

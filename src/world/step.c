@@ -11,7 +11,7 @@ static bool backUp(knWorld* world) {
 	const knAllocator* allocator = &world->allocator;
 	return world->backup.block == NULL
 			   ? knState_Copy(&world->backup, &world->state, world->model, allocator)
-			   : knState_Assign(&world->backup, &world->state, world->model, allocator);
+			   : knState_Assign(&world->backup, &world->state, world->model, &world->tasks, allocator);
 }
 
 static void restoreBackup(knWorld* world) {

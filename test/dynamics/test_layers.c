@@ -44,8 +44,8 @@ static const knVec3 up = { 0.0, 0.0, 1.0 }, down = { 0.0, 0.0, -1.0 }, side = { 
 static void build(Pile* pile, bool published, knVec3 gravity) {
 	assert_true(knIslands_Build(&pile->islands, pile->bodies, pile->invMass, pile->chunks, pile->contacts,
 								pile->joints, pile->jointCount, &pile->arena));
-	knLayerInput input = { pile->bodies, pile->invMass,  pile->poses,  gravity,
-						   pile->chunks, pile->contacts, pile->points, &pile->islands };
+	knLayerInput input = { pile->bodies,   pile->invMass, pile->poses,    gravity, pile->chunks,
+						   pile->contacts, pile->points,  &pile->islands, NULL };
 	assert_true(published ? knLayers_BuildBreadthFirst(&pile->layers, &input, &pile->arena)
 						  : knLayers_BuildSupports(&pile->layers, &input, &pile->arena));
 }

@@ -116,12 +116,12 @@ static void test_copy_and_assign(void** unused) {
 
 	// same size: no memory taken; different size: the view follows
 	int calls = memory.calls;
-	assert_true(knState_Assign(&b, &a, model, &allocator));
+	assert_true(knState_Assign(&b, &a, model, NULL, &allocator));
 	assert_int_equal(memory.calls, calls);
 	assert_near(b.pose[2].p.x, 17.0, 0.0);
 	assert_true(knState_Grow(&a, model, 100, 64, &allocator));
 	a.touching[99] = (knFramePair){ 1, 2 };
-	assert_true(knState_Assign(&b, &a, model, &allocator));
+	assert_true(knState_Assign(&b, &a, model, NULL, &allocator));
 	assert_int_equal(b.touching[99].b, 2);
 	knState_Destroy(&a, &allocator);
 	knState_Destroy(&b, &allocator);

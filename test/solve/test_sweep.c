@@ -236,8 +236,10 @@ static void test_cone_obeys_coulomb(void** state) {
 
 // --- kernels ---------------------------------------------------------------------------------------------
 
-static void runKernel(const knSweepKernel* kernel, const knSweepSet* set, const knPackOptions* options,
-					  knTwist* u, knTwist* p, double* theta) {
+static void runKernel(const knSweepKernel* kernel, const knSweepSet* set, const Problem* problem,
+					  const knPackOptions* options, knTwist* u, knTwist* p, double* theta) {
+	memset(set->points, 0, sizeof(knPackPoint) * (size_t)set->pointCount);
+	kernel->load(set, problem->points, 0, set->packCount);
 	kernel->prepare(set, 0, set->packCount);
 	for (int c = 0; c < set->colourCount; ++c) {
 		int begin = set->colours[c].first, end = begin + set->colours[c].count;
@@ -253,7 +255,6 @@ static void runKernel(const knSweepKernel* kernel, const knSweepSet* set, const 
 // All kernels that this build and machine have, every option: equal bits.
 static void test_kernels_equal_their_scalar_twin(void** state) {
 	(void)state;
-	const knSweepKernel* kernels[2] = { &knSweepKernelWide, knSweepKernel_Best() };
 	for (int n = 0; n < 8; ++n) {
 		knSweepFriction friction = n % 2 == 0 ? KN_SWEEP_CONE : KN_SWEEP_BOX;
 		knPackOptions options = { .friction = friction,
@@ -261,15 +262,15 @@ static void test_kernels_equal_their_scalar_twin(void** state) {
 								  .omega = n >= 4 ? 1.2 : 1.0,
 								  .general = n % 2 == 1 || n >= 2,
 								  .unscaled = n == 3 };
-		for (int k = 0; k < 2; ++k) {
+		for (int k = 0; knSweepKernel_At(k) != NULL; ++k) {
 			Problem one, two;
 			makeProblem(&one, 20 + (uint64_t)n, n >= 2);
 			makeProblem(&two, 20 + (uint64_t)n, n >= 2);
 			knSweepSet setOne = buildSet(&one, 1, NULL, friction), setTwo = buildSet(&two, 1, NULL, friction);
 			knTwist p1[BLOCKS] = { 0 }, p2[BLOCKS] = { 0 };
 			double theta1[CHUNKS], theta2[CHUNKS];
-			runKernel(&knSweepKernelScalar, &setOne, &options, one.u, p1, theta1);
-			runKernel(kernels[k], &setTwo, &options, two.u, p2, theta2);
+			runKernel(&knSweepKernelScalar, &setOne, &one, &options, one.u, p1, theta1);
+			runKernel(knSweepKernel_At(k), &setTwo, &two, &options, two.u, p2, theta2);
 			assert_memory_equal(one.u, two.u, sizeof(one.u));
 			assert_memory_equal(p1, p2, sizeof(p1));
 			assert_memory_equal(theta1, theta2, sizeof(double) * (size_t)setOne.packCount);
@@ -278,6 +279,56 @@ static void test_kernels_equal_their_scalar_twin(void** state) {
 			freeProblem(&one);
 			freeProblem(&two);
 		}
+	}
+}
+
+// Momentum in the course of a sweep is that of passes before and after it, in every kernel.
+static void test_sweeps_that_go_on_equal_their_passes(void** state) {
+	(void)state;
+	static Problem one, two;
+	static knPackMomentum m1[POINTS], m2[POINTS];
+	static double square1[CHUNKS][KN_LANES], square2[CHUNKS][KN_LANES], beta[CHUNKS][KN_LANES];
+	static int32_t groupOf[CHUNKS][KN_LANES];
+	const double groupBeta[2] = { 0.3, 0.8 };
+	for (int n = 0; knSweepKernel_At(n) != NULL; ++n) {
+		const knSweepKernel* kernel = knSweepKernel_At(n);
+		makeProblem(&one, 71, false);
+		makeProblem(&two, 71, false);
+		knSweepSet a = buildSet(&one, 1, NULL, KN_SWEEP_CONE), b = buildSet(&two, 1, NULL, KN_SWEEP_CONE);
+		knMomentumPacks passes = { .points = m1, .square = square1, .beta = beta };
+		knMomentumPacks inSweeps = {
+			.points = m2, .square = square2, .groupOf = groupOf, .groupBeta = groupBeta
+		};
+		for (int p = 0; p < a.packCount; ++p) {
+			for (int lane = 0; lane < KN_LANES; ++lane) {
+				groupOf[p][lane] = a.packs[p].chunk[lane] >= 0 ? p % 2 : -1;
+				beta[p][lane] = groupOf[p][lane] >= 0 ? groupBeta[p % 2] : 0.0;
+			}
+		}
+		for (int k = 0; k < a.pointCount; ++k) {
+			m1[k] = m2[k] = (knPackMomentum){ 0 };
+			memcpy(m1[k].before, a.points[k].lambda, sizeof(m1[k].before));
+			memcpy(m2[k].before, a.points[k].lambda, sizeof(m2[k].before));
+		}
+		knPackOptions options = { .friction = KN_SWEEP_CONE, .omega = 1.0 };
+		for (int sweep = 0; sweep < 4; ++sweep) {
+			kernel->goOn(&a, 0, a.packCount, &passes);
+			for (int c = 0; c < a.colourCount; ++c) {
+				int begin = a.colours[c].first, end = begin + a.colours[c].count;
+				kernel->velocities(&a, begin, end, &options, one.u, one.u);
+				kernel->velocitiesGoingOn(&b, begin, end, &inSweeps, two.u);
+			}
+			kernel->square(&a, 0, a.packCount, &passes);
+			assert_memory_equal(one.u, two.u, sizeof(one.u));
+			assert_memory_equal(m1, m2, sizeof(*m1) * (size_t)a.pointCount);
+			assert_memory_equal(a.points, b.points, sizeof(*a.points) * (size_t)a.pointCount);
+			for (int i = 0; i < KN_LANES * a.packCount; ++i) {
+				double expected = square1[i / KN_LANES][i % KN_LANES];
+				assert_near(square2[i / KN_LANES][i % KN_LANES], expected, 1e-13 * expected);
+			}
+		}
+		freeProblem(&one);
+		freeProblem(&two);
 	}
 }
 
@@ -391,27 +442,43 @@ static void test_blocks_that_are_alone(void** state) {
 	}
 }
 
+// Thirteen free blocks that touch others only, from both sides: four packs, the first two with as many points.
+static void runAlone(const knSweepKernel* kernel, Problem* problem, knTwist* p) {
+	static const uint8_t tied[BLOCKS];
+	for (int i = 0; i < CHUNKS; ++i) {
+		int free = 3 + 3 * (i % 13), frozen = 1 + 3 * (i % 7);
+		problem->chunks[i].a = i % 2 == 0 ? free : frozen;
+		problem->chunks[i].b = i % 2 == 0 ? frozen : free;
+		problem->chunks[i].count = 1;
+	}
+	knSweepSet set = buildLayer(problem, tied);
+	const knSweepColour* colour = &set.colours[set.stages[1].firstColour];
+	int begin = colour->first, end = colour->first + colour->count;
+	assert_true(colour->alone && colour->count == 4);
+	assert_int_equal(set.packs[begin].count, set.packs[begin + 1].count);
+	kernel->load(&set, problem->points, begin, end);
+	kernel->prepare(&set, begin, end);
+	kernel->apply(&set, begin, end, problem->u);
+	kernel->aloneVelocities(&set, begin, end, 5, problem->u);
+	kernel->aloneCorrect(&set, begin, end, 5, p);
+}
+
 static void test_alone_kernels_equal_their_scalar_twin(void** state) {
 	(void)state;
-	static const uint8_t tied[BLOCKS];
-	const knSweepKernel* kernels[3] = { &knSweepKernelScalar, &knSweepKernelWide, knSweepKernel_Best() };
-	Problem problems[3];
-	knTwist p[3][BLOCKS];
-	memset(p, 0, sizeof(p));
-	for (int n = 0; n < 3; ++n) {
-		makeProblem(&problems[n], 61, false);
-		knSweepSet set = buildLayer(&problems[n], tied);
-		const knSweepColour* colour = &set.colours[set.stages[1].firstColour];
-		int begin = colour->first, end = colour->first + colour->count;
-		kernels[n]->apply(&set, begin, end, problems[n].u);
-		kernels[n]->aloneVelocities(&set, begin, end, 5, problems[n].u);
-		kernels[n]->aloneCorrect(&set, begin, end, 5, p[n]);
-		assert_memory_equal(problems[n].u, problems[0].u, sizeof(problems[0].u));
-		assert_memory_equal(p[n], p[0], sizeof(p[0]));
+	Problem twin;
+	knTwist twinP[BLOCKS] = { 0 };
+	makeProblem(&twin, 61, false);
+	runAlone(&knSweepKernelScalar, &twin, twinP);
+	for (int n = 0; knSweepKernel_At(n) != NULL; ++n) {
+		Problem problem;
+		knTwist p[BLOCKS] = { 0 };
+		makeProblem(&problem, 61, false);
+		runAlone(knSweepKernel_At(n), &problem, p);
+		assert_memory_equal(problem.u, twin.u, sizeof(twin.u));
+		assert_memory_equal(p, twinP, sizeof(twinP));
+		freeProblem(&problem);
 	}
-	for (int n = 0; n < 3; ++n) {
-		freeProblem(&problems[n]);
-	}
+	freeProblem(&twin);
 }
 
 // --- relaxation and stop rules ---------------------------------------------------------------------------
@@ -518,6 +585,7 @@ int main(void) {
 		cmocka_unit_test(test_box_equals_rows),
 		cmocka_unit_test(test_cone_obeys_coulomb),
 		cmocka_unit_test(test_kernels_equal_their_scalar_twin),
+		cmocka_unit_test(test_sweeps_that_go_on_equal_their_passes),
 		cmocka_unit_test(test_frozen_blocks_keep_their_velocity),
 		cmocka_unit_test(test_blocks_that_are_alone),
 		cmocka_unit_test(test_alone_kernels_equal_their_scalar_twin),

@@ -2,6 +2,7 @@
 //
 // Joints that share a moving body belong to one island; islands are independent, so a sweep runs them in parallel, each in
 // order of joint indices, forwards and backwards by turns. Results do not depend on the number of threads.
+#include "core/sets.h"
 #include "core/tasks.h"
 #include "steppers/impulse/joint_direct.h"
 
@@ -23,14 +24,6 @@ int knArticulationSolve_JointAt(const knArticulationSolve* solve, int i) {
 
 // --- islands ---------------------------------------------------------------------------------------------
 
-static int findRoot(int* root, int b) {
-	while (root[b] != b) {
-		root[b] = root[root[b]];
-		b = root[b];
-	}
-	return b;
-}
-
 // A moving body of the joint; it has at least one.
 static int moving(const knArticulationSolve* solve, const knSolveJoint* entry) {
 	return solve->invMass[entry->child] > 0.0 ? entry->child : entry->parent;
@@ -39,7 +32,7 @@ static int moving(const knArticulationSolve* solve, const knSolveJoint* entry) {
 // The smaller body leads a set, so that islands come in the order of their first joints whatever the unions were.
 static bool buildIslands(knArticulationSolve* solve, knArena* arena) {
 	const int bodyCount = solve->input.model->bodyCount;
-	int* root = KN_SCRATCH_ZERO(arena, int, bodyCount);
+	int32_t* root = KN_SCRATCH_ZERO(arena, int32_t, bodyCount);
 	int* island = KN_SCRATCH_ZERO(arena, int, bodyCount);
 	solve->bodyIsland = KN_SCRATCH_ZERO(arena, int, bodyCount);
 	solve->islandBegin = KN_SCRATCH_ZERO(arena, int, solve->jointCount + 2);
@@ -47,6 +40,7 @@ static bool buildIslands(knArticulationSolve* solve, knArena* arena) {
 	solve->islandWorst = KN_SCRATCH_ZERO(arena, double, solve->jointCount);
 	solve->stale = KN_SCRATCH_ZERO(arena, uint8_t, solve->jointCount);
 	solve->pressed = KN_SCRATCH_ZERO(arena, uint8_t, solve->jointCount);
+	solve->exact = KN_SCRATCH_ZERO(arena, uint8_t, solve->jointCount);
 	if (arena->failed) {
 		return false;
 	}
@@ -57,15 +51,14 @@ static bool buildIslands(knArticulationSolve* solve, knArena* arena) {
 	for (int i = 0; i < solve->jointCount; ++i) {
 		const knSolveJoint* entry = &solve->joints[i];
 		if (solve->invMass[entry->parent] > 0.0 && solve->invMass[entry->child] > 0.0) {
-			int a = findRoot(root, entry->parent), b = findRoot(root, entry->child);
-			root[a > b ? a : b] = a > b ? b : a;
+			knSets_Unite(root, entry->parent, entry->child);
 		}
 	}
 
 	// count, then place (a counting sort by island, stable in the order of joints)
 	int* begin = solve->islandBegin;
 	for (int i = 0; i < solve->jointCount; ++i) {
-		int lead = findRoot(root, moving(solve, &solve->joints[i]));
+		int lead = knSets_Find(root, moving(solve, &solve->joints[i]));
 		if (island[lead] < 0) {
 			island[lead] = solve->islandCount++;
 		}
@@ -75,11 +68,11 @@ static bool buildIslands(knArticulationSolve* solve, knArena* arena) {
 		begin[k + 2] += begin[k + 1];
 	}
 	for (int i = 0; i < solve->jointCount; ++i) {
-		int lead = findRoot(root, moving(solve, &solve->joints[i]));
+		int lead = knSets_Find(root, moving(solve, &solve->joints[i]));
 		solve->islandJoint[begin[island[lead] + 1]++] = i;
 	}
 	for (int b = 0; b < bodyCount; ++b) {
-		solve->bodyIsland[b] = solve->invMass[b] > 0.0 ? island[findRoot(root, b)] : -1;
+		solve->bodyIsland[b] = solve->invMass[b] > 0.0 ? island[knSets_Find(root, b)] : -1;
 	}
 	return true;
 }
@@ -138,7 +131,7 @@ static bool listJoints(knArticulationSolve* solve, knArena* arena) {
 		}
 	}
 	solve->joints = KN_SCRATCH_ZERO(arena, knSolveJoint, solve->jointCount);
-	solve->blocks = KN_SCRATCH_ZERO(arena, knJointBlock, solve->jointCount);
+	solve->blocks = KN_SCRATCH(arena, knJointBlock, solve->jointCount); // made at the first visit
 	solve->bounds = KN_SCRATCH_ZERO(arena, knJointBound, solve->boundCount);
 	if (arena->failed) {
 		return false;

@@ -25,6 +25,7 @@ typedef struct knJointBound {
 	double lo, hi;    // knJointBounds_Begin
 	double lambda;    // of this step so far
 	double startRate; // motors: rate before the step
+	bool held;        // limits: broken in this correction, and kept from then on
 } knJointBound;
 
 // One active joint.
@@ -57,8 +58,10 @@ typedef struct knSolveJoint {
 // and K = B^T W B + softness, factored. Made at the first visit.
 typedef struct knJointBlock {
 	bool ready;
-	int count;                   // locked rows; 0: nothing locked, or K is singular
-	int all;                     // and the couple's, which follow
+	int count;      // locked rows; 0: nothing locked, or K is singular
+	int free;       // the first of them that belongs to a limit: in the correction, limits that are held
+	double room[6]; // of those: way left
+	int all;        // and the couple's, which follow
 	knTwist rows[KN_BLOCK_ROWS]; // world axes
 	knVec3 rP, rC;               // levers to the child's joint origin
 	knQuat axes;                 // parent joint frame
@@ -85,10 +88,12 @@ struct knArticulationSolve {
 
 	// islands: joints that are connected through moving bodies
 	int islandCount;
-	int* islandBegin;                // [islandCount + 1]
-	int* islandJoint;                // entries, ascending within an island
-	double* islandWorst;             // [islandCount] error of a sweep
-	uint8_t* stale;                  // [islandCount] rows changed since they were factored (joint_settle.c)
+	int* islandBegin;    // [islandCount + 1]
+	int* islandJoint;    // entries, ascending within an island
+	double* islandWorst; // [islandCount] error of a sweep
+	uint8_t* stale;      // [islandCount] rows changed since they were factored (joint_settle.c)
+	uint8_t*
+		exact; // [islandCount] settling is all it needs: solved directly, without bounds (joint_settle.c)
 	uint8_t* pressed;                // [islandCount] contacts press on it: solved with them (joint_contact.c)
 	int* bodyIsland;                 // [bodyCount] -1: no joint, or immovable
 	struct knIslandBalance* balance; // [islandCount] (joint_correction.c)
@@ -196,6 +201,10 @@ double knJointCorrection_Soften(const knArticulationSolve* solve, int island);
 void knJointCorrection_End(knArticulationSolve* solve);
 // Blocks and inertias for the present poses of the state.
 void knArticulationSolve_TakePoses(knArticulationSolve* solve);
+// What is wrong with row k of a block whose joint has the error `wrong` (world axes).
+static inline double knJointBlock_Wrong(const knJointBlock* block, int k, knTwist wrong) {
+	return k < block->free || k >= block->count ? knDotT(block->rows[k], wrong) : block->room[k];
+}
 // Error of a joint at given poses, parent joint frame's axes.
 knTwist knSolveJoint_ErrorAt(const knSolveJoint* entry, knFrame poseP, knFrame poseC);
 // Impulses and rates along the rows of one joint.
@@ -245,6 +254,10 @@ typedef struct knBoundRow {
 void knJointBounds_Look(knArticulationSolve* solve, int i);
 bool knJointBounds_Row(const knArticulationSolve* solve, int i, int k, knBoundRow* row);
 void knJointBounds_Take(knArticulationSolve* solve, int i, int k, double change);
+// Correction: holds the limits that are broken at J; rows (parent joint frame's axes) and rooms of those that are held, at
+// most `most`; returns how many.
+int knJointBounds_Hold(const knArticulationSolve* solve, const knSolveJoint* entry, knFrame J, int most,
+					   knTwist* rows, double* rooms);
 // Work of the dynamics phase, before u changes again.
 void knJointBounds_AddWork(knArticulationSolve* solve, int i);
 

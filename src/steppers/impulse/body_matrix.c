@@ -4,14 +4,11 @@
 //   V_k,i = D_k^-1 U_k,i        U_i,j -= U_k,i^T V_k,j        U_k,i: the block (i, k) below the diagonal, transposed
 //
 // Blocks are kept transposed because then the innermost loop runs over neighbouring numbers.
-#include "steppers/impulse/body_matrix.h"
+#include "steppers/impulse/body_matrix_kernel.h"
 
 #include <string.h>
 
 #include "core/sparse_order.h"
-
-#define N 6
-#define AREA 36
 
 static void* arenaAllocate(size_t size, void* context) {
 	return knArena_Take(context, size);
@@ -114,34 +111,7 @@ double* knBodyMatrix_Block(const knBodyMatrix* m, int a, int b, bool* swapped) {
 
 // --- numbers ---------------------------------------------------------------------------------------------
 
-// D = L E L^T in place: L below the diagonal, 1/E on it. An explicit inverse would lose the digits of soft directions
-// beside stiff ones.
-static bool factorBlock(double* restrict D) {
-	for (int k = 0; k < N; ++k) {
-		double pivot = D[N * k + k], scaled[N];
-		if (!(pivot > 0.0)) {
-			return false;
-		}
-		double inverse = 1.0 / pivot;
-		for (int r = k + 1; r < N; ++r) {
-			scaled[r] = D[N * r + k] * inverse;
-		}
-		for (int r = k + 1; r < N; ++r) {
-			for (int c = k + 1; c <= r; ++c) {
-				D[N * r + c] -= scaled[r] * D[N * c + k];
-			}
-		}
-		for (int r = k + 1; r < N; ++r) {
-			D[N * r + k] = scaled[r];
-		}
-		D[N * k + k] = inverse;
-	}
-	return true;
-}
-
 // --- rows of a block, two numbers at a time: lanes never mix, so the bits are those of plain loops ---
-
-typedef double Two __attribute__((vector_size(16), may_alias));
 
 static inline Two both(double x) {
 	return (Two){ x, x };
@@ -162,25 +132,6 @@ static inline void subtractRow(Two* to, double x, const Two* row) {
 	to[2] -= both(x) * row[2];
 }
 
-// V = D^-1 U, all columns at once
-static void solveBlock(const double* restrict D, const double* restrict U, double* restrict V) {
-	for (int r = 0; r < N; ++r) {
-		Two row[3] = { rowIn(U, r)[0], rowIn(U, r)[1], rowIn(U, r)[2] };
-		for (int k = 0; k < r; ++k) {
-			subtractRow(row, D[N * r + k], rowIn(V, k));
-		}
-		memcpy(V + N * r, row, sizeof(row));
-	}
-	for (int r = N - 1; r >= 0; --r) {
-		Two scale = both(D[N * r + r]);
-		Two row[3] = { scale * rowIn(V, r)[0], scale * rowIn(V, r)[1], scale * rowIn(V, r)[2] };
-		for (int k = r + 1; k < N; ++k) {
-			subtractRow(row, D[N * k + r], rowIn(V, k));
-		}
-		memcpy(V + N * r, row, sizeof(row));
-	}
-}
-
 static void solveVector(const double* D, double* y) {
 	for (int r = 1; r < N; ++r) {
 		for (int k = 0; k < r; ++k) {
@@ -195,55 +146,17 @@ static void solveVector(const double* D, double* y) {
 	}
 }
 
-// C -= A^T B, two rows of C at a time
-static void subtractProduct(const double* restrict A, const double* restrict B, double* restrict C) {
-	for (int r = 0; r < N; r += 2) {
-		Two *c = rowOf(C, r), *d = rowOf(C, r + 1);
-		Two c0 = c[0], c1 = c[1], c2 = c[2], d0 = d[0], d1 = d[1], d2 = d[2];
-		for (int k = 0; k < N; ++k) {
-			const Two* row = rowIn(B, k);
-			const Two x = both(A[N * k + r]), y = both(A[N * k + r + 1]);
-			const Two b0 = row[0], b1 = row[1], b2 = row[2];
-			c0 -= x * b0;
-			c1 -= x * b1;
-			c2 -= x * b2;
-			d0 -= y * b0;
-			d1 -= y * b1;
-			d2 -= y * b2;
-		}
-		c[0] = c0;
-		c[1] = c1;
-		c[2] = c2;
-		d[0] = d0;
-		d[1] = d1;
-		d[2] = d2;
-	}
+bool knBodyMatrix_FactorPlain(knBodyMatrix* m) {
+	return factorBlocks(m);
 }
 
 bool knBodyMatrix_Factor(knBodyMatrix* m) {
-	int at = 0;
-	for (int k = 0; k < m->count; ++k) {
-		double* D = m->diagonal + (ptrdiff_t)AREA * k;
-		if (!factorBlock(D)) {
-			return false;
-		}
-		const int begin = m->first[k], end = m->first[k + 1];
-		for (int e = begin; e < end; ++e) {
-			// U_e is replaced by V_e when the blocks after it have been served
-			double* U = m->below + (ptrdiff_t)AREA * e;
-			_Alignas(16) double V[AREA];
-			solveBlock(D, U, V);
-			subtractProduct(U, V, m->diagonal + (ptrdiff_t)AREA * m->rows[e]);
-			at += 1;
-			for (int f = e + 1; f < end; ++f, ++at) {
-				// U_(i, j) -= V_(k, i)^T U_(k, j)
-				subtractProduct(V, m->below + (ptrdiff_t)AREA * f,
-								m->below + (ptrdiff_t)AREA * m->targets[at]);
-			}
-			memcpy(U, V, sizeof(V));
-		}
+#if defined(KN_AVX_KERNEL)
+	if (__builtin_cpu_supports("avx")) {
+		return knBodyMatrix_FactorAvx(m);
 	}
-	return true;
+#endif
+	return knBodyMatrix_FactorPlain(m);
 }
 
 void knBodyMatrix_Solve(const knBodyMatrix* m, double* x) {

@@ -32,5 +32,8 @@ double* knBodyMatrix_Block(const knBodyMatrix* matrix, int a, int b, bool* swapp
 void knBodyMatrix_AddOuter(double* block, double weight, const double* left, const double* right);
 // False if a pivot is not positive.
 bool knBodyMatrix_Factor(knBodyMatrix* matrix);
+// The same, for any machine, and where KN_AVX_KERNEL is defined for those with AVX; all give the same bits.
+bool knBodyMatrix_FactorPlain(knBodyMatrix* matrix);
+bool knBodyMatrix_FactorAvx(knBodyMatrix* matrix);
 // x, [count][6], from the right-hand side in place.
 void knBodyMatrix_Solve(const knBodyMatrix* matrix, double* x);

@@ -1,11 +1,12 @@
 // The collision phase of the default scheme: pairs that bounce, with the velocities from before the forces.
 //
 // A pair bounces if a point approaches faster than gravity makes it in two steps and would meet in this step. Pairs
-// are taken one after another, round and round, because that is how a blow travels along a row of balls. A single
+// of a group are taken one after another, round and round, because that is how a blow travels along a row of balls. A single
 // point takes the closed impulse of impact.c; several bounce together, their impulses accumulated until each
 // separates with e times its approach, so that a box that falls flat rises flat. What does not bounce is left to the
 // contact phase: it stops in the same step, and an inelastic collision and a contact are the same thing there.
 
+#include "core/tasks.h"
 #include "dynamics/impact.h"
 #include "steppers/impulse/impulse_step.h"
 
@@ -121,6 +122,12 @@ static double bounceTogether(knImpulseStep* step, const knImpulsePair* pair, dou
 	return gain;
 }
 
+static void restore(const knImpulseStep* step, int body, knTwist u) {
+	if (step->blocks.invMass[body] > 0.0) {
+		step->blocks.u[body] = u;
+	}
+}
+
 // The impulses live in the points' own fields while they are found; what the contact phase keeps there comes back.
 static void bouncePair(knImpulseStep* step, const knImpulsePair* pair, double speed) {
 	knImpulsePoint saved[KN_IMPULSE_PAIR_POINTS];
@@ -134,8 +141,8 @@ static void bouncePair(knImpulseStep* step, const knImpulsePair* pair, double sp
 	// friction and bounce together may gain energy, each alone does not
 	double gain = bounceTogether(step, &part, speed, 1.0);
 	if (gain > 0.0) {
-		step->blocks.u[pair->a] = uA;
-		step->blocks.u[pair->b] = uB;
+		restore(step, pair->a, uA);
+		restore(step, pair->b, uB);
 		bounceTogether(step, &part, speed, 0.0);
 	}
 	for (int i = 0; i < count; ++i) {
@@ -145,17 +152,19 @@ static void bouncePair(knImpulseStep* step, const knImpulsePair* pair, double sp
 	}
 }
 
-bool knContactCollisions_Run(knImpulseStep* step) {
-	bool any = true, bounced = false;
-	for (int round = 0; any && round < ROUNDS; ++round) {
+// Returns the number of rounds in which a pair of the group bounced.
+static int bounceGroup(knImpulseStep* step, int group) {
+	bool any = true;
+	int rounds = 0;
+	while (any && rounds < ROUNDS) {
 		any = false;
-		for (int i = 0; i < step->pairCount; ++i) {
-			const knImpulsePair* pair = &step->pairs[i];
+		for (int i = step->groups.first[group]; i < step->groups.first[group + 1]; ++i) {
+			const knImpulsePair* pair = &step->pairs[step->groups.items[i]];
 			double speed = bounceSpeed(step, pair);
 			if (speed == 0.0) {
 				continue;
 			}
-			any = bounced = true;
+			any = true;
 			if (pair->count == 1) {
 				knImpulsePoint* p = &step->points[pair->first];
 				knVec3 j = bouncePoint(step, pair, p);
@@ -165,7 +174,35 @@ bool knContactCollisions_Run(knImpulseStep* step) {
 				bouncePair(step, pair, speed);
 			}
 		}
-		step->context->report->iterations += any;
+		rounds += any;
 	}
-	return bounced;
+	return rounds;
+}
+
+typedef struct BounceTask {
+	knImpulseStep* step;
+	int* rounds; // [groups]
+} BounceTask;
+
+static void bounceGroups(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const BounceTask* task = argument;
+	for (int g = begin; g < end; ++g) {
+		task->rounds[g] = bounceGroup(task->step, g);
+	}
+}
+
+bool knContactCollisions_Run(knImpulseStep* step, bool* bounced) {
+	BounceTask task = { step, KN_SCRATCH(step->context->arena, int, step->groups.count) };
+	if (step->context->arena->failed) {
+		return false;
+	}
+	knTasks_For(&step->context->tasks, step->groups.count, 1, bounceGroups, &task);
+	int most = 0;
+	for (int g = 0; g < step->groups.count; ++g) {
+		most = task.rounds[g] > most ? task.rounds[g] : most;
+	}
+	step->context->report->iterations += most;
+	*bounced = most > 0;
+	return true;
 }

@@ -7,8 +7,10 @@
 // meet, which would make each rest on the other: the forces must push a body onto its support. The published scheme
 // asks the collider, one body moved at a time.
 
+#include "core/tasks.h"
 #include "steppers/impulse/impulse_step.h"
 
+#define PAIR_GRAIN 32
 #define LEAST_LEAN 0.02 // a support must take at least this share of the push of this step's forces
 
 typedef struct Edges {
@@ -38,22 +40,49 @@ static bool leans(const knImpulseStep* step, int body, knVec3 r, knVec3 directio
 	return along > LEAST_LEAN * knLength(force->lin);
 }
 
-static void addPointEdges(const knImpulseStep* step, const knImpulsePair* pair, Edges* edges) {
-	bool aOnB = false, bOnA = false;
-	for (int k = pair->first; k < pair->first + pair->count; ++k) {
-		const knImpulsePoint* p = &step->points[k];
-		knTwist uA = step->blocks.u[p->a], uB = step->blocks.u[p->b];
-		bOnA = bOnA ||
-			   (leans(step, p->b, p->rB, knNeg(p->n)) && closing(step, p, oldVelocity(step, p->a), uB) < 0.0);
-		aOnB =
-			aOnB || (leans(step, p->a, p->rA, p->n) && closing(step, p, uA, oldVelocity(step, p->b)) < 0.0);
+// Which of a pair bears the other.
+enum { A_BEARS_B = 1, B_BEARS_A = 2 };
+
+typedef struct LookTask {
+	const knImpulseStep* step;
+	uint8_t* bears; // [pairCount]
+} LookTask;
+
+static void lookAtPairs(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const LookTask* task = argument;
+	const knImpulseStep* step = task->step;
+	for (int i = begin; i < end; ++i) {
+		const knImpulsePair* pair = &step->pairs[i];
+		bool aOnB = false, bOnA = false;
+		for (int k = pair->first; k < pair->first + pair->count; ++k) {
+			const knImpulsePoint* p = &step->points[k];
+			knTwist uA = step->blocks.u[p->a], uB = step->blocks.u[p->b];
+			bOnA = bOnA || (leans(step, p->b, p->rB, knNeg(p->n)) &&
+							closing(step, p, oldVelocity(step, p->a), uB) < 0.0);
+			aOnB = aOnB ||
+				   (leans(step, p->a, p->rA, p->n) && closing(step, p, uA, oldVelocity(step, p->b)) < 0.0);
+		}
+		task->bears[i] = (uint8_t)((bOnA ? A_BEARS_B : 0) | (aOnB ? B_BEARS_A : 0));
 	}
-	if (bOnA) {
-		addEdge(edges, pair->a, pair->b);
+}
+
+static bool addPointEdges(knImpulseStep* step, Edges* edges) {
+	LookTask task = { step, KN_SCRATCH(step->context->arena, uint8_t, step->pairCount) };
+	if (step->context->arena->failed) {
+		return false;
 	}
-	if (aOnB) {
-		addEdge(edges, pair->b, pair->a);
+	knTasks_For(&step->context->tasks, step->pairCount, PAIR_GRAIN, lookAtPairs, &task);
+	for (int i = 0; i < step->pairCount; ++i) {
+		const knImpulsePair* pair = &step->pairs[i];
+		if ((task.bears[i] & A_BEARS_B) != 0) {
+			addEdge(edges, pair->a, pair->b);
+		}
+		if ((task.bears[i] & B_BEARS_A) != 0) {
+			addEdge(edges, pair->b, pair->a);
+		}
 	}
+	return true;
 }
 
 static void addTestedEdges(knImpulseStep* step, const knImpulsePair* pair, Edges* edges) {
@@ -108,12 +137,11 @@ knStatus knContactLevels_Build(knImpulseStep* step) {
 	for (int b = 0; b < bodyCount; ++b) {
 		anchored[b] = step->blocks.invMass[b] == 0.0;
 	}
-	for (int i = 0; i < step->pairCount; ++i) {
-		if (step->paper) {
-			addTestedEdges(step, &step->pairs[i], &edges);
-		} else {
-			addPointEdges(step, &step->pairs[i], &edges);
-		}
+	for (int i = 0; i < step->pairCount && step->paper; ++i) {
+		addTestedEdges(step, &step->pairs[i], &edges);
+	}
+	if (!step->paper && !addPointEdges(step, &edges)) {
+		return knImpulseStep_OutOfMemory(step);
 	}
 	bool built = knContactGraph_Build(&step->graph, bodyCount, anchored, edges.items, edges.count, arena) &&
 				 sortPairs(step);

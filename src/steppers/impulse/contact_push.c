@@ -6,12 +6,14 @@
 // instead of exploding. Impulses are equal and opposite: the common centre of mass stays where it is, and angular
 // momentum is kept (returnSpin). The published method has nothing like it, and keeps whatever overlap it once got.
 
+#include "core/tasks.h"
 #include "steppers/impulse/impulse_step.h"
 
 #define SLOP 0.05 // of the envelope
 #define GAIN 0.3  // share of the overlap that is taken out per step
 #define SPEED 1.0 // m/s, at most
 #define SWEEPS 8
+#define POINT_GRAIN 64
 
 // m/s, how fast the point has to be pushed apart; 0: not at all.
 static double wantedSpeed(const knImpulseStep* step, const knImpulsePoint* p) {
@@ -50,17 +52,25 @@ static void returnSpin(const knImpulseStep* step, const knImpulsePoint* p) {
 	}
 }
 
-void knContactPush_Run(knImpulseStep* step) {
-	const knTasks* tasks = &step->context->tasks;
-	bool any = false;
-	for (int i = 0; i < step->pointCount; ++i) {
+static void setTargets(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const knImpulseStep* step = argument;
+	for (int i = begin; i < end; ++i) {
 		knImpulsePoint* p = &step->points[i];
 		double wanted = wantedSpeed(step, p);
-		any = any || wanted > 0.0;
 		// a point without overlap may close what room it has
 		double room = knMax(p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u)), 0.0);
 		p->target = wanted > 0.0 ? wanted : -room / step->h;
 		step->list.points[i].depth = -p->target * step->h;
+	}
+}
+
+void knContactPush_Run(knImpulseStep* step) {
+	const knTasks* tasks = &step->context->tasks;
+	bool any = false;
+	knTasks_For(tasks, step->pointCount, POINT_GRAIN, setTargets, step);
+	for (int i = 0; i < step->pointCount && !any; ++i) {
+		any = step->points[i].target > 0.0;
 	}
 	if (!any) {
 		return;

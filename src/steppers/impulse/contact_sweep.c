@@ -10,9 +10,11 @@
 // down again: a load travels downwards through a pile, what it rests on upwards. Within a level, contacts that share no
 // body are visited four at a time (solve/sweep.h).
 
+#include "core/tasks.h"
 #include "steppers/impulse/impulse_step.h"
 
 #define NEVER 1e30 // m/s, for points that cannot meet
+#define POINT_GRAIN 64
 
 knVec3 knImpulsePoint_Carried(const knImpulsePoint* p) {
 	knVec3 friction = knMulAdd(knScale(p->j1, p->t1), p->j2, p->t2);
@@ -22,10 +24,15 @@ knVec3 knImpulsePoint_Carried(const knImpulsePoint* p) {
 void knImpulsePoint_Apply(const knImpulseStep* step, const knImpulsePoint* p, knVec3 j) {
 	const knBlocks* blocks = &step->blocks;
 	knTwist *uA = &blocks->u[p->a], *uB = &blocks->u[p->b];
-	uA->lin = knMulAdd(uA->lin, -blocks->invMass[p->a], j);
-	uA->ang = knSub(uA->ang, knMulMV(&blocks->invInertia[p->a], knCross(p->rA, j)));
-	uB->lin = knMulAdd(uB->lin, blocks->invMass[p->b], j);
-	uB->ang = knAdd(uB->ang, knMulMV(&blocks->invInertia[p->b], knCross(p->rB, j)));
+	// immovable bodies are not written to: groups on the same one are solved at the same time
+	if (blocks->invMass[p->a] > 0.0) {
+		uA->lin = knMulAdd(uA->lin, -blocks->invMass[p->a], j);
+		uA->ang = knSub(uA->ang, knMulMV(&blocks->invInertia[p->a], knCross(p->rA, j)));
+	}
+	if (blocks->invMass[p->b] > 0.0) {
+		uB->lin = knMulAdd(uB->lin, blocks->invMass[p->b], j);
+		uB->ang = knAdd(uB->ang, knMulMV(&blocks->invInertia[p->b], knCross(p->rB, j)));
+	}
 }
 
 bool knContactSweep_WarmStart(knImpulseStep* step) {
@@ -63,22 +70,28 @@ static void setTurnMasses(const knImpulseStep* step, const knImpulsePoint* p) {
 	step->turns[p->turn].inv = knInverse33(&both);
 }
 
-bool knContactSweep_Begin(knImpulseStep* step) {
-	knContactRows* list = &step->list;
-	for (int i = 0; i < step->pointCount; ++i) {
+static void fillPoints(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const knImpulseStep* step = argument;
+	for (int i = begin; i < end; ++i) {
 		const knImpulsePoint* p = &step->points[i];
-		list->points[i] = (knSweepPoint){ .n = p->n,
-										  .t1 = p->t1,
-										  .t2 = p->t2,
-										  .rA = p->rA,
-										  .rB = p->rB,
-										  .bias = knMin(-p->target, NEVER),
-										  .mu = p->mu,
-										  .lambda = { p->jn, p->j1, p->j2 } };
+		step->list.points[i] = (knSweepPoint){ .n = p->n,
+											   .t1 = p->t1,
+											   .t2 = p->t2,
+											   .rA = p->rA,
+											   .rB = p->rB,
+											   .bias = knMin(-p->target, NEVER),
+											   .mu = p->mu,
+											   .lambda = { p->jn, p->j1, p->j2 } };
 		if (p->turn >= 0) {
 			setTurnMasses(step, p);
 		}
 	}
+}
+
+bool knContactSweep_Begin(knImpulseStep* step) {
+	knContactRows* list = &step->list;
+	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, fillPoints, step);
 	for (int c = 0; c < list->chunkCount; ++c) {
 		knSweepChunk* chunk = &list->chunks[c];
 		int a = step->graph.level[chunk->a], b = step->graph.level[chunk->b];

@@ -21,7 +21,7 @@ static knStatus askCollider(knImpulseStep* step, knContactSet* set) {
 	double start = knStepContext_Now(context);
 	knCollideInput input;
 	knReach reach;
-	if (!knReach_Make(&reach, step->model, &step->blocks, step->force, true, context->arena) ||
+	if (!knReach_Make(&reach, step->model, &step->blocks, step->force, knZero3(), true, context->arena) ||
 		!knFastBodies_Find(&step->fast, step->model, step->state, &step->blocks, context->arena) ||
 		!knCollisionInput_Make(&input, step->model, step->state, NULL, &context->tasks, context->arena)) {
 		return knImpulseStep_OutOfMemory(step);
@@ -228,21 +228,30 @@ knStatus knImpulseContacts_Reserve(knImpulseStep* step) {
 	return done ? KN_OK : knImpulseStep_OutOfMemory(step);
 }
 
-double knImpulseContacts_Collect(knImpulseStep* step) {
-	double work = 0.0;
+static void collectPoints(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const knImpulseStep* step = argument;
 	knContactMemory* memory = knImpulseMemory_Contacts(step->state);
-	for (int i = 0; i < step->pointCount; ++i) {
+	for (int i = begin; i < end; ++i) {
 		const knImpulsePoint* p = &step->points[i];
 		knStepContact* contact = &step->list.contacts[p->contact];
 		knVec3 carried = knImpulsePoint_Carried(p);
 		contact->impulse = knAdd(carried, p->bounce);
-		work += kinematicWork(step, p, contact->impulse);
 		memory[i] = (knContactMemory){ .shapeA = contact->shapeA,
 									   .shapeB = contact->shapeB,
 									   .feature = contact->point.feature,
 									   .normal = p->jn,
 									   .friction = knMulAdd(carried, -p->jn, p->n),
 									   .place = placeOf(step, p) };
+	}
+}
+
+double knImpulseContacts_Collect(knImpulseStep* step) {
+	double work = 0.0;
+	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, collectPoints, step);
+	for (int i = 0; i < step->pointCount; ++i) {
+		const knImpulsePoint* p = &step->points[i];
+		work += kinematicWork(step, p, step->list.contacts[p->contact].impulse);
 	}
 	step->context->contacts = step->list.contacts;
 	step->context->contactCount = step->list.count;

@@ -76,9 +76,12 @@ typedef struct knImpulseStep {
 	int64_t pairTests; // knCollide_Pair calls
 
 	knArticulationSolve* joints; // NULL: none is active
-	knIslands islands;           // bodies that touch or are joined
+	knIslands islands;           // bodies that touch or are joined; default scheme
+	knGroupOrder groups;         // pairs by group, likewise
 } knImpulseStep;
 
+// Velocities with this step's forces, contacts at the start poses, joints, groups.
+knStatus knImpulseStep_Begin(knImpulseStep* step);
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step);
 // Where a body is at the end of the step with velocity u.
 knFrame knImpulseStep_Predict(const knImpulseStep* step, int body, knTwist u);
@@ -121,8 +124,8 @@ knStatus knContactLevels_Build(knImpulseStep* step);
 
 // --- default scheme ---
 
-// contact_collisions.c: pairs that approach bounce, before forces act. True if any did.
-bool knContactCollisions_Run(knImpulseStep* step);
+// contact_collisions.c: pairs that approach bounce, before forces act. False when out of memory.
+bool knContactCollisions_Run(knImpulseStep* step, bool* bounced);
 
 // contact_sweep.c: impulses accumulated over sweeps.
 

@@ -1,5 +1,5 @@
 // Locked directions of a joint at the poses of the phase: K = B^T W B (Weinstein et al. 2006, section V), factored
-// once and used by every sweep of the phase.
+// once and used by every sweep of the phase. In the correction limits that are held count as locked.
 #include "core/dense.h"
 #include "steppers/impulse/articulation_internal.h"
 
@@ -20,6 +20,11 @@ static void build(const knArticulationSolve* solve, const knSolveJoint* entry, k
 	block->axes = knMulQ(poseP.q, joint->frameParent.q);
 	block->J = knJoint_Frame(joint, poseP, poseC);
 	block->count = entry->ops->lockedRows(joint, entry->ops->projectState(joint, block->J), block->rows);
+	block->free = block->count;
+	if (solve->phase == KN_ARTICULATION_CORRECTION && entry->boundCount > 0) {
+		block->count += knJointBounds_Hold(solve, entry, block->J, 6 - block->free, block->rows + block->free,
+										   block->room + block->free);
+	}
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
 	for (int i = 0; i < block->count; ++i) {
 		block->rows[i] = knRotateT(block->axes, block->rows[i]);

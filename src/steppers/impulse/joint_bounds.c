@@ -11,6 +11,7 @@
 
 #define ERROR_GAIN 0.2     // share of the way that a servo plans for one step
 #define BRAKING_SHARE 0.25 // of its greatest deceleration that a servo plans with
+#define BROKEN 1e-11       // m or rad: a limit that is passed by more is broken
 #define AT_LIMIT 1e-6      // m or rad: velocities are checked against limits with no more room than this
 
 // --- the list --------------------------------------------------------------------------------------------
@@ -84,7 +85,7 @@ static void lookAtLimits(const knArticulationSolve* solve, const knSolveJoint* e
 	for (int k = 0; k < entry->boundCount; ++k) {
 		if (bounds[k].part == KN_BOUND_LIMIT) {
 			bounds[k].room = (double)INFINITY;
-			margin = bounds[k].lambda > 0.0 ? (double)INFINITY : margin;
+			margin = bounds[k].lambda > 0.0 || bounds[k].held ? (double)INFINITY : margin;
 		}
 	}
 	knJointLimit limits[KN_JOINT_MAX_LIMITS];
@@ -252,9 +253,6 @@ static double limitResidual(const knArticulationSolve* solve, const knJointBound
 		// what was beyond at the start is left to the correction
 		return (bound->room - bound->startRoom) / solve->input.h;
 	}
-	if (solve->phase == KN_ARTICULATION_CORRECTION) {
-		return rate + bound->room;
-	}
 	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
 		return rate + knMax(bound->room, 0.0) / solve->input.h;
 	}
@@ -335,4 +333,25 @@ void knJointBounds_Take(knArticulationSolve* solve, int i, int k, double change)
 	bound->lambda += change;
 	knTwist wrench = knScaleT(change, knRotateT(block->axes, bound->row));
 	knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), knZeroTwist());
+}
+
+// --- correction ------------------------------------------------------------------------------------------
+
+int knJointBounds_Hold(const knArticulationSolve* solve, const knSolveJoint* entry, knFrame J, int most,
+					   knTwist* rows, double* rooms) {
+	int count = 0;
+	if (hasLimits(solve, entry)) {
+		lookAtLimits(solve, entry, J, 0.0);
+	}
+	for (int k = 0; k < entry->boundCount && count < most; ++k) {
+		knJointBound* bound = &solve->bounds[entry->boundBegin + k];
+		if (bound->part == KN_BOUND_LIMIT && bound->room < (double)INFINITY) {
+			bound->held = bound->held || bound->room < -BROKEN;
+			if (bound->held) {
+				rows[count] = bound->row;
+				rooms[count++] = bound->room;
+			}
+		}
+	}
+	return count;
 }

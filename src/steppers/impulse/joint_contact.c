@@ -17,6 +17,8 @@
 #define PUSH_SOFTNESS 0.03 // likewise of a push
 #define OVERDONE 1.5       // a push, see pushShare
 #define FIRM 1e-5          // of limits and motors likewise
+#define ENOUGH 1e-3        // of the worst rate of the first round
+#define LEAST_ROUNDS 3     // friction follows the normal impulses of the round before, which follow friction
 
 // --- entries ---------------------------------------------------------------------------------------------
 
@@ -77,8 +79,9 @@ static bool buildIslands(knJointContacts* contacts, knArena* arena) {
 	whole->islandBegin = KN_SCRATCH_ZERO(arena, int, total + 2);
 	whole->islandJoint = KN_SCRATCH(arena, int, total);
 	contacts->touched = KN_SCRATCH_ZERO(arena, uint8_t, total);
-	contacts->islandWorst = KN_SCRATCH_ZERO(arena, double, total);
 	contacts->factored = KN_SCRATCH_ZERO(arena, uint8_t, total);
+	contacts->solved = KN_SCRATCH_ZERO(arena, uint8_t, total);
+	contacts->first = KN_SCRATCH_ZERO(arena, double, total);
 	if (arena->failed) {
 		return false;
 	}
@@ -367,7 +370,17 @@ static void takePush(knLawIsland* island, double wanted) {
 typedef struct RoundTask {
 	knJointContacts* contacts;
 	bool pushing;
+	double good; // m/s
 } RoundTask;
+
+// Is this round, of an island whose worst rate before it is this, the last one? An island is judged by itself: nothing outside
+// of it changes it.
+static bool isLast(const RoundTask* task, int island, double worst) {
+	knJointContacts* contacts = task->contacts;
+	contacts->first[island] = contacts->rounds == 0 ? worst : contacts->first[island];
+	return worst <= knMax(task->good, ENOUGH * contacts->first[island]) &&
+		   contacts->rounds + 1 >= LEAST_ROUNDS;
+}
 
 static void solveIslands(int first, int last, int worker, void* argument) {
 	(void)worker;
@@ -375,8 +388,7 @@ static void solveIslands(int first, int last, int worker, void* argument) {
 	knJointContacts* contacts = task->contacts;
 	const knArticulationSolve* whole = &contacts->whole;
 	for (int k = first; k < last; ++k) {
-		contacts->islandWorst[k] = 0.0;
-		if (contacts->touched[k] == 0) {
+		if (contacts->touched[k] == 0 || (contacts->solved[k] != 0 && !task->pushing)) {
 			continue;
 		}
 		const int begin = whole->islandBegin[k], at = contacts->direct.firstOf[k];
@@ -391,7 +403,8 @@ static void solveIslands(int first, int last, int worker, void* argument) {
 							   .refactor = contacts->factored[k] == 0,
 							   .pushing = task->pushing,
 							   .u = task->pushing ? contacts->step->push : whole->u };
-		double worst = contacts->islandWorst[k] = listRows(&island);
+		const double worst = listRows(&island);
+		contacts->solved[k] = !task->pushing && isLast(task, k, worst);
 		if ((!task->pushing || worst > 0.0) && knLawIsland_Descend(&island, contacts->direct.x + at)) {
 			if (task->pushing) {
 				takePush(&island, worst);
@@ -402,20 +415,18 @@ static void solveIslands(int first, int last, int worker, void* argument) {
 	}
 }
 
-static double solve(knJointContacts* contacts, bool pushing) {
-	RoundTask task = { contacts, pushing };
+bool knJointContacts_Round(knJointContacts* contacts, double good) {
+	RoundTask task = { contacts, false, good };
 	knTasks_For(&contacts->whole.input.tasks, contacts->whole.islandCount, 1, solveIslands, &task);
-	double worst = 0.0;
+	contacts->rounds += 1;
+	bool open = false;
 	for (int k = 0; k < contacts->whole.islandCount; ++k) {
-		worst = knMax(worst, contacts->islandWorst[k]);
+		open = open || (contacts->touched[k] != 0 && contacts->solved[k] == 0);
 	}
-	return worst;
-}
-
-double knJointContacts_Round(knJointContacts* contacts) {
-	return solve(contacts, false);
+	return open;
 }
 
 void knJointContacts_Push(knJointContacts* contacts) {
-	(void)solve(contacts, true);
+	RoundTask task = { .contacts = contacts, .pushing = true };
+	knTasks_For(&contacts->whole.input.tasks, contacts->whole.islandCount, 1, solveIslands, &task);
 }

@@ -34,10 +34,12 @@ struct knJointContacts {
 	knImpulseStep* step;
 	knArticulationSolve whole; // entries: joints, then points
 	int jointCount, pointCount;
-	int* points;         // [pointCount] index into step->points
-	uint8_t* touched;    // [whole.islandCount] has points and is solved here
-	double* islandWorst; // [whole.islandCount] m/s
-	uint8_t* factored;   // [whole.islandCount] with the weights that the rows have
+	int* points;       // [pointCount] index into step->points
+	uint8_t* touched;  // [whole.islandCount] has points and is solved here
+	uint8_t* factored; // [whole.islandCount] with the weights that the rows have
+	uint8_t* solved;   // [whole.islandCount] takes part in no more rounds
+	double* first;     // [whole.islandCount] m/s, the worst rate of the first round
+	int rounds;        // so far
 	knJointDirect direct;
 	knLawEntry* entries; // [whole.jointCount] in the order of islandJoint
 	knLawRow* rows;

@@ -8,7 +8,8 @@
 // inertia about its centre.
 //
 // Loops that cannot close, or a net drawn flat, have no such shift: a round that leaves an island with more error than
-// before is taken back, and the next one is softer (Levenberg), so that it does what can be done.
+// before is taken back, and the next one is softer (Levenberg), so that it does what can be done. Limits that are broken, at
+// first or by a round, are held: they count as locked from then on, so that all are met at once.
 #include "core/tasks.h"
 #include "steppers/impulse/articulation_internal.h"
 
@@ -23,6 +24,7 @@ typedef struct knIslandBalance {
 	knVec3 gained; // then: the turn that gives it back
 	double square; // of the errors before the last round
 	double soften; // of the locked rows' softness
+	int held;      // limits, when that round began
 	bool tried;
 } knIslandBalance;
 
@@ -53,6 +55,9 @@ static void beginBodies(int begin, int end, int worker, void* argument) {
 void knJointCorrection_Begin(knArticulationSolve* solve) {
 	for (int k = 0; k < solve->islandCount; ++k) {
 		solve->balance[k] = (knIslandBalance){ .soften = 1.0 };
+	}
+	for (int k = 0; k < solve->boundCount; ++k) {
+		solve->bounds[k].held = false;
 	}
 	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, beginBodies, solve);
 }
@@ -93,17 +98,32 @@ static void takeBack(knArticulationSolve* solve, int island) {
 	}
 }
 
+static int countHeld(const knArticulationSolve* solve, int island) {
+	int count = 0;
+	for (int n = solve->islandBegin[island]; n < solve->islandBegin[island + 1]; ++n) {
+		const knSolveJoint* entry = &solve->joints[solve->islandJoint[n]];
+		for (int k = 0; k < entry->boundCount; ++k) {
+			count += solve->bounds[entry->boundBegin + k].held;
+		}
+	}
+	return count;
+}
+
+// A round that broke more limits is tried again with those held, any other one softer.
 bool knJointCorrection_Helped(knArticulationSolve* solve, int island, double square) {
 	knIslandBalance* balance = &solve->balance[island];
 	if (balance->tried && !(square <= balance->square)) {
+		const int held = countHeld(solve, island);
 		takeBack(solve, island);
-		balance->soften *= SOFTER;
+		balance->soften *= held > balance->held ? 1.0 : SOFTER;
+		balance->held = held;
 		return false;
 	}
 	for (int n = solve->islandBegin[island]; n < solve->islandBegin[island + 1]; ++n) {
 		solve->joints[solve->islandJoint[n]].lastShift = solve->joints[solve->islandJoint[n]].shift;
 	}
 	balance->square = square;
+	balance->held = countHeld(solve, island);
 	balance->tried = true;
 	return true;
 }
@@ -112,8 +132,10 @@ double knJointCorrection_Soften(const knArticulationSolve* solve, int island) {
 	return solve->balance[island].soften;
 }
 
-void knJointCorrection_Judge(knArticulationSolve* solve) {
-	for (int k = 0; k < solve->islandCount; ++k) {
+static void judgeIslands(int first, int last, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	for (int k = first; k < last; ++k) {
 		double square = 0.0;
 		for (int n = solve->islandBegin[k]; n < solve->islandBegin[k + 1]; ++n) {
 			const int i = solve->islandJoint[n];
@@ -123,12 +145,16 @@ void knJointCorrection_Judge(knArticulationSolve* solve) {
 			knTwist error = knSolveJoint_ErrorAt(entry, pose[entry->parent], pose[entry->child]);
 			error = knRotateT(block->axes, error);
 			for (int r = 0; r < block->count; ++r) {
-				double b = knDotT(block->rows[r], error);
+				double b = knJointBlock_Wrong(block, r, error);
 				square += b * b;
 			}
 		}
 		knJointCorrection_Helped(solve, k, square);
 	}
+}
+
+void knJointCorrection_Judge(knArticulationSolve* solve) {
+	knTasks_For(&solve->input.tasks, solve->islandCount, 1, judgeIslands, solve);
 	knArticulationSolve_TakePoses(solve);
 }
 

@@ -136,17 +136,6 @@ void knJointDirect_Begin(knJointDirect* direct, const knArticulationSolve* solve
 
 // --- joints alone ----------------------------------------------------------------------------------------
 
-static double rateOf(const knBodyRow* row, const double* da, const double* db) {
-	double sum = 0.0;
-	for (int c = 0; da != NULL && c < 6; ++c) {
-		sum += row->a[c] * da[c];
-	}
-	for (int c = 0; db != NULL && c < 6; ++c) {
-		sum += row->b[c] * db[c];
-	}
-	return sum;
-}
-
 bool knJointDirect_Factor(knJointDirect* direct, const knSettleIsland* island) {
 	const knArticulationSolve* solve = island->solve;
 	knJointDirect_Begin(direct, solve, island->index);
@@ -163,10 +152,29 @@ bool knJointDirect_Factor(knJointDirect* direct, const knSettleIsland* island) {
 	return knBodyMatrix_Factor(&direct->matrices[island->index]);
 }
 
-static void addScaled(double* to, int step, double factor, const double* row) {
-	for (int c = 0; step >= 0 && c < 6; ++c) {
-		to[6 * step + c] += factor * row[c];
+// Adds a wrench at the joint's point to the forces on a body's centre.
+static void addWrench(double* x, int step, knVec3 arm, double sign, knTwist wrench) {
+	if (step < 0) {
+		return;
 	}
+	knVec3 moment = knAdd(wrench.ang, knCross(arm, wrench.lin));
+	double* to = x + 6 * (ptrdiff_t)step;
+	to[0] += sign * moment.x;
+	to[1] += sign * moment.y;
+	to[2] += sign * moment.z;
+	to[3] += sign * wrench.lin.x;
+	to[4] += sign * wrench.lin.y;
+	to[5] += sign * wrench.lin.z;
+}
+
+// The velocity of a body at the joint's point.
+static knTwist velocityAt(const double* x, int step, knVec3 arm) {
+	if (step < 0) {
+		return knZeroTwist();
+	}
+	const double* v = x + 6 * (ptrdiff_t)step;
+	knVec3 spin = knV3(v[0], v[1], v[2]);
+	return knMakeTwist(spin, knAdd(knV3(v[3], v[4], v[5]), knCross(spin, arm)));
 }
 
 void knJointDirect_Solve(const knJointDirect* direct, const knSettleIsland* island) {
@@ -174,25 +182,25 @@ void knJointDirect_Solve(const knJointDirect* direct, const knSettleIsland* isla
 	const knBodyMatrix* matrix = &direct->matrices[island->index];
 	double* x = direct->x + direct->firstOf[island->index];
 	memset(x, 0, sizeof(double) * 6 * (size_t)matrix->count);
-	for (int pass = 0; pass < 2; ++pass) {
-		for (int n = 0; n < island->count; ++n) {
-			const int i = island->entries[n];
-			const knJointBlock* block = &solve->blocks[i];
-			const int a = direct->stepOf[solve->joints[i].parent], b = direct->stepOf[solve->joints[i].child];
-			for (int k = 0; k < block->all; ++k) {
-				knBodyRow row = knBodyRow_Make(solve, i, block->rows[k]);
-				const double right = solve->settle[1][i].v[k], soft = block->softness[k];
-				if (pass == 0) {
-					addScaled(x, a, right / soft, row.a);
-					addScaled(x, b, right / soft, row.b);
-				} else {
-					double rate = rateOf(&row, a >= 0 ? x + 6 * a : NULL, b >= 0 ? x + 6 * b : NULL);
-					solve->settle[0][i].v[k] = (right - rate) / soft;
-				}
-			}
+	for (int n = 0; n < island->count; ++n) {
+		const int i = island->entries[n];
+		const knJointBlock* block = &solve->blocks[i];
+		knTwist wrench = knZeroTwist();
+		for (int k = 0; k < block->all; ++k) {
+			wrench = knMulAddT(wrench, solve->settle[1][i].v[k] / block->softness[k], block->rows[k]);
 		}
-		if (pass == 0) {
-			knBodyMatrix_Solve(matrix, x);
+		addWrench(x, direct->stepOf[solve->joints[i].parent], block->rP, -1.0, wrench);
+		addWrench(x, direct->stepOf[solve->joints[i].child], block->rC, 1.0, wrench);
+	}
+	knBodyMatrix_Solve(matrix, x);
+	for (int n = 0; n < island->count; ++n) {
+		const int i = island->entries[n];
+		const knJointBlock* block = &solve->blocks[i];
+		knTwist rate = knSubT(velocityAt(x, direct->stepOf[solve->joints[i].child], block->rC),
+							  velocityAt(x, direct->stepOf[solve->joints[i].parent], block->rP));
+		for (int k = 0; k < block->all; ++k) {
+			solve->settle[0][i].v[k] =
+				(solve->settle[1][i].v[k] - knDotT(block->rows[k], rate)) / block->softness[k];
 		}
 	}
 }

@@ -12,8 +12,8 @@
 #include "steppers/impulse/joint_direct.h"
 
 #define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
-#define NEARLY 1e-7         // likewise, of large islands
-#define CORRECTION_ROUNDS 4 // at most
+#define NEARLY 1e-4         // of the shortest arm: large islands are content with that
+#define CORRECTION_ROUNDS 8 // at most
 #define ARC_ENERGY 0.002    // of the kinetic energy
 #define REACH 14            // iterations of a round at most,
 #define SHORT_REACH 40      // and of small islands, which may be long loops with any ratio of masses
@@ -64,7 +64,7 @@ static double findWrong(knArticulationSolve* solve, int i, Round round, bool fre
 	knTwist wrong = wrongRate(solve, i, round);
 	double worst = 0.0;
 	for (int k = 0; k < block->all; ++k) {
-		double b = knDotT(block->rows[k], wrong);
+		double b = knJointBlock_Wrong(block, k, wrong);
 		if (k >= block->count) {
 			knVec3 spin = knSub(solve->u[entry->child].ang, solve->u[entry->parent].ang);
 			b = knDot(block->rows[k].ang, knMulAdd(spin, block->softness[k], entry->couple));
@@ -126,7 +126,7 @@ static double shareOfArcs(const knSettleIsland* island) {
 }
 
 // Loops by a factorisation over bodies, trees by conjugate gradients, whose preconditioner is exact there.
-static void solveLinear(const knSettleIsland* island, Round round, bool fresh) {
+static void solveLinear(const knSettleIsland* island, Round round) {
 	knArticulationSolve* solve = island->solve;
 	uint8_t* stale = &solve->stale[island->index];
 	if (knJointDirect_Has(solve->direct, island->index)) {
@@ -136,11 +136,32 @@ static void solveLinear(const knSettleIsland* island, Round round, bool fresh) {
 		}
 		return;
 	}
-	if (fresh) {
+	if (*stale != 0) {
 		knPreconditioner_Factor(solve, island->begin, island->begin + island->count);
+		*stale = 0;
 	}
 	const int reach = island->count <= SMALL ? SHORT_REACH : REACH;
 	knSettle_SolveLinear(island, round == ROUND_AGAIN ? AGAIN_REACH : reach, GOOD);
+}
+
+// m: how far the joints of the island are from their bodies' centres, at least. Immovable bodies do not count.
+static double shortestArm(const knSettleIsland* island) {
+	const knArticulationSolve* solve = island->solve;
+	double shortest = (double)INFINITY;
+	for (int n = 0; n < island->count; ++n) {
+		const knSolveJoint* entry = &solve->joints[island->entries[n]];
+		const knJointBlock* block = &solve->blocks[island->entries[n]];
+		double square = knMax(solve->invMass[entry->parent] > 0.0 ? knLengthSquared(block->rP) : 0.0,
+							  solve->invMass[entry->child] > 0.0 ? knLengthSquared(block->rC) : 0.0);
+		shortest = square > 0.0 ? knMin(shortest, square) : shortest;
+	}
+	return sqrt(shortest);
+}
+
+// Large islands need not be closed to the last digit.
+static bool isNearlyClosed(const knSettleIsland* island, double worst) {
+	return island->solve->phase == KN_ARTICULATION_CORRECTION && island->count > SMALL &&
+		   worst < NEARLY * knMin(shortestArm(island), 1.0);
 }
 
 // One round: what was wrong before.
@@ -149,7 +170,7 @@ static double settleIsland(const knSettleIsland* island, Round round) {
 	const bool arcs = round == ROUND_ARCS, direct = knJointDirect_Has(solve->direct, island->index);
 	const bool fresh = round != ROUND_AGAIN || (!direct && island->count <= SMALL);
 	double worst = 0.0, square = 0.0, share = 1.0;
-	solve->stale[island->index] |= fresh;
+	solve->stale[island->index] |= round == ROUND_RATES; // the poses are new
 	for (int n = 0; n < island->count; ++n) {
 		worst = knMax(worst, findWrong(solve, island->entries[n], round, fresh, &square));
 		solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]];
@@ -162,11 +183,11 @@ static double settleIsland(const knSettleIsland* island, Round round) {
 		}
 		soften(island, knJointCorrection_Soften(solve, island->index));
 	}
-	if (solve->phase == KN_ARTICULATION_CORRECTION && island->count > SMALL && worst < NEARLY) {
+	if (isNearlyClosed(island, worst)) {
 		return 0.0;
 	}
 	if (worst * worst > QUIET) {
-		solveLinear(island, round, fresh);
+		solveLinear(island, round);
 		share = arcs ? shareOfArcs(island) : 1.0;
 		for (int n = 0; n < island->count; ++n) {
 			knSettle_Push(solve, island->entries[n], share);
@@ -177,11 +198,6 @@ static double settleIsland(const knSettleIsland* island, Round round) {
 		knSolveJoint* entry = &solve->joints[island->entries[n]];
 		entry->byRates = true;
 		entry->curve = knScaleT(share, entry->curve);
-	}
-	for (int n = 0; n < island->count && solve->phase == KN_ARTICULATION_CORRECTION; ++n) {
-		if (solve->joints[island->entries[n]].boundCount > 0) {
-			knJointBounds_Pass(solve, island->entries[n], false);
-		}
 	}
 	return worst;
 }
@@ -303,13 +319,21 @@ static bool reserveDirect(knArticulationSolve* solve, knArena* arena) {
 	}
 	for (int k = 0; k < solve->islandCount; ++k) {
 		bool hung = false;
+		solve->exact[k] = 1;
 		for (int n = solve->islandBegin[k]; n < solve->islandBegin[k + 1]; ++n) {
 			const knSolveJoint* entry = &solve->joints[solve->islandJoint[n]];
+			solve->exact[k] = solve->exact[k] != 0 && entry->boundCount == 0;
 			hung = hung || !(solve->invMass[entry->parent] > 0.0) || !(solve->invMass[entry->child] > 0.0);
 		}
 		looped[k] = solve->islandBegin[k + 1] - solve->islandBegin[k] > (hung ? bodies[k] : bodies[k] - 1);
 	}
-	return knJointDirect_Build(solve->direct, solve, looped, arena);
+	if (!knJointDirect_Build(solve->direct, solve, looped, arena)) {
+		return false;
+	}
+	for (int k = 0; k < solve->islandCount; ++k) {
+		solve->exact[k] = solve->exact[k] != 0 && knJointDirect_Has(solve->direct, k);
+	}
+	return true;
 }
 
 bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena) {

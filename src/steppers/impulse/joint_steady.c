@@ -17,6 +17,7 @@
 #define STEADY 0.25
 #define CALM 0.1
 #define STIFF 0.5
+#define SIMILAR 1.5 // a couple that is softer or harder by less stays as it is
 
 // s k of one body that a force pulls at an arm.
 static double stiffness(const knMat33* invInertia, knVec3 pull, double force, knVec3 arm, double h) {
@@ -51,14 +52,22 @@ static double softnessOf(const knArticulationSolve* solve, int i, knVec3* pull) 
 	return k > 0.0 ? STEADY / (h * h * k) : 0.0;
 }
 
+static bool isSimilar(double a, double b) {
+	return a < SIMILAR * b && b < SIMILAR * a;
+}
+
 void knJointSteady_Rows(knArticulationSolve* solve, int i) {
 	knSolveJoint* entry = &solve->joints[i];
 	knJointBlock* block = knJointBlock_Get(solve, i);
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
 	knVec3 pull;
+	const bool had = block->all > block->count;
+	const double softness = softnessOf(solve, i, &pull);
+	if (had ? isSimilar(softness, block->softness[block->count]) : softness == 0.0) {
+		return; // the rows, and what was factored with them, will do
+	}
 	block->all = block->count;
 	solve->stale[knSolveJoint_Island(solve, entry)] = 1;
-	double softness = softnessOf(solve, i, &pull);
 	if (softness == 0.0) {
 		// a joint that went slack gives its couple back
 		if (knLengthSquared(entry->couple) > 0.0) {

@@ -26,6 +26,10 @@ double knPostStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) 
 		return knPreStabilize_Joint(solve, i, epsilon) / solve->input.h;
 	}
 	knSolveJoint* entry = &solve->joints[i];
+	if (!solve->paper && solve->phase != KN_ARTICULATION_DYNAMICS &&
+		solve->exact[knSolveJoint_Island(solve, entry)] != 0) {
+		return 0.0; // settled a moment ago
+	}
 	knJointBlock* block = knJointBlock_Get(solve, i);
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
 	knTwist wrong = knJoint_WrongRate(entry->joint, block->J, block->axes, knJointPair_Rate(&pair));

@@ -13,6 +13,7 @@
 // Only normal impulses are found. Friction could balance any load with stresses of its own, and those grow from level
 // to level until nothing below can hold them. support.c finds those of one body.
 
+#include "core/tasks.h"
 #include "dynamics/collision_input.h"
 #include "steppers/impulse/impulse_step.h"
 #include "steppers/impulse/support.h"
@@ -25,9 +26,10 @@
 typedef struct Piles {
 	int* bodies; // sorted by level
 	int count;
-	int* first;        // [bodyCount + 1] into pairs
-	int* pairs;        // indices
-	knTwist* forecast; // [bodyCount]
+	knGroupOrder groups; // of bodies
+	int* first;          // [bodyCount + 1] into pairs
+	int* pairs;          // indices
+	knTwist* forecast;   // [bodyCount]
 } Piles;
 
 // 1: A lies below and bears, 2: B does, 0: neither (same level, or nothing below it stands on the ground).
@@ -100,13 +102,10 @@ static double approachOf(const Piles* piles, const knImpulsePoint* p) {
 	return p->target - knDot(p->n, knImpulsePoint_Velocity(p, piles->forecast));
 }
 
-static void forecast(const knImpulseStep* step, Piles* piles, knSupports* supports) {
+static void forecast(const knImpulseStep* step, const Piles* piles, int group, knSupports* supports) {
 	double resting = RESTING * step->h * knLength(step->state->header->gravity);
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		piles->forecast[b] = step->state->velocity[b];
-	}
-	for (int i = 0; i < piles->count; ++i) {
-		int body = piles->bodies[i], touching = 0;
+	for (int i = piles->groups.first[group]; i < piles->groups.first[group + 1]; ++i) {
+		int body = piles->bodies[piles->groups.items[i]], touching = 0;
 		knVec3 change = knZero3();
 		gather(step, piles, body, supports);
 		for (int k = 0; k < supports->count; ++k) {
@@ -134,9 +133,9 @@ static void load(const knImpulseStep* step, knImpulsePoint* p, double jn) {
 	knImpulsePoint_Apply(step, p, knMulAdd(friction, dn, p->n));
 }
 
-static void descend(knImpulseStep* step, const Piles* piles, knSupports* supports) {
-	for (int i = piles->count - 1; i >= 0; --i) {
-		int body = piles->bodies[i];
+static void descend(const knImpulseStep* step, const Piles* piles, int group, knSupports* supports) {
+	for (int i = piles->groups.first[group + 1] - 1; i >= piles->groups.first[group]; --i) {
+		int body = piles->bodies[piles->groups.items[i]];
 		gather(step, piles, body, supports);
 		supports->spread = 0.0;
 		double touching = TOUCHING * knCollisionEnvelope(step->model, body);
@@ -160,11 +159,13 @@ static void descend(knImpulseStep* step, const Piles* piles, knSupports* support
 	}
 }
 
-// Groups that carry their load since the last step need no pass.
+// Groups that carry their load since the last step need no pass. Those of the others are sorted by group.
 static bool dropCarried(const knImpulseStep* step, Piles* piles) {
 	double carried = CARRIED * step->h * knLength(step->state->header->gravity);
-	double* fastest = KN_SCRATCH_ZERO(step->context->arena, double, step->model->bodyCount);
-	if (fastest == NULL) {
+	knArena* arena = step->context->arena;
+	double* fastest = KN_SCRATCH_ZERO(arena, double, step->model->bodyCount);
+	int32_t* groupOf = KN_SCRATCH(arena, int32_t, piles->count);
+	if (arena->failed) {
 		return false;
 	}
 	for (int i = 0; i < step->pointCount; ++i) {
@@ -175,23 +176,43 @@ static bool dropCarried(const knImpulseStep* step, Piles* piles) {
 	}
 	int kept = 0;
 	for (int i = 0; i < piles->count; ++i) {
-		if (fastest[step->islands.group[piles->bodies[i]]] > carried) {
+		int32_t group = step->islands.group[piles->bodies[i]];
+		if (fastest[group] > carried) {
+			groupOf[kept] = group;
 			piles->bodies[kept++] = piles->bodies[i];
 		}
 	}
 	piles->count = kept;
-	return true;
+	return knGroupOrder_Build(&piles->groups, groupOf, kept, step->model->bodyCount, arena);
+}
+
+typedef struct LoadTask {
+	const knImpulseStep* step;
+	const Piles* piles;
+	knSupports* supports; // one a worker
+} LoadTask;
+
+static void loadGroups(int begin, int end, int worker, void* argument) {
+	const LoadTask* task = argument;
+	for (int g = begin; g < end; ++g) {
+		forecast(task->step, task->piles, g, &task->supports[worker]);
+		descend(task->step, task->piles, g, &task->supports[worker]);
+	}
 }
 
 bool knShockLoad_Run(knImpulseStep* step) {
+	const knTasks* tasks = &step->context->tasks;
 	Piles piles;
-	knSupports* supports = KN_SCRATCH(step->context->arena, knSupports, 1);
+	knSupports* supports = KN_SCRATCH(step->context->arena, knSupports, knTasks_WorkerCount(tasks));
 	knContactDescent* descent = knContactDescent_Begin(step);
 	if (supports == NULL || descent == NULL || !listPiles(step, &piles) || !dropCarried(step, &piles)) {
 		return false;
 	}
-	forecast(step, &piles, supports);
-	descend(step, &piles, supports);
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		piles.forecast[b] = step->state->velocity[b];
+	}
+	LoadTask task = { step, &piles, supports };
+	knTasks_For(tasks, piles.groups.count, 1, loadGroups, &task);
 	knContactDescent_Take(step, descent);
 	return true;
 }

@@ -36,6 +36,7 @@ knStatus knVelocity_Move(knVelocityStep* step) {
 	bool moved = knFastBodies_Find(&step->fast, in.model, in.state, in.blocks, in.arena) &&
 				 knFastBodies_Move(&step->fast, &in) &&
 				 knFastBodies_Publish(&step->fast, &context->contacts, &context->contactCount, in.arena);
+	knVelocity_LandBounces(step);
 	return moved ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
@@ -258,7 +259,8 @@ static double worstJoint(const knVelocityStep* step) {
 
 // Joints that turned far in a step are closed by more than one linear correction.
 knStatus knVelocity_CorrectGlobal(knVelocityStep* step) {
-	for (int round = 0; round < NEWTON_ROUNDS; ++round) {
+	int rounds = step->rows.count > 0 ? NEWTON_ROUNDS : 1;
+	for (int round = 0; round < rounds; ++round) {
 		step->direct.count = 0;
 		measureDepths(step);
 		if (!beginCorrection(step, &step->global, step->solveSet, &step->errors)) {

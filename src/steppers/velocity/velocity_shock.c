@@ -4,8 +4,9 @@
 // The default scheme's algorithm has no time of its own: the global solve has taken the whole step, with all
 // masses true, and its impulses carry the load; but few sweeps leave small velocities, always to the same side,
 // and tall piles would creep. Sweeps over one layer after the other take them out: they continue the same
-// impulses, from lambda plus the change that this pass made in the step before, friction bounded by the whole.
-// The impulses of this pass are not reported and not carried on: they are those of infinitely heavy supports.
+// impulses, friction bounded by the whole. The impulses of this pass are not reported and not carried on: they are those
+// of infinitely heavy supports. (Carried on as a start for the same pass of the next step, they make tall stacks still
+// sooner, but act like forces from outside, and a heap in a silo never comes to rest.)
 //
 // A frozen body that moves would be a hammer. So an assembly keeps the result only if that leaves at most half of
 // its kinetic energy as seen from its supports; else it returns to the velocities of the global solve.
@@ -16,7 +17,10 @@
 #define TALL_LAYERS 60     // piles of more layers get more sweeps
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
-#define POINT_GRAIN 128
+#define TRUSTED 1e-3       // of the speed that gravity gives in a step: velocities that a sweep changes less are true
+#define TRUSTED_LAYERS 25.0 // in piles of at most so many layers
+#define PACK_GRAIN 8
+#define BODY_GRAIN 32
 
 void knVelocity_Propagate(knVelocityStep* step, knLayerFn* algorithm) {
 	for (int layer = 0; layer < step->layers.count; ++layer) {
@@ -36,12 +40,11 @@ knStatus knVelocity_BuildLayers(knVelocityStep* step) {
 						   .chunks = step->contacts.chunks,
 						   .chunkCount = step->contacts.chunkCount,
 						   .points = step->contacts.points,
-						   .islands = &step->islands };
+						   .islands = &step->islands,
+						   .tasks = &context->tasks };
 	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
 	bool built = paper ? knLayers_BuildBreadthFirst(&step->layers, &input, arena)
 					   : knLayers_BuildSupports(&step->layers, &input, arena);
-	step->globalLambda = (double(*)[3])KN_SCRATCH(arena, double, 3 * step->contacts.pointCount);
-	step->globalRolling = KN_SCRATCH(arena, knVec3, step->contacts.pointCount);
 	return built && !arena->failed ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
@@ -74,111 +77,6 @@ static bool buildLayeredSet(knVelocityStep* step) {
 							 0, context->arena);
 }
 
-// --- the default scheme's algorithm ----------------------------------------------------------------------
-
-static void clampFriction(const knSweepPoint* point, double lambda[3]) {
-	double limit = point->mu * lambda[0];
-	double length = sqrt(lambda[1] * lambda[1] + lambda[2] * lambda[2]);
-	double scale = length > limit ? limit / length : 1.0;
-	lambda[1] *= scale;
-	lambda[2] *= scale;
-}
-
-// Where a point's sweeps start: the impulse of the global solve plus the last step's change of this pass.
-static void startLambda(const knSweepPoint* point, const knContactAnchor* anchor, double lambda[3]) {
-	lambda[0] = knMax(point->lambda[0] + anchor->changeNormal, 0.0);
-	lambda[1] = point->lambda[1] + knDot(anchor->changeFriction, point->t1);
-	lambda[2] = point->lambda[2] + knDot(anchor->changeFriction, point->t2);
-	clampFriction(point, lambda);
-}
-
-typedef struct PointTask {
-	knVelocityStep* step;
-	double (*start)[3];
-	knContactMemory* memory;
-} PointTask;
-
-// The points get what the start adds to the impulses of the global solve.
-static void startRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const PointTask* task = argument;
-	knVelocityStep* step = task->step;
-	for (int k = begin; k < end; ++k) {
-		knSweepPoint* point = &step->contacts.points[k];
-		startLambda(point, &step->contacts.anchors[k], task->start[k]);
-		for (int i = 0; i < 3; ++i) {
-			step->globalLambda[k][i] = point->lambda[i];
-			point->lambda[i] = task->start[k][i] - step->globalLambda[k][i];
-		}
-		step->globalRolling[k] = point->rolling;
-		point->rolling = knZero3();
-	}
-}
-
-// The points get the whole start.
-static void loadRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const PointTask* task = argument;
-	for (int k = begin; k < end; ++k) {
-		knSweepPoint* point = &task->step->contacts.points[k];
-		for (int i = 0; i < 3; ++i) {
-			point->lambda[i] = task->start[k][i];
-		}
-		point->rolling = task->step->globalRolling[k];
-	}
-}
-
-// Applies what the start adds to the impulses of the global solve, which u holds already.
-static bool beginLayers(knVelocityStep* step) {
-	knContactRows* contacts = &step->contacts;
-	const knTasks* tasks = &step->context->tasks;
-	PointTask task = {
-		.step = step,
-		.start = (double(*)[3])KN_SCRATCH(step->context->arena, double, 3 * contacts->pointCount),
-	};
-	if (task.start == NULL) {
-		return false;
-	}
-	knTasks_For(tasks, contacts->pointCount, POINT_GRAIN, startRange, &task);
-	if (!buildLayeredSet(step)) {
-		return false;
-	}
-	knSweep_Apply(&step->layered, tasks, step->blocks.u);
-	knTasks_For(tasks, contacts->pointCount, POINT_GRAIN, loadRange, &task);
-	knSweepSet_Load(&step->layered, tasks, contacts->points);
-	return true;
-}
-
-static void endRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const PointTask* task = argument;
-	knVelocityStep* step = task->step;
-	for (int c = begin; c < end; ++c) {
-		const knSweepChunk* chunk = &step->layered.chunks[c];
-		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
-			knSweepPoint* point = &step->contacts.points[k];
-			const double* global = step->globalLambda[k];
-			if (chunk->stage >= 0) {
-				task->memory[k].changeNormal = point->lambda[0] - global[0];
-				task->memory[k].changeFriction = knMulAdd(knScale(point->lambda[1] - global[1], point->t1),
-														  point->lambda[2] - global[2], point->t2);
-			}
-			for (int i = 0; i < 3; ++i) {
-				point->lambda[i] = global[i];
-			}
-			point->rolling = step->globalRolling[k];
-		}
-	}
-}
-
-// Remembers what the pass changed; the points get back the impulses of the global solve.
-static void endLayers(knVelocityStep* step) {
-	const knTasks* tasks = &step->context->tasks;
-	knSweepSet_Store(&step->layered, tasks, step->contacts.points);
-	PointTask task = { .step = step, .memory = knVelocityMemory_Contacts(step->context->state) };
-	knTasks_For(tasks, step->contacts.chunkCount, POINT_GRAIN, endRange, &task);
-}
-
 // --- the guard -------------------------------------------------------------------------------------------
 
 // Sums over an assembly, kept at its root body.
@@ -189,34 +87,37 @@ typedef struct Assembly {
 	double mass;
 } Assembly;
 
-static void addSupport(const knVelocityStep* step, Assembly* assemblies, int upper, int lower, knVec3 r) {
-	Assembly* assembly = &assemblies[step->islands.assembly[upper]];
+static void addSupport(const knVelocityStep* step, Assembly* assembly, int lower, knVec3 r) {
 	knTwist u = step->blocks.u[lower];
 	assembly->support.lin = knAdd(assembly->support.lin, knAdd(u.lin, knCross(u.ang, r)));
 	assembly->support.ang = knAdd(assembly->support.ang, u.ang);
 	assembly->supports += 1;
 }
 
-static void addSupports(const knVelocityStep* step, int layer, const knSweepChunk* chunk,
-						Assembly* assemblies) {
-	bool freeA = step->layers.stage[chunk->a] == layer, freeB = step->layers.stage[chunk->b] == layer;
-	for (int k = chunk->first; k < chunk->first + chunk->count && freeA != freeB; ++k) {
-		const knSweepPoint* point = &step->contacts.points[k];
-		int upper = freeA ? chunk->a : chunk->b, lower = freeA ? chunk->b : chunk->a;
-		addSupport(step, assemblies, upper, lower, freeA ? point->rB : point->rA);
+// Points of a lane between a body of the layer and one that is frozen. A body that is alone is b, and each of its points
+// names the other.
+static void addLane(const knVelocityStep* step, const knPack* pack, int lane, bool alone) {
+	const knSweepSet* set = &step->layered;
+	bool freeA = (pack->freeA >> lane & 1) != 0;
+	if (((pack->freeA ^ pack->freeB) >> lane & 1) == 0) {
+		return;
+	}
+	Assembly* assemblies = step->assemblies;
+	Assembly* assembly = &assemblies[step->islands.assembly[freeA ? pack->a[lane] : pack->b[lane]]];
+	for (int at = pack->first; at < pack->first + pack->count; ++at) {
+		if (set->source[at][lane] >= 0) {
+			const double(*r)[KN_LANES] = freeA ? set->points[at].rB : set->points[at].rA;
+			int other = freeA ? pack->b[lane] : pack->a[lane];
+			addSupport(step, assembly, alone ? set->frozen[at].block[lane] : other,
+					   knV3(r[0][lane], r[1][lane], r[2][lane]));
+		}
 	}
 }
 
-static void sumSupports(const knVelocityStep* step, int layer, Assembly* assemblies) {
-	const knSweepSet* set = &step->layered;
-	const knSweepStage* stage = &set->stages[layer];
-	for (int c = stage->firstColour; c < stage->firstColour + stage->colourCount; ++c) {
-		for (int p = set->colours[c].first; p < set->colours[c].first + set->colours[c].count; ++p) {
-			for (int lane = 0; lane < KN_LANES; ++lane) {
-				for (int i = set->packs[p].chunk[lane]; i >= 0; i = set->next[i]) {
-					addSupports(step, layer, &set->chunks[i], assemblies);
-				}
-			}
+static void addColour(const knVelocityStep* step, const knSweepColour* colour, int begin, int end) {
+	for (int p = colour->first + begin; p < colour->first + end; ++p) {
+		for (int lane = 0; lane < KN_LANES; ++lane) {
+			addLane(step, &step->layered.packs[p], lane, colour->alone);
 		}
 	}
 }
@@ -226,14 +127,49 @@ static double kineticEnergy(const knModel* model, int b, knQuat q, knTwist u) {
 	return 0.5 * (model->mass[b] * knLengthSquared(u.lin) + knDot(w, knMulMV(&model->inertiaLocal[b], w)));
 }
 
-static void guardLayer(knVelocityStep* step, int layer, Assembly* assemblies) {
-	const knModel* model = step->context->model;
-	const int32_t* bodies = step->layers.bodies;
-	int begin = step->layers.first[layer], end = step->layers.first[layer + 1];
+typedef struct GuardTask {
+	knVelocityStep* step;
+	int layer;
+} GuardTask;
+
+// Packs of bodies that are alone.
+static void supportAloneRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const GuardTask* task = argument;
+	const knSweepSet* set = &task->step->layered;
+	addColour(task->step, &set->colours[set->stages[task->layer].firstColour], begin, end);
+}
+
+// Batches share no free bodies.
+static void supportBatchRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const GuardTask* task = argument;
+	const knSweepSet* set = &task->step->layered;
 	for (int i = begin; i < end; ++i) {
-		assemblies[step->islands.assembly[bodies[i]]] = (Assembly){ 0 };
+		const knSweepBatch* batch = &set->batches[set->stages[task->layer].firstBatch + i];
+		for (int c = batch->firstColour; c < batch->firstColour + batch->colourCount; ++c) {
+			addColour(task->step, &set->colours[c], 0, set->colours[c].count);
+		}
 	}
-	sumSupports(step, layer, assemblies);
+}
+
+static void clearRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const GuardTask* task = argument;
+	Assembly* assemblies = task->step->assemblies;
+	const int32_t* bodies = &task->step->layers.bodies[task->step->layers.first[task->layer]];
+	for (int i = begin; i < end; ++i) {
+		assemblies[task->step->islands.assembly[bodies[i]]] = (Assembly){ 0 };
+	}
+}
+
+static void energyRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const GuardTask* task = argument;
+	const knVelocityStep* step = task->step;
+	const knModel* model = step->context->model;
+	Assembly* assemblies = step->assemblies;
+	const int32_t* bodies = &step->layers.bodies[step->layers.first[task->layer]];
 	for (int i = begin; i < end; ++i) {
 		int b = bodies[i];
 		Assembly* assembly = &assemblies[step->islands.assembly[b]];
@@ -246,6 +182,14 @@ static void guardLayer(knVelocityStep* step, int layer, Assembly* assemblies) {
 		assembly->after += kineticEnergy(model, b, q, knSubT(step->blocks.u[b], frame));
 		assembly->mass += model->mass[b];
 	}
+}
+
+static void judgeRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const GuardTask* task = argument;
+	knVelocityStep* step = task->step;
+	const Assembly* assemblies = step->assemblies;
+	const int32_t* bodies = &step->layers.bodies[step->layers.first[task->layer]];
 	for (int i = begin; i < end; ++i) {
 		int b = bodies[i];
 		const Assembly* assembly = &assemblies[step->islands.assembly[b]];
@@ -256,12 +200,38 @@ static void guardLayer(knVelocityStep* step, int layer, Assembly* assemblies) {
 	}
 }
 
+static void lookAndJudge(int begin, int end, int worker, void* argument) {
+	energyRange(begin, end, worker, argument);
+	judgeRange(begin, end, worker, argument);
+}
+
+// Where there are no joints an assembly is a body, and bodies are judged one by one.
+static void guardLayer(knVelocityStep* step, int layer) {
+	const knSweepSet* set = &step->layered;
+	const knSweepStage* stage = &set->stages[layer];
+	bool jointed = step->rows.count > 0;
+	const knTasks* tasks = jointed ? NULL : &step->context->tasks;
+	GuardTask task = { step, layer };
+	int bodies = step->layers.first[layer + 1] - step->layers.first[layer];
+	clearRange(0, bodies, 0, &task);
+	if (stage->colourCount > 0 && set->colours[stage->firstColour].alone) {
+		knTasks_For(tasks, set->colours[stage->firstColour].count, PACK_GRAIN, supportAloneRange, &task);
+	}
+	knTasks_For(tasks, stage->batchCount, 1, supportBatchRange, &task);
+	if (jointed) {
+		energyRange(0, bodies, 0, &task);
+		judgeRange(0, bodies, 0, &task);
+	} else {
+		knTasks_For(tasks, bodies, BODY_GRAIN, lookAndJudge, &task);
+	}
+}
+
 static void sweepLayer(knVelocityStep* step, int layer) {
 	knSweepOptions options = step->options.solver;
 	options.sweeps =
 		step->layers.count > TALL_LAYERS ? step->options.tallLayerSweeps : step->options.layerSweeps;
 	knSweep_Velocities(&step->layered, layer, &options, step->blocks.u);
-	guardLayer(step, layer, step->assemblies);
+	guardLayer(step, layer);
 }
 
 knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
@@ -270,13 +240,25 @@ knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
 	}
 	step->assemblies = KN_SCRATCH(step->context->arena, Assembly, step->blocks.count);
 	step->held = KN_SCRATCH_ZERO(step->context->arena, uint8_t, step->blocks.count);
-	if (step->assemblies == NULL || step->held == NULL || !beginLayers(step)) {
+	if (step->assemblies == NULL || step->held == NULL || !buildLayeredSet(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knVelocity_Propagate(step, sweepLayer);
-	endLayers(step);
 	step->context->report->iterations += step->options.layerSweeps;
 	return KN_OK;
+}
+
+// What sweeps leave over in a pile of L layers is up to L^2 times what the last of them changed.
+void knVelocity_ReturnVelocities(knVelocityStep* step) {
+	knTwist* velocity = step->context->state->velocity;
+	double gravity = knLength(step->context->state->header->gravity), layers = step->layers.count;
+	double share = TRUSTED * knMin(1.0, TRUSTED_LAYERS * TRUSTED_LAYERS / (layers * layers));
+	double most = share * share * gravity * gravity * step->h * step->h;
+	for (int b = 0; step->held != NULL && b < step->blocks.count; ++b) {
+		if (step->held[b] && step->change[step->islands.group[b]] <= most) {
+			velocity[b] = step->saved[b];
+		}
+	}
 }
 
 // --- the published scheme's algorithm --------------------------------------------------------------------
