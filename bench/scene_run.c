@@ -1,6 +1,14 @@
 // A scene of the catalogue as benches run it (scene_run.h).
 #include "scene_run.h"
 
+#include "processor_clock.h"
+#include "world/world_internal.h"
+
+static double processorClock(void* context) {
+	(void)context;
+	return processorSeconds();
+}
+
 int knSceneRun_Open(knSceneRun* run, const char* scene, const char* const* sets, const char* stepper,
 					double dt, int threads) {
 	cliSceneRequest request = cliSceneRequest_Default();
@@ -19,6 +27,8 @@ int knSceneRun_Open(knSceneRun* run, const char* scene, const char* const* sets,
 	status = cliWorld_Open(&run->world, run->scene.scene, stepper, threads);
 	if (status != CLI_DONE) {
 		cliScene_Close(&run->scene);
+	} else if (threads == 1) {
+		run->world.world->clock = processorClock;
 	}
 	return status;
 }

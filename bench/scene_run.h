@@ -9,6 +9,7 @@ typedef struct knSceneRun {
 	cliWorld world;
 } knSceneRun;
 
+// On one thread steps are timed by the processor's time, which other work on the machine disturbs less.
 // `sets` is a list of "name=value", ending with NULL; NULL for none. An exit status, after a complaint unless CLI_DONE.
 int knSceneRun_Open(knSceneRun* run, const char* scene, const char* const* sets, const char* stepper,
 					double dt, int threads);

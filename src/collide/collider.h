@@ -33,6 +33,14 @@ typedef KN_ARRAY(knPairKey) knPairKeys;
 typedef KN_ARRAY(knContactPair) knContactPairs;
 typedef KN_ARRAY(knContactPoint) knContactPoints;
 
+// A candidate, and a digest of what was asked about it.
+typedef struct knTestedPair {
+	knPairKey key;
+	uint64_t question;
+} knTestedPair;
+
+typedef KN_ARRAY(knTestedPair) knTestedPairs;
+
 #define KN_REUSED (-1)
 
 // Pairs of parts to test: parts of candidate `candidate`; or the whole of a pair whose frames have not moved.
@@ -113,12 +121,12 @@ struct knCollider {
 
 	// contacts of the last knCollide: pairs whose frames kept their bits since then are copied, not tested again
 	uint64_t epoch;       // calls of knPoses_Update
-	uint64_t* frameEpoch; // [frameCount] in which the frame last changed, written by knPoses_Update
+	uint64_t* frameEpoch; // [frameCount] in which the frame last moved, written by knPoses_Update
 	uint64_t outEpoch;    // of outPairs, if they are all pairs of a knCollide; else 0
 	uint64_t lastEpoch;   // of lastPairs; 0: none
 	knContactPairs lastPairs;
 	knContactPoints lastPoints;
-	knPairKeys outTested, lastTested; // the candidates of the two
+	knTestedPairs outTested, lastTested; // the candidates of the two
 };
 
 // The frame that knCollide_Body places elsewhere.

@@ -6,6 +6,8 @@
 //
 // A pair whose two frames kept their bits since the last knCollide gets its contacts of then, or none if it had none:
 // the same input, the same output, so the copy changes nothing but the time.
+#include <string.h>
+
 #include "collide/collider.h"
 #include "core/tasks.h"
 
@@ -27,13 +29,6 @@ static knFrame worldOf(const knCollider* c, const knMovedFrame* moved, int shape
 	return s->frame == moved->frame ? knMulF(moved->at, s->local) : c->worlds[shape];
 }
 
-// How far points of B, as seen from A, stray from straight ways: an eighth of the change of their velocity.
-static double strayOf(const knPairInput* in, double spinA, double spinB, double longest, double radii) {
-	double turnA = knLength(in->turns[0]), turnB = knLength(in->turns[1]);
-	double bend = turnA * spinA + turnB * spinB + 2.0 * (turnA + turnB) * longest;
-	return knMin(0.125 * bend, STRAY_LIMIT * radii);
-}
-
 // Whether a box that moves along a way meets another.
 static bool boxesMeet(knAabb box, knVec3 way, knAabb other) {
 	double enter = 0.0, leave = 1.0;
@@ -50,68 +45,120 @@ static bool boxesMeet(knAabb box, knVec3 way, knAabb other) {
 	return enter <= leave;
 }
 
-// Whether one of the ways brings the shapes' boxes together, if they also turn.
-static bool waysMeet(const knCollider* c, const knPairInput* in, int shapeA, int shapeB, double spin) {
-	if (c->items[shapeA] < 0 || c->items[shapeB] < 0) {
-		return true; // a plane
-	}
-	double around = in->near + spin;
-	knAabb boxA = knAabb_Grow(c->boxes[shapeA], around - c->margins[c->frameOf[shapeA]]);
-	knAabb boxB = knAabb_Grow(c->boxes[shapeB], -c->margins[c->frameOf[shapeB]]);
-	for (int i = 0; i < in->wayCount; ++i) {
-		if (boxesMeet(boxB, in->ways[i], boxA)) {
-			return true;
-		}
-	}
-	return false;
+typedef struct Moves {
+	const knCollider* c;
+	int shapeA, shapeB;
+	double around, spin;       // of both
+	double turnA, turnB, bend; // bend: of what only turns
+} Moves;
+
+static Moves startMoves(const knCollider* c, int shapeA, int shapeB) {
+	const knFrameMotion *a = &c->motions[c->frameOf[shapeA]], *b = &c->motions[c->frameOf[shapeB]];
+	double spinA = c->spins[shapeA], spinB = c->spins[shapeB];
+	double turnA = knLength(a->turn), turnB = knLength(b->turn);
+	return (Moves){
+		c, shapeA, shapeB, a->around + b->around, spinA + spinB, turnA, turnB, turnA * spinA + turnB * spinB
+	};
 }
 
-// The motions of B as seen from A, each once. Short ones only widen what is near.
+// How far points of B, as seen from A, stray from straight ways: an eighth of the change of their velocity.
+static double strayOf(const Moves* moves, double length) {
+	double bend = moves->bend + 2.0 * (moves->turnA + moves->turnB) * (length + moves->spin);
+	double radii = moves->c->radii[moves->shapeA] + moves->c->radii[moves->shapeB];
+	return knMin(0.125 * bend, STRAY_LIMIT * radii);
+}
+
+// Whether a way brings the shapes' boxes together, with all that they turn.
+static bool wayMeets(const Moves* moves, knVec3 way, double stray) {
+	const knCollider* c = moves->c;
+	int a = moves->shapeA, b = moves->shapeB;
+	if (c->items[a] < 0 || c->items[b] < 0) {
+		return true; // a plane
+	}
+	double around = moves->around * (1.0 + SAME_WAY) + moves->spin + stray;
+	knAabb boxA = knAabb_Grow(c->boxes[a], around - c->margins[c->frameOf[a]]);
+	knAabb boxB = knAabb_Grow(c->boxes[b], -c->margins[c->frameOf[b]]);
+	return boxesMeet(boxB, way, boxA);
+}
+
+// A way of B as seen from A, unless it leads nowhere or is known already.
+static void addWay(knPairInput* in, const Moves* moves, knVec3 way, double* longest) {
+	double length = knLength(way), stray = strayOf(moves, length);
+	for (int i = 0; i < in->wayCount; ++i) {
+		if (knDistance(in->ways[i], way) <= SAME_WAY * moves->around) {
+			return;
+		}
+	}
+	if (wayMeets(moves, way, stray)) {
+		in->ways[in->wayCount++] = way;
+		in->near = knMax(in->near, moves->around * (1.0 + SAME_WAY) + stray);
+		*longest = knMax(*longest, moves->spin + length);
+	}
+}
+
+// The motions of B as seen from A. Short ones only widen what is near.
 static void setMotions(const knCollider* c, knPairInput* in, int shapeA, int shapeB) {
 	int frameA = c->frameOf[shapeA], frameB = c->frameOf[shapeB];
 	const knFrameMotion *a = &c->motions[frameA], *b = &c->motions[frameB];
-	double spinA = c->spins[shapeA], spinB = c->spins[shapeB], spin = spinA + spinB, longest = 0.0;
-	double around = a->around + b->around, radii = c->radii[shapeA] + c->radii[shapeB];
-	for (int k = 0; k < KN_PAIR_WAYS; ++k) {
-		knVec3 way = knSub(b->ways[k / 2], a->ways[k % 2]);
-		longest = knMax(longest, spin + knLength(way));
-		bool known = false;
-		for (int i = 0; i < in->wayCount; ++i) {
-			known = known || knDistance(in->ways[i], way) <= SAME_WAY * around;
-		}
-		if (!known) {
-			in->ways[in->wayCount++] = way;
-		}
-	}
+	Moves moves = startMoves(c, shapeA, shapeB);
+	double longest = 0.0;
 	in->looksAhead = true;
-	in->near = around + longest;
-	if (longest > around) {
+	in->near = 0.0;
+	for (int k = 0; k < KN_PAIR_WAYS; ++k) {
+		addWay(in, &moves, knSub(b->ways[k / 2], a->ways[k % 2]), &longest);
+	}
+	in->apart = in->wayCount == 0;
+	in->margin = knMin(in->margin, moves.around + longest);
+	if (longest > moves.around) {
 		in->turns[0] = a->turn;
 		in->turns[1] = b->turn;
 		in->centers[0] = c->frames[frameA].p;
 		in->centers[1] = c->frames[frameB].p;
-		in->near = around * (1.0 + SAME_WAY) + strayOf(in, spinA, spinB, longest, radii);
 	} else {
+		in->near = moves.around + longest;
 		in->wayCount = 0;
 	}
-	in->margin = knMin(in->margin, around + longest);
 	in->near = knMin(in->margin, in->near);
-	in->apart = in->wayCount > 0 && !waysMeet(c, in, shapeA, shapeB, spin);
 }
 
-static knPairInput makeInput(const knCollider* c, const knMovedFrame* moved, knPairKey key) {
+static void setInput(const knCollider* c, const knMovedFrame* moved, knPairKey key, knPairInput* in) {
 	int a = knPairKey_A(key), b = knPairKey_B(key);
 	const knCollideShape *shapeA = &c->shapes[a], *shapeB = &c->shapes[b];
-	knPairInput in = knPairInput_Make(shapeA->geom, worldOf(c, moved, a), shapeB->geom, worldOf(c, moved, b),
-									  c->margins[shapeA->frame] + c->margins[shapeB->frame]);
+	knPairInput_Set(in, shapeA->geom, worldOf(c, moved, a), shapeB->geom, worldOf(c, moved, b),
+					c->margins[shapeA->frame] + c->margins[shapeB->frame]);
 	if (c->looksAhead && (c->meshes[a] || c->meshes[b])) {
-		setMotions(c, &in, a, b);
+		setMotions(c, in, a, b);
 	}
-	return in;
 }
 
 static bool hasParts(const knCollider* c, knPairKey key) {
 	return c->kinds[knPairKey_A(key)] == KN_GEOM_COMPOUND || c->kinds[knPairKey_B(key)] == KN_GEOM_COMPOUND;
+}
+
+// What is asked about a pair, but for the places of its frames, in a few digits.
+static uint64_t mix(uint64_t digits, double x) {
+	uint64_t bits;
+	memcpy(&bits, &x, sizeof(bits));
+	digits = (digits ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+	return digits ^ digits >> 29;
+}
+
+static uint64_t mix3(uint64_t digits, knVec3 v) {
+	return mix(mix(mix(digits, v.x), v.y), v.z);
+}
+
+static uint64_t questionOf(const knCollider* c, const knMovedFrame* moved, knPairKey key) {
+	int a = knPairKey_A(key), b = knPairKey_B(key);
+	if (!c->looksAhead || !(c->meshes[a] || c->meshes[b])) {
+		return mix(0, c->margins[c->frameOf[a]] + c->margins[c->frameOf[b]]);
+	}
+	knPairInput in;
+	setInput(c, moved, key, &in);
+	uint64_t digits = mix(mix(1 + (uint64_t)in.apart, in.margin), in.near);
+	for (int i = 0; i < in.wayCount; ++i) {
+		digits = mix3(digits, in.ways[i]);
+	}
+	return in.wayCount == 0 ? digits : mix3(mix3(digits, in.turns[0]), in.turns[1]);
 }
 
 // Puts the contacts of the last knCollide aside before others are written in their place.
@@ -121,7 +168,7 @@ static void keepLast(knCollider* c) {
 	}
 	knContactPairs pairs = c->lastPairs;
 	knContactPoints points = c->lastPoints;
-	knPairKeys tested = c->lastTested;
+	knTestedPairs tested = c->lastTested;
 	c->lastPairs = c->outPairs;
 	c->lastPoints = c->outPoints;
 	c->lastTested = c->outTested;
@@ -139,13 +186,15 @@ typedef struct LastCursor {
 
 enum { NO_CONTACTS = -1, NOT_KNOWN = -2 };
 
-// The pair's contacts of the last knCollide, if it was tested and nothing moved since.
-static int findLast(const knCollider* c, knPairKey key, LastCursor* cursor) {
-	const knPairKeys* tested = &c->lastTested;
-	while (cursor->tested < tested->count && tested->items[cursor->tested] < key) {
+// The pair's contacts of the last knCollide, if it was asked the same and nothing moved since.
+static int findLast(const knCollider* c, knTestedPair pair, LastCursor* cursor) {
+	const knTestedPairs* tested = &c->lastTested;
+	knPairKey key = pair.key;
+	while (cursor->tested < tested->count && tested->items[cursor->tested].key < key) {
 		cursor->tested += 1;
 	}
-	bool known = cursor->tested < tested->count && tested->items[cursor->tested] == key;
+	bool known = cursor->tested < tested->count && tested->items[cursor->tested].key == key &&
+				 tested->items[cursor->tested].question == pair.question;
 	int frameA = c->frameOf[knPairKey_A(key)], frameB = c->frameOf[knPairKey_B(key)];
 	if (!known || c->frameEpoch[frameA] > c->lastEpoch || c->frameEpoch[frameB] > c->lastEpoch) {
 		return NOT_KNOWN;
@@ -155,8 +204,8 @@ static int findLast(const knCollider* c, knPairKey key, LastCursor* cursor) {
 		   knPairKey_Make(pairs->items[cursor->pair].shapeA, pairs->items[cursor->pair].shapeB) < key) {
 		cursor->pair += 1;
 	}
-	const knContactPair* pair = &pairs->items[cursor->pair];
-	bool found = cursor->pair < pairs->count && knPairKey_Make(pair->shapeA, pair->shapeB) == key;
+	const knContactPair* last = &pairs->items[cursor->pair];
+	bool found = cursor->pair < pairs->count && knPairKey_Make(last->shapeA, last->shapeB) == key;
 	return found ? cursor->pair : NO_CONTACTS;
 }
 
@@ -170,12 +219,20 @@ static knStatus addItem(knCollider* c, knNarrowItem item) {
 // Lists the items of all candidates. Parts count as pairs, or two compounds could ask for any amount of
 // memory.
 static knStatus listItems(knCollider* c, const knMovedFrame* moved) {
-	c->narrowItems.count = 0;
+	c->narrowItems.count = c->outTested.count = 0;
+	if (!KN_ARRAY_RESERVE(&c->allocator, &c->outTested, c->candidates.count)) {
+		return KN_NO_MEMORY;
+	}
 	knStatus status = KN_OK;
 	LastCursor cursor = { 0, 0 };
 	for (int k = 0; status == KN_OK && k < c->candidates.count; ++k) {
 		knPairKey key = c->candidates.items[k];
-		int last = moved->frame < 0 && c->lastEpoch > 0 ? findLast(c, key, &cursor) : NOT_KNOWN;
+		int last = NOT_KNOWN;
+		if (moved->frame < 0) {
+			knTestedPair pair = { key, questionOf(c, moved, key) };
+			c->outTested.items[c->outTested.count++] = pair;
+			last = c->lastEpoch > 0 ? findLast(c, pair, &cursor) : NOT_KNOWN;
+		}
 		if (last != NOT_KNOWN) {
 			status = last == NO_CONTACTS ? KN_OK : addItem(c, (knNarrowItem){ k, KN_REUSED, last, 0 });
 			continue;
@@ -184,7 +241,8 @@ static knStatus listItems(knCollider* c, const knMovedFrame* moved) {
 			status = addItem(c, (knNarrowItem){ k, 0, 0, 0 });
 			continue;
 		}
-		knPairInput in = makeInput(c, moved, key);
+		knPairInput in;
+		setInput(c, moved, key, &in);
 		knPartWalk walk = knPartWalk_Start(&in);
 		while (status == KN_OK && knPartWalk_Next(&walk)) {
 			status = addItem(c, (knNarrowItem){ k, walk.childA, walk.childB, 0 });
@@ -230,7 +288,8 @@ static void testItems(int begin, int end, int worker, void* argument) {
 		if (item->childA == KN_REUSED) {
 			continue;
 		}
-		knPairInput in = makeInput(c, job->moved, c->candidates.items[item->candidate]);
+		knPairInput in;
+		setInput(c, job->moved, c->candidates.items[item->candidate], &in);
 		knContactPoint* points = &c->slots.items[item->slot];
 		int count = in.apart ? 0 : knPair_Parts(&in, item->childA, item->childB, points);
 		c->slotCounts.items[slot] = (uint8_t)count;
@@ -355,18 +414,12 @@ knStatus knNarrow_Run(knCollider* c, const knCollideInput* input, const knMovedF
 		return knError_Set(error, status, "collider", "out of memory for contacts");
 	}
 	c->outEpoch = moved->frame < 0 ? c->epoch : 0;
-	int candidateCount = c->candidates.count;
-	if (moved->frame < 0) {
-		knPairKeys tested = c->outTested;
-		c->outTested = c->candidates;
-		c->candidates = tested;
-	}
 	*contacts = (knContactSet){
 		.pairCount = c->outPairs.count,
 		.pairs = c->outPairs.items,
 		.pointCount = c->outPoints.count,
 		.points = c->outPoints.items,
-		.candidateCount = candidateCount,
+		.candidateCount = c->candidates.count,
 	};
 	return KN_OK;
 }

@@ -46,14 +46,15 @@ static knPairFn* const grid[KN_GEOM_KIND_COUNT][KN_GEOM_KIND_COUNT] = {
 };
 
 knPairInput knPairInput_Swap(const knPairInput* in) {
-	knPairInput swapped = knPairInput_Make(in->geomB, in->frameB, in->geomA, in->frameA, in->margin);
+	knPairInput swapped;
+	knPairInput_Set(&swapped, in->geomB, in->frameB, in->geomA, in->frameA, in->margin);
 	swapped.near = in->near;
 	swapped.looksAhead = in->looksAhead;
-	for (int i = 0; i < 2; ++i) {
+	swapped.wayCount = in->wayCount;
+	for (int i = 0; i < 2 && in->wayCount > 0; ++i) {
 		swapped.turns[i] = in->turns[1 - i];
 		swapped.centers[i] = in->centers[1 - i];
 	}
-	swapped.wayCount = in->wayCount;
 	for (int i = 0; i < in->wayCount; ++i) {
 		swapped.ways[i] = knNeg(in->ways[i]);
 	}

@@ -26,11 +26,24 @@ typedef struct knPairInput {
 	knVec3 turns[2], centers[2]; // rotation vectors of A and B, and about what, in the world
 } knPairInput;
 
+// Without ways. The record is long and most pairs have none: what belongs to them is not written, and nothing is
+// copied.
+static inline void knPairInput_Set(knPairInput* in, const knGeom* geomA, knFrame frameA, const knGeom* geomB,
+								   knFrame frameB, double margin) {
+	in->geomA = geomA;
+	in->geomB = geomB;
+	in->frameA = frameA;
+	in->frameB = frameB;
+	in->margin = in->near = margin;
+	in->apart = in->looksAhead = false;
+	in->wayCount = 0;
+}
+
 static inline knPairInput knPairInput_Make(const knGeom* geomA, knFrame frameA, const knGeom* geomB,
 										   knFrame frameB, double margin) {
-	return (knPairInput){
-		.geomA = geomA, .geomB = geomB, .frameA = frameA, .frameB = frameB, .margin = margin, .near = margin
-	};
+	knPairInput in = { 0 };
+	knPairInput_Set(&in, geomA, frameA, geomB, frameB, margin);
+	return in;
 }
 
 typedef int knPairFn(const knPairInput* in, knContactPoint* points);

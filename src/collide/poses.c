@@ -18,7 +18,7 @@
 #define FRAMES_PER_TASK 512
 #define CHANGED_PER_TASK 64
 
-enum { CHANGED = 1, BAD_FRAME, BAD_MARGIN };
+enum { CHANGED = 1, MOVED, BAD_FRAME, BAD_MARGIN }; // changed: only its margin or motion
 
 typedef struct PoseJob {
 	knCollider* collider;
@@ -66,13 +66,16 @@ static void compareFrames(int begin, int end, int worker, void* argument) {
 		const knFrame* frame = &job->input->frames[f];
 		double margin = marginOf(job->input, f);
 		knFrameMotion motion = motionOf(job->input, f);
-		if (c->posed && margin == c->margins[f] && isSameMotion(&motion, &c->motions[f]) &&
-			memcmp(frame, &c->frames[f], sizeof(knFrame)) == 0) {
+		bool still = c->posed && memcmp(frame, &c->frames[f], sizeof(knFrame)) == 0;
+		if (still && margin == c->margins[f] && isSameMotion(&motion, &c->motions[f])) {
 			c->frameChanged[f] = 0;
 			continue;
 		}
 		bool goodMargin = knIsFinite(margin) && isFiniteMotion(&motion);
-		c->frameChanged[f] = !knIsFiniteF(*frame) ? BAD_FRAME : (!goodMargin ? BAD_MARGIN : CHANGED);
+		c->frameChanged[f] = !knIsFiniteF(*frame) ? BAD_FRAME
+												  : (!goodMargin ? BAD_MARGIN
+													 : still     ? CHANGED
+																 : MOVED);
 		c->frames[f] = *frame;
 		c->margins[f] = margin;
 		c->motions[f] = motion;
@@ -88,7 +91,7 @@ static void compareActivity(knCollider* c, const knCollideInput* input) {
 	for (int i = 0; i < c->shapeCount; ++i) {
 		if (isActive(input, i) != (c->active[i] != 0)) {
 			uint8_t* changed = &c->frameChanged[c->shapes[i].frame];
-			*changed = *changed == 0 ? CHANGED : *changed;
+			*changed = *changed <= CHANGED ? MOVED : *changed;
 		}
 	}
 }
@@ -99,11 +102,11 @@ static knStatus listChanged(knCollider* c, knError* error) {
 		if (c->frameChanged[f] == 0) {
 			continue;
 		}
-		if (c->frameChanged[f] != CHANGED) {
+		if (c->frameChanged[f] > MOVED) {
 			const char* what = c->frameChanged[f] == BAD_FRAME ? "a pose" : "a margin";
 			return knError_Set(error, KN_BAD_DATA, "collider", "frame %d has %s that is not finite", f, what);
 		}
-		c->frameEpoch[f] = c->epoch;
+		c->frameEpoch[f] = c->frameChanged[f] == MOVED ? c->epoch : c->frameEpoch[f];
 		c->changedFrames[c->changedCount++] = f;
 	}
 	return KN_OK;
@@ -230,7 +233,6 @@ knStatus knPoses_CheckInput(const knCollider* collider, const knCollideInput* in
 knStatus knPoses_Update(knCollider* c, const knCollideInput* input, knError* error) {
 	PoseJob job = { c, input };
 	c->epoch += 1;
-	c->posed = c->posed && c->looksAhead == (input->motions != NULL);
 	c->looksAhead = input->motions != NULL;
 	knTasks_For(&input->tasks, c->frameCount, FRAMES_PER_TASK, compareFrames, &job);
 	compareActivity(c, input);

@@ -244,6 +244,10 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 		int sweep = done;
 		packs.gamma = mixingOf(options, sweep);
 		if (options->momentum != NULL && sweep > 0) {
+			double change = knSweepMomentum_Look(options->momentum, options->tasks);
+			if (sweep >= options->leastSweeps && change < options->settled) {
+				break;
+			}
 			knSweepMomentum_GoOn(options->momentum, options->tasks, u);
 		}
 		visitRows(&set->joints, stage, u);

@@ -1,5 +1,5 @@
 // Nonlinear conjugate gradients over sweeps. Packs and blocks are taken in parallel; the sums over a group are made
-// by one thread, in the order of packs, so results know nothing of threads.
+// by one thread, in the order of chunks, so results know nothing of threads.
 
 #include "solve/sweep_momentum.h"
 
@@ -7,6 +7,8 @@
 
 #define PACK_GRAIN 64
 #define BLOCK_GRAIN 256
+#define GROWTH_MOST 1.2 // of |g|^2 from sweep to sweep; beyond it the direction starts anew
+#define BETA_MOST 0.95
 
 struct knSweepMomentum {
 	const knSweepSet* set;
@@ -19,6 +21,9 @@ struct knSweepMomentum {
 	int32_t* number; // [blocks of the caller] of the group whose lowest block that is, -1: none
 	int32_t* root;
 	double *square, *last, *beta;
+	double* mass;
+	int32_t* lanes;      // of packs, 4 pack + lane, by groups and in the order of their chunks
+	int32_t* groupFirst; // [groupCount + 1] into it
 	int groupCount;
 
 	// blocks that move
@@ -34,15 +39,16 @@ static int32_t numberOf(knSweepMomentum* m, int32_t group) {
 	if (m->number[group] < 0) {
 		m->number[group] = m->groupCount;
 		m->root[m->groupCount] = group;
-		m->last[m->groupCount] = m->beta[m->groupCount] = 0.0;
+		m->last[m->groupCount] = m->beta[m->groupCount] = m->mass[m->groupCount] = 0.0;
 		m->groupCount += 1;
 	}
 	return m->number[group];
 }
 
-static void addBlock(knSweepMomentum* m, int32_t block, int32_t number, uint8_t* listed) {
+static void addBlock(knSweepMomentum* m, int32_t block, double invMass, int32_t number, uint8_t* listed) {
 	if (!listed[block]) {
 		listed[block] = 1;
+		m->mass[number] += 1.0 / invMass;
 		m->blocks[m->blockCount] = block;
 		m->blockGroup[m->blockCount] = number;
 		m->direction[m->blockCount] = knZeroTwist();
@@ -61,10 +67,10 @@ static void listPack(knSweepMomentum* m, int p, const int32_t* group, uint8_t* l
 		int32_t number = numberOf(m, group[a] >= 0 ? group[a] : group[b]);
 		m->packs.groupOf[p][lane] = number;
 		if ((pack->freeA >> lane & 1u) != 0) {
-			addBlock(m, a, number, listed);
+			addBlock(m, a, pack->imA[lane], number, listed);
 		}
 		if ((pack->freeB >> lane & 1u) != 0) {
-			addBlock(m, b, number, listed);
+			addBlock(m, b, pack->imB[lane], number, listed);
 		}
 	}
 }
@@ -78,6 +84,42 @@ static void sortBlocks(knSweepMomentum* m, int blockCount, const int32_t* group,
 			m->blockGroup[count++] = m->number[group[b]];
 		}
 	}
+}
+
+// Lists the lanes of each group in the order of their chunks.
+static bool sortLanes(knSweepMomentum* m, knArena* arena) {
+	int last = -1, count = KN_LANES * m->packCount;
+	for (int i = 0; i < count; ++i) {
+		int32_t chunk = m->set->packs[m->packs.firstPack + i / KN_LANES].chunk[i % KN_LANES];
+		last = chunk > last ? chunk : last;
+	}
+	int32_t* laneOf = KN_SCRATCH(arena, int32_t, last + 1);
+	m->lanes = KN_SCRATCH(arena, int32_t, count);
+	m->groupFirst = KN_SCRATCH_ZERO(arena, int32_t, m->groupCount + 2);
+	if (arena->failed) {
+		return false;
+	}
+	for (int c = 0; c <= last; ++c) {
+		laneOf[c] = -1;
+	}
+	for (int i = 0; i < count; ++i) {
+		int32_t group = m->packs.groupOf[i / KN_LANES][i % KN_LANES];
+		if (group >= 0) {
+			laneOf[m->set->packs[m->packs.firstPack + i / KN_LANES].chunk[i % KN_LANES]] = i;
+			m->groupFirst[group + 2] += 1;
+		}
+	}
+	for (int g = 2; g < m->groupCount + 2; ++g) {
+		m->groupFirst[g] += m->groupFirst[g - 1];
+	}
+	// groupFirst[g + 1] runs from the begin to the end of group g
+	for (int c = 0; c <= last; ++c) {
+		if (laneOf[c] >= 0) {
+			int32_t group = m->packs.groupOf[laneOf[c] / KN_LANES][laneOf[c] % KN_LANES];
+			m->lanes[m->groupFirst[group + 1]++] = laneOf[c];
+		}
+	}
+	return true;
 }
 
 // Packs and points of stages follow each other.
@@ -124,6 +166,7 @@ knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, in
 		.square = KN_SCRATCH(arena, double, most),
 		.last = KN_SCRATCH(arena, double, most),
 		.beta = KN_SCRATCH(arena, double, most),
+		.mass = KN_SCRATCH(arena, double, most),
 		.blocks = KN_SCRATCH(arena, int32_t, most),
 		.blockGroup = KN_SCRATCH(arena, int32_t, most),
 		.before = KN_SCRATCH(arena, knTwist, most),
@@ -140,7 +183,7 @@ knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, in
 		listPack(m, p, group, listed);
 	}
 	sortBlocks(m, blockCount, group, listed);
-	return m;
+	return sortLanes(m, arena) ? m : NULL;
 }
 
 // --- sweeps ----------------------------------------------------------------------------------------------
@@ -198,36 +241,36 @@ static void squareRange(int begin, int end, int worker, void* argument) {
 	task->kernel->square(m->set, first + begin, first + end, &m->packs);
 }
 
-// One group, which is common, needs no look at who is who: empty lanes are zero.
+// By groups and, in each, in the order of chunks, which knows nothing of other groups and of how lanes were packed. Four
+// sums at a time do not wait for each other.
 static void sumSquares(knSweepMomentum* m) {
-	double sum[KN_LANES] = { 0.0 };
+	const double* squares = &m->packs.square[0][0];
 	for (int g = 0; g < m->groupCount; ++g) {
-		m->square[g] = 0.0;
-	}
-	for (int p = 0; p < m->packCount && m->groupCount == 1; ++p) {
-		for (int lane = 0; lane < KN_LANES; ++lane) {
-			sum[lane] += m->packs.square[p][lane];
+		const int32_t* lanes = &m->lanes[m->groupFirst[g]];
+		int count = m->groupFirst[g + 1] - m->groupFirst[g];
+		double sum[4] = { 0.0 };
+		for (int i = 0; i < count; ++i) {
+			sum[i & 3] += squares[lanes[i]];
 		}
-	}
-	if (m->groupCount == 1) {
-		m->square[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-		return;
-	}
-	for (int p = 0; p < m->packCount; ++p) {
-		for (int lane = 0; lane < KN_LANES && m->packs.groupOf[p][lane] >= 0; ++lane) {
-			m->square[m->packs.groupOf[p][lane]] += m->packs.square[p][lane];
-		}
+		m->square[g] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 	}
 }
 
-static void findBetas(knSweepMomentum* m) {
+double knSweepMomentum_Look(knSweepMomentum* m, const knTasks* tasks) {
+	Task task = { .momentum = m, .kernel = knSweepKernel_Best() };
+	if (!m->inSweeps) {
+		knTasks_For(tasks, m->packCount, PACK_GRAIN, squareRange, &task);
+	}
 	sumSquares(m);
+	double largest = 0.0;
 	for (int g = 0; g < m->groupCount; ++g) {
 		bool excluded = m->excluded != NULL && m->excluded[m->root[g]] != 0;
-		bool goesOn = m->last[g] > 0.0 && m->square[g] <= m->last[g] && !excluded;
-		m->beta[g] = goesOn ? m->square[g] / m->last[g] : 0.0;
+		bool goesOn = m->last[g] > 0.0 && m->square[g] <= GROWTH_MOST * m->last[g] && !excluded;
+		m->beta[g] = goesOn ? knMin(m->square[g] / m->last[g], BETA_MOST) : 0.0;
 		m->last[g] = m->square[g];
+		largest = excluded ? largest : knMax(largest, m->square[g] / m->mass[g]);
 	}
+	return largest;
 }
 
 static void goOnPackRange(int begin, int end, int worker, void* argument) {
@@ -260,13 +303,14 @@ static void goOnBlockRange(int begin, int end, int worker, void* argument) {
 void knSweepMomentum_GoOn(knSweepMomentum* m, const knTasks* tasks, knTwist* u) {
 	Task task = { .momentum = m, .kernel = knSweepKernel_Best(), .u = u };
 	if (!m->inSweeps) {
-		knTasks_For(tasks, m->packCount, PACK_GRAIN, squareRange, &task);
-	}
-	findBetas(m);
-	if (!m->inSweeps) {
 		knTasks_For(tasks, m->packCount, PACK_GRAIN, goOnPackRange, &task);
 	}
 	knTasks_For(tasks, m->blockCount, BLOCK_GRAIN, goOnBlockRange, &task);
+}
+
+double knSweepMomentum_Change(const knSweepMomentum* m, int32_t group) {
+	int32_t number = m->number[group];
+	return number >= 0 ? m->last[number] / m->mass[number] : (double)INFINITY;
 }
 
 const knMomentumPacks* knSweepMomentum_InSweeps(knSweepMomentum* m) {

@@ -209,6 +209,14 @@ static void tellConvergence(int sweep, double theta, void* context) {
 	listener->context->convergenceFn(listener->solve, sweep, theta, listener->context->convergenceContext);
 }
 
+static void noteChanges(const knVelocityStep* step, int stage, const knSweepMomentum* momentum) {
+	for (int b = 0; b < step->blocks.count; ++b) {
+		if (step->islands.group[b] == b && step->solveSet[b] == stage) {
+			step->change[b] = momentum != NULL ? knSweepMomentum_Change(momentum, b) : (double)INFINITY;
+		}
+	}
+}
+
 knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 	knStepContext* context = step->context;
 	knSweepOptions options = step->options.solver;
@@ -220,6 +228,10 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 	knPgs_Begin(&step->rows, step->blocks.u);
 	knSweep_Apply(&step->global, &context->tasks, step->blocks.u);
 	knVelocity_QuietSleepers(step);
+	step->change = KN_SCRATCH_ZERO(context->arena, double, step->blocks.count);
+	if (context->arena->failed) {
+		return knVelocity_OutOfMemory(step);
+	}
 	int most = 0;
 	context->report->theta = 0.0;
 	for (int stage = 0; stage < KN_STAGE_COUNT; ++stage) {
@@ -228,6 +240,7 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 			continue;
 		}
 		options.sweeps = step->options.sweeps[stage];
+		options.settled = step->options.settled[stage];
 		options.momentum = NULL;
 		if (step->options.conjugate && stage != KN_STAGE_JOINTED) {
 			options.momentum = knSweepMomentum_Begin(&step->global, stage, stage + 1, step->blocks.count,
@@ -238,6 +251,7 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 		}
 		int done = knSweep_Velocities(&step->global, stage, &options, step->blocks.u);
 		most = done > most ? done : most;
+		noteChanges(step, stage, options.momentum);
 		context->report->theta +=
 			knSweep_Merit(&step->global, stage, options.unscaled, &context->tasks, step->blocks.u);
 		listener.solve += 1;

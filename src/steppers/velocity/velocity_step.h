@@ -22,6 +22,7 @@ typedef enum knGlobalStage {
 // The settings, resolved: numbers instead of "the stepper's own choice".
 typedef struct knVelocityOptions {
 	int sweeps[KN_STAGE_COUNT]; // of the global solves
+	double settled[KN_STAGE_COUNT]; // m2/s2, of the change of a sweep, which then is the last
 	int layerSweeps;            // sweeps a layer
 	int tallLayerSweeps;        // the same in piles of many layers
 	int correctionSweeps;       // of each correction
@@ -74,6 +75,7 @@ typedef struct knVelocityStep {
 	knLayers layers;
 	knSweepSet layered;
 	void* assemblies;   // [bodyCount] of the guard. knVelocity_ContinueLayers
+	double* change;     // [bodyCount] by group, m2/s2, of the global solve's last sweep. knVelocity_SolveGlobal
 	uint8_t* held;      // [bodyCount] 1: keeps the result of its layer; NULL: all do. The same
 	knSweepRows errors; // joint rows of the correction at hand
 	bool depthsKnown;   // of the points, at the present poses. velocity_correct.c
@@ -125,6 +127,8 @@ void knVelocity_Propagate(knVelocityStep* step, knLayerFn* algorithm);
 knStatus knVelocity_BuildLayers(knVelocityStep* step);
 // Velocities layer by layer: sweeps that continue the impulses of the global solve (default scheme).
 knStatus knVelocity_ContinueLayers(knVelocityStep* step);
+// After that and a move: where the global solve has settled, its velocities are those that go on.
+void knVelocity_ReturnVelocities(knVelocityStep* step);
 // Velocities layer by layer, from nothing (published scheme).
 knStatus knVelocity_SolveLayers(knVelocityStep* step);
 
