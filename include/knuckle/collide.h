@@ -216,10 +216,21 @@ typedef struct knContactSet {
 	int candidateCount; // broad-phase pairs that were tested
 } knContactSet;
 
+// What a frame is about to do: go along one of two ways (often the same) and turn, and stray from that by at most
+// `around`. Meshes are costly to ask about places where they will not come near each other: a pair with one is reported
+// only where its relative motion brings it within around + around; so frames that move together are looked at closely,
+// however fast they are. Margins must cover the motion of all points.
+typedef struct knFrameMotion {
+	knVec3 ways[2]; // of the frame's origin
+	knVec3 turn;    // rotation vector
+	double around;
+} knFrameMotion;
+
 typedef struct knCollideInput {
-	const knFrame* frames;      // [frameCount]
-	const double* margins;      // [frameCount] a pair is reported closer than the sum of its two; NULL: 0
-	const uint8_t* shapeActive; // [shapeCount] 0: takes no part; NULL: all do
+	const knFrame* frames;        // [frameCount]
+	const double* margins;        // [frameCount] a pair is reported closer than the sum of its two; NULL: 0
+	const knFrameMotion* motions; // [frameCount] for pairs with a mesh; NULL: none, all of the margins count
+	const uint8_t* shapeActive;   // [shapeCount] 0: takes no part; NULL: all do
 	const knFramePair*
 		excluded;      // further excluded frame pairs for this call (joints made at run time), sorted by
 	int excludedCount; // (a, b) with a < b

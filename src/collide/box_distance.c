@@ -2,13 +2,12 @@
 //
 // The shortest line between two separate polytopes ends in a vertex of one of them or joins two edges. So:
 // each vertex of B against A, each vertex of A against B, then the edge pairs that can beat those. With a gap
-// along any direction, an edge whose highest point lies `drop` below A's top (seen along it), or above B's
-// bottom, has at least the distance gap + dropA + dropB. And a line as short as the gap along its own
-// direction is shortest: then no edges need be tried.
+// along any direction, a vertex or an edge whose highest point lies `drop` below A's top (seen along it), or above
+// B's bottom, has at least the distance gap + dropA + dropB, which puts most out of the question at once. And a line as
+// short as the gap along its own direction is shortest: then no edges need be tried. Neither if that gap is larger
+// than the margin.
 #include "collide/box_pair.h"
 #include "collide/segment.h"
-
-enum { FEATURE_VERTEX_B = 0, FEATURE_VERTEX_A = 8 * 27, FEATURE_EDGES = 16 * 27 };
 
 static double corner(const double* half, int axis, int bits) {
 	return bits >> axis & 1 ? half[axis] : -half[axis];
@@ -18,81 +17,102 @@ static knVec3 cornerOf(const double* half, int bits) {
 	return knV3(corner(half, 0, bits), corner(half, 1, bits), corner(half, 2, bits));
 }
 
-// The closest point of the box |x| <= half, and the region where it lies: -1, 0, 1 per axis as a number below
-// 27.
-static knVec3 closestOnBox(const double* half, knVec3 point, int* region) {
-	knVec3 result = point;
-	*region = 0;
-	for (int i = 2; i >= 0; --i) {
-		double x = knComponent(point, i);
-		int side = x > half[i] ? 2 : (x < -half[i] ? 0 : 1);
-		*region = 3 * *region + side;
-		knSetComponent(&result, i, side == 2 ? half[i] : (side == 0 ? -half[i] : x));
-	}
-	return result;
+// How far features of a box lie below its top: by so much for each axis on which they are on the other side.
+typedef struct Slant {
+	double cost[3];
+	int top; // bits of the highest corner
+} Slant;
+
+// `up` is the direction to the other box, in the frame of this one.
+static Slant makeSlant(const double* half, knVec3 up) {
+	return (Slant){ { 2.0 * half[0] * knAbs(up.x), 2.0 * half[1] * knAbs(up.y), 2.0 * half[2] * knAbs(up.z) },
+					(up.x > 0.0) + 2 * (up.y > 0.0) + 4 * (up.z > 0.0) };
 }
 
-// A rival must be shorter by more than rounding, so that equal ones keep their first name.
-static void offer(knBoxLine* best, knVec3 onA, knVec3 onB, int feature) {
+// Of a corner; or of an edge by either of its corners, without its own axis in the `mask` of those that count.
+static double dropOf(const Slant* slant, int bits, int mask) {
+	int lower = (bits ^ slant->top) & mask;
+	return (lower & 1 ? slant->cost[0] : 0.0) + (lower & 2 ? slant->cost[1] : 0.0) +
+		   (lower & 4 ? slant->cost[2] : 0.0);
+}
+
+static knVec3 closestOnBox(const double* half, knVec3 point) {
+	return knV3(knClamp(point.x, -half[0], half[0]), knClamp(point.y, -half[1], half[1]),
+				knClamp(point.z, -half[2], half[2]));
+}
+
+// A rival must be shorter by more than rounding, so that of equal ones the first stays.
+static void offer(knBoxLine* best, knVec3 onA, knVec3 onB) {
 	double distance = knDistance(onA, onB);
 	if (distance < best->distance * (1.0 - 1e-12)) {
-		*best = (knBoxLine){ onA, onB, distance, feature };
+		*best = (knBoxLine){ onA, onB, distance };
 	}
 }
 
-static void offerVertices(const knBoxPair* p, knBoxLine* best) {
-	int region;
+static void offerVertexB(const knBoxPair* p, int bits, knBoxLine* best) {
+	knVec3 vertex = knBoxPair_FromB(p, cornerOf(p->b, bits));
+	offer(best, closestOnBox(p->a, vertex), vertex);
+}
+
+static void offerVertexA(const knBoxPair* p, int bits, knBoxLine* best) {
+	knVec3 vertex = cornerOf(p->a, bits);
+	knVec3 local = knBoxPair_ToB(p, knSub(vertex, knV3(p->t[0], p->t[1], p->t[2])));
+	offer(best, vertex, knBoxPair_FromB(p, closestOnBox(p->b, local)));
+}
+
+// The highest corners tell how far the others need to be looked at.
+static void offerVertices(const knBoxPair* p, knVec3 normal, double gap, knBoxLine* best) {
+	Slant slantA = makeSlant(p->a, normal), slantB = makeSlant(p->b, knNeg(knBoxPair_ToB(p, normal)));
+	knBoxLine first = { .distance = INFINITY };
+	offerVertexB(p, slantB.top, &first);
+	offerVertexA(p, slantA.top, &first);
+	double reach = first.distance * (1.0 + 1e-9) - gap;
 	for (int bits = 0; bits < 8; ++bits) {
-		knVec3 vertex = knBoxPair_FromB(p, cornerOf(p->b, bits));
-		knVec3 onA = closestOnBox(p->a, vertex, &region);
-		offer(best, onA, vertex, FEATURE_VERTEX_B + 27 * bits + region);
+		if (dropOf(&slantB, bits, 7) <= reach) {
+			offerVertexB(p, bits, best);
+		}
 	}
 	for (int bits = 0; bits < 8; ++bits) {
-		knVec3 vertex = cornerOf(p->a, bits);
-		knVec3 local = knBoxPair_ToB(p, knSub(vertex, knV3(p->t[0], p->t[1], p->t[2])));
-		knVec3 onB = closestOnBox(p->b, local, &region);
-		offer(best, vertex, knBoxPair_FromB(p, onB), FEATURE_VERTEX_A + 27 * bits + region);
+		if (dropOf(&slantA, bits, 7) <= reach) {
+			offerVertexA(p, bits, best);
+		}
 	}
 }
 
-typedef struct Edge {
-	knSegment segment; // in its box's frame
-	double drop;
-} Edge;
+// An edge of a box, in its frame: along `axis`, from the corner `bits`.
+static knSegment edgeOf(const double* half, int axis, int bits) {
+	knSegment edge = { cornerOf(half, bits), knZero3() };
+	knSetComponent(&edge.center, axis, 0.0);
+	knSetComponent(&edge.half, axis, half[axis]);
+	return edge;
+}
 
-// The 12 edges of a box in its own frame: 4 along each axis. `up` is the direction to the other box.
-static void makeEdges(const double* half, knVec3 up, Edge edges[12]) {
-	double top = half[0] * knAbs(up.x) + half[1] * knAbs(up.y) + half[2] * knAbs(up.z);
-	for (int e = 0; e < 12; ++e) {
-		int axis = e / 4, bits = e % 4, second = (axis + 1) % 3, third = (axis + 2) % 3;
-		knSegment* s = &edges[e].segment;
-		s->center = s->half = knZero3();
-		knSetComponent(&s->half, axis, half[axis]);
-		knSetComponent(&s->center, second, bits & 1 ? half[second] : -half[second]);
-		knSetComponent(&s->center, third, bits & 2 ? half[third] : -half[third]);
-		edges[e].drop = top - knDot(s->center, up) - knAbs(knDot(s->half, up));
-	}
+// The corner at which edge e, 4 along each axis, begins.
+static int edgeBits(int e) {
+	int axis = e / 4, second = axis < 2 ? axis + 1 : 0, third = axis > 0 ? axis - 1 : 2;
+	return (e & 1) << second | (e >> 1 & 1) << third;
 }
 
 static void offerEdges(const knBoxPair* p, knVec3 normal, double gap, knBoxLine* best) {
-	Edge edgesA[12], edgesB[12];
-	makeEdges(p->a, normal, edgesA);
-	makeEdges(p->b, knNeg(knBoxPair_ToB(p, normal)), edgesB);
+	Slant slantA = makeSlant(p->a, normal), slantB = makeSlant(p->b, knNeg(knBoxPair_ToB(p, normal)));
 	for (int f = 0; f < 12; ++f) {
-		if (gap + edgesB[f].drop >= best->distance) {
+		int axisB = f / 4, bitsB = edgeBits(f);
+		double heightB = gap + dropOf(&slantB, bitsB, 7 ^ 1 << axisB);
+		if (heightB >= best->distance) {
 			continue;
 		}
-		int axis = f / 4;
-		knSegment segment = { knBoxPair_FromB(p, edgesB[f].segment.center),
-							  knScale(p->b[axis], knBoxPair_AxisB(p, axis)) };
+		knSegment local = edgeOf(p->b, axisB, bitsB);
+		knSegment segment = { knBoxPair_FromB(p, local.center),
+							  knScale(p->b[axisB], knBoxPair_AxisB(p, axisB)) };
 		for (int e = 0; e < 12; ++e) {
-			if (gap + edgesA[e].drop + edgesB[f].drop >= best->distance) {
+			int bitsA = edgeBits(e);
+			if (heightB + dropOf(&slantA, bitsA, 7 ^ 1 << e / 4) >= best->distance) {
 				continue;
 			}
+			knSegment edge = edgeOf(p->a, e / 4, bitsA);
 			double s, t;
-			knSegment_Closest(&edgesA[e].segment, &segment, &s, &t);
-			offer(best, knSegment_At(&edgesA[e].segment, s), knSegment_At(&segment, t),
-				  FEATURE_EDGES + 12 * e + f);
+			knSegment_Closest(&edge, &segment, &s, &t);
+			offer(best, knSegment_At(&edge, s), knSegment_At(&segment, t));
 		}
 	}
 }
@@ -107,10 +127,11 @@ static double gapAlong(const knBoxPair* p, knVec3 n) {
 
 knBoxLine knBoxPair_Closest(const knBoxPair* pair, knVec3 normal, double gap) {
 	knBoxLine best = { .distance = INFINITY };
-	offerVertices(pair, &best);
+	offerVertices(pair, normal, gap, &best);
 	knVec3 direction = knScale(1.0 / best.distance, knSub(best.onB, best.onA));
 	double own = gapAlong(pair, direction);
-	if (own < best.distance - 1e-12 * pair->size) {
+	if (own < best.distance - 1e-12 * pair->size && own < pair->margin) {
+		best.distance = knMin(best.distance, pair->margin);
 		offerEdges(pair, own > gap ? direction : normal, own > gap ? own : gap, &best);
 	}
 	return best;

@@ -32,8 +32,7 @@ static inline knVec3 knBoxPair_FromB(const knBoxPair* p, knVec3 x) {
 // direction (from A to B) and the separation along it; the larger the gap, the less work.
 typedef struct knBoxLine {
 	knVec3 onA, onB;
-	double distance;
-	int feature; // below 2^12, which features it joins
+	double distance; // not below the pair's margin: the line is not the shortest
 } knBoxLine;
 
 knBoxLine knBoxPair_Closest(const knBoxPair* pair, knVec3 normal, double gap);

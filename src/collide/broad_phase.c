@@ -7,12 +7,17 @@
 // plus the length of the list. The trees keep their shape while leaves move; one is rebuilt when many have moved and
 // its boxes have grown.
 #include "collide/collider.h"
+#include "core/tasks.h"
 
 #define REBUILD_GROWTH 1.5 // of the area of inner boxes
 #define REBUILD_SHARE 8    // and at least one item in so many has moved
 #define FEW_KEYS 32
 #define FEW_DIRTY 16 // one shape in so many: fewer are found one by one
 #define STACK 512    // pairs of nodes: less than six for each level of a tree
+#define MANY_DIRTY 256
+#define PIECES 192    // into which a walk is cut for threads ...
+#define QUEUE 1024    // ... after so many pairs of nodes at most
+#define WALK_KEYS 512 // pairs for which a walk gets room at a time, and a piece at all
 
 // --- trees -----------------------------------------------------------------------------------------------
 
@@ -242,57 +247,171 @@ typedef struct NodePair {
 	int a, b;
 } NodePair;
 
-// What a pair of nodes leaves to do; two leaves make a pair of shapes.
-static knStatus cross(knCollider* c, int t, NodePair pair, NodePair* stack, int* depth) {
-	const knBvh *treeA = &c->trees[KN_TREE_MOVING], *treeB = &c->trees[t];
-	const knBvhNode *a = &treeA->nodes[pair.a], *b = &treeB->nodes[pair.b];
-	if (!(c->dirtyNodes[KN_TREE_MOVING][pair.a] | c->dirtyNodes[t][pair.b]) ||
-		!knAabb_Overlap(a->box, b->box)) {
-		return KN_OK;
+// A walk of the moving tree against either.
+typedef struct Crossing {
+	const knCollider* collider;
+	const knBvhNode *nodesA, *nodesB;
+	const uint8_t *dirtyA, *dirtyB;
+	const int *shapesA, *shapesB; // of items
+	bool same;                    // both are the moving tree
+} Crossing;
+
+static Crossing makeCrossing(const knCollider* c, int t) {
+	return (Crossing){ .collider = c,
+					   .nodesA = c->trees[KN_TREE_MOVING].nodes,
+					   .nodesB = c->trees[t].nodes,
+					   .dirtyA = c->dirtyNodes[KN_TREE_MOVING],
+					   .dirtyB = c->dirtyNodes[t],
+					   .shapesA = c->treeShapes[KN_TREE_MOVING],
+					   .shapesB = c->treeShapes[t],
+					   .same = t == KN_TREE_MOVING };
+}
+
+// What a pair of nodes leaves to do is pushed on the stack. True: both are leaves.
+static inline bool openPair(const Crossing* x, NodePair pair, NodePair* stack, int* depth) {
+	const knBvhNode *a = &x->nodesA[pair.a], *b = &x->nodesB[pair.b];
+	if (x->same && pair.a == pair.b) {
+		if (a->item < 0 && x->dirtyA[pair.a]) {
+			int left = pair.a + 1, right = x->nodesA[left].skip;
+			stack[(*depth)++] = (NodePair){ right, right };
+			stack[(*depth)++] = (NodePair){ left, right };
+			stack[(*depth)++] = (NodePair){ left, left };
+		}
+		return false;
+	}
+	if (!(x->dirtyA[pair.a] | x->dirtyB[pair.b]) || !knAabb_Overlap(a->box, b->box)) {
+		return false;
 	}
 	if (a->item >= 0 && b->item >= 0) {
-		return addFresh(c, c->treeShapes[KN_TREE_MOVING][a->item], c->treeShapes[t][b->item]);
+		return true;
 	}
 	// the one with more leaves is opened
 	bool openA = b->item >= 0 || (a->item < 0 && a->skip - pair.a >= b->skip - pair.b);
-	int left = (openA ? pair.a : pair.b) + 1, right = (openA ? treeA : treeB)->nodes[left].skip;
+	int left = (openA ? pair.a : pair.b) + 1, right = (openA ? x->nodesA : x->nodesB)[left].skip;
 	stack[(*depth)++] = openA ? (NodePair){ right, pair.b } : (NodePair){ pair.a, right };
 	stack[(*depth)++] = openA ? (NodePair){ left, pair.b } : (NodePair){ pair.a, left };
+	return false;
+}
+
+// Goes on until the stack is empty or there is no more room for keys; returns their number.
+static int walk(const Crossing* crossing, NodePair* stack, int* depth, knPairKey* keys, int room) {
+	Crossing x = *crossing;
+	int count = 0, left = *depth;
+	while (left > 0 && count < room) {
+		KN_ASSERT(left + 3 <= STACK);
+		NodePair pair = stack[--left];
+		if (openPair(&x, pair, stack, &left)) {
+			int a = x.shapesA[x.nodesA[pair.a].item], b = x.shapesB[x.nodesB[pair.b].item];
+			if (knBroadPhase_MayTouch(x.collider, a, b)) {
+				keys[count++] = knPairKey_Make(a, b);
+			}
+		}
+	}
+	*depth = left;
+	return count;
+}
+
+static knStatus findBelow(knCollider* c, const Crossing* crossing, NodePair root) {
+	NodePair stack[STACK] = { root };
+	int depth = 1;
+	while (depth > 0) {
+		if (!KN_ARRAY_RESERVE(&c->allocator, &c->fresh, c->fresh.count + WALK_KEYS)) {
+			return KN_NO_MEMORY;
+		}
+		c->fresh.count += walk(crossing, stack, &depth, c->fresh.items + c->fresh.count, WALK_KEYS);
+		if (c->pairs.count + c->fresh.count > c->pairLimit) {
+			return KN_LIMIT;
+		}
+	}
 	return KN_OK;
 }
 
-static knStatus findBetween(knCollider* c, int t) {
-	const knBvh *moving = &c->trees[KN_TREE_MOVING], *other = &c->trees[t];
-	NodePair stack[STACK];
-	int depth = 0;
-	knStatus status = KN_OK;
-	if (moving->nodeCount > 0 && other->nodeCount > 0) {
-		stack[depth++] = (NodePair){ 0, 0 };
+// --- the same in parallel --------------------------------------------------------------------------------
+
+typedef struct CrossJob {
+	Crossing crossing;
+	const NodePair* pieces;
+	int pieceCount;
+	knPairKey* keys; // WALK_KEYS for each piece
+	int* counts;     // of the keys that each piece found; -1: more than there was room for
+} CrossJob;
+
+// Neighbours among the pieces are alike, so they go to different threads.
+static int spread(int i, int count) {
+	int half = (count + 1) / 2;
+	return i < half ? 2 * i : 2 * (i - half) + 1;
+}
+
+static void findPieces(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const CrossJob* job = argument;
+	for (int i = begin; i < end; ++i) {
+		int piece = spread(i, job->pieceCount), depth = 1;
+		NodePair stack[STACK] = { job->pieces[piece] };
+		int count = walk(&job->crossing, stack, &depth, &job->keys[piece * WALK_KEYS], WALK_KEYS);
+		job->counts[piece] = depth == 0 ? count : -1;
 	}
-	while (status == KN_OK && depth > 0) {
-		KN_ASSERT(depth + 3 <= STACK);
-		NodePair pair = stack[--depth];
-		if (t != KN_TREE_MOVING || pair.a != pair.b) {
-			status = cross(c, t, pair, stack, &depth);
-		} else if (moving->nodes[pair.a].item < 0 && c->dirtyNodes[t][pair.a]) {
-			int left = pair.a + 1, right = moving->nodes[left].skip;
-			stack[depth++] = (NodePair){ right, right };
-			stack[depth++] = (NodePair){ left, right };
-			stack[depth++] = (NodePair){ left, left };
+}
+
+// Takes over what the pieces found; those that had no room for it all are walked again.
+static knStatus takePieces(knCollider* c, const CrossJob* job) {
+	knStatus status = KN_OK;
+	for (int piece = 0; piece < job->pieceCount && status == KN_OK; ++piece) {
+		int count = job->counts[piece];
+		if (count < 0) {
+			status = findBelow(c, &job->crossing, job->pieces[piece]);
+			continue;
+		}
+		if (c->pairs.count + c->fresh.count + count > c->pairLimit) {
+			return KN_LIMIT;
+		}
+		if (!KN_ARRAY_RESERVE(&c->allocator, &c->fresh, c->fresh.count + count)) {
+			return KN_NO_MEMORY;
+		}
+		for (int i = 0; i < count; ++i) {
+			c->fresh.items[c->fresh.count++] = job->keys[piece * WALK_KEYS + i];
 		}
 	}
 	return status;
 }
 
-static knStatus findFresh(knCollider* c) {
+// The first levels, opened breadth first, make pieces, which are then walked in any order: the keys are sorted anyway.
+static knStatus findInPieces(knCollider* c, const knTasks* tasks, const Crossing* crossing) {
+	NodePair queue[QUEUE] = { { 0, 0 } };
+	int counts[PIECES + 3], head = 0, tail = 1;
+	while (head < tail && tail - head < PIECES && tail + 3 <= QUEUE) {
+		NodePair pair = queue[head++];
+		if (openPair(crossing, pair, queue, &tail)) {
+			queue[tail++] = pair; // leaves are a piece
+			break;
+		}
+	}
+	if (!KN_ARRAY_RESERVE(&c->allocator, &c->found, (PIECES + 3) * WALK_KEYS)) {
+		return KN_NO_MEMORY;
+	}
+	CrossJob job = { *crossing, queue + head, tail - head, c->found.items, counts };
+	knTasks_For(tasks, job.pieceCount, 1, findPieces, &job);
+	return takePieces(c, &job);
+}
+
+static knStatus findBetween(knCollider* c, const knTasks* tasks, int t) {
+	if (c->trees[KN_TREE_MOVING].nodeCount == 0 || c->trees[t].nodeCount == 0) {
+		return KN_OK;
+	}
+	Crossing crossing = makeCrossing(c, t);
+	bool parallel = knTasks_WorkerCount(tasks) > 1 && c->dirtyCount >= MANY_DIRTY;
+	return parallel ? findInPieces(c, tasks, &crossing) : findBelow(c, &crossing, (NodePair){ 0, 0 });
+}
+
+static knStatus findFresh(knCollider* c, const knTasks* tasks) {
 	c->fresh.count = 0;
 	if (c->dirtyCount <= c->shapeCount / FEW_DIRTY) {
 		return findOneByOne(c);
 	}
 	markNodes(c, KN_TREE_FIXED);
 	markNodes(c, KN_TREE_MOVING);
-	knStatus status = findBetween(c, KN_TREE_MOVING);
-	return status == KN_OK ? findBetween(c, KN_TREE_FIXED) : status;
+	knStatus status = findBetween(c, tasks, KN_TREE_MOVING);
+	return status == KN_OK ? findBetween(c, tasks, KN_TREE_FIXED) : status;
 }
 
 // Merges the sorted fresh keys into the sorted list, from the back.
@@ -334,7 +453,7 @@ static void shrinkAll(knCollider* c) {
 	buildTree(c, KN_TREE_MOVING);
 }
 
-knStatus knBroadPhase_Pairs(knCollider* c, knError* error) {
+knStatus knBroadPhase_Pairs(knCollider* c, const knTasks* tasks, knError* error) {
 	if (!c->paired) {
 		dirtyAll(c);
 	}
@@ -343,11 +462,11 @@ knStatus knBroadPhase_Pairs(knCollider* c, knError* error) {
 	}
 	c->paired = false; // until the list is whole again
 	dropDirty(c);
-	knStatus status = findFresh(c);
+	knStatus status = findFresh(c, tasks);
 	if (status == KN_LIMIT) {
 		shrinkAll(c);
 		dirtyAll(c);
-		status = findFresh(c);
+		status = findFresh(c, tasks);
 	}
 	if (status == KN_LIMIT) {
 		return knBroadPhase_TooMany(c, error);

@@ -113,7 +113,7 @@ knStatus knCollide(knCollider* collider, const knCollideInput* input, knContactS
 	}
 	if (status == KN_OK) {
 		knBroadPhase_Refresh(collider);
-		status = knBroadPhase_Pairs(collider, error);
+		status = knBroadPhase_Pairs(collider, &input->tasks, error);
 	}
 	if (status == KN_OK) {
 		status = findCandidates(collider, input, error);

@@ -12,11 +12,16 @@
 	X(shapes, c->shapeCount)                                                                                 \
 	X(frameOf, c->shapeCount)                                                                                \
 	X(kinds, c->shapeCount)                                                                                  \
+	X(spins, c->shapeCount)                                                                                  \
+	X(bounds, c->shapeCount)                                                                                 \
+	X(radii, c->shapeCount)                                                                                  \
+	X(meshes, c->shapeCount)                                                                                 \
 	X(unfiltered, c->shapeCount)                                                                             \
 	X(firstShape, c->frameCount + 1)                                                                         \
 	X(shapesOfFrame, c->shapeCount)                                                                          \
 	X(excluded, c->excludedCount)                                                                            \
 	X(frames, c->frameCount)                                                                                 \
+	X(motions, c->frameCount)                                                                                \
 	X(margins, c->frameCount)                                                                                \
 	X(frameChanged, c->frameCount)                                                                           \
 	X(changedFrames, c->frameCount)                                                                          \
@@ -122,6 +127,15 @@ static bool isDefault(knFilter filter) {
 	return filter.category == plain.category && filter.mask == plain.mask && filter.group == plain.group;
 }
 
+static bool hasMesh(const knGeom* geom) {
+	for (int i = 0; geom->kind == KN_GEOM_COMPOUND && i < geom->childCount; ++i) {
+		if (geom->children[i].geom->mesh != NULL) {
+			return true;
+		}
+	}
+	return geom->mesh != NULL;
+}
+
 static void placeShapes(knCollider* c, const knColliderDef* def) {
 	int counts[KN_TREE_COUNT] = { 0 }, planes = 0;
 	for (int f = 0; f < c->frameCount; ++f) {
@@ -133,6 +147,12 @@ static void placeShapes(knCollider* c, const knColliderDef* def) {
 		c->frameOf[i] = c->shapes[i].frame;
 		c->kinds[i] = (uint8_t)c->shapes[i].geom->kind;
 		c->unfiltered[i] = isDefault(c->shapes[i].filter);
+		c->meshes[i] = hasMesh(c->shapes[i].geom);
+		c->anyMesh = c->anyMesh || c->meshes[i];
+		if (!isInfinite(c->shapes[i].geom)) {
+			c->bounds[i] = knGeom_Aabb(c->shapes[i].geom, c->shapes[i].local);
+			c->radii[i] = knLength(knMax3(knAbs3(c->bounds[i].lower), knAbs3(c->bounds[i].upper)));
+		}
 		c->firstShape[c->shapes[i].frame + 1] += 1;
 		if (isInfinite(c->shapes[i].geom)) {
 			c->items[i] = -1;
@@ -215,6 +235,7 @@ void knCollider_Destroy(knCollider* c) {
 	KN_ARRAY_FREE(&c->allocator, &c->pairs);
 	KN_ARRAY_FREE(&c->allocator, &c->fresh);
 	KN_ARRAY_FREE(&c->allocator, &c->sorted);
+	KN_ARRAY_FREE(&c->allocator, &c->found);
 	KN_ARRAY_FREE(&c->allocator, &c->near);
 	KN_ARRAY_FREE(&c->allocator, &c->candidates);
 	KN_ARRAY_FREE(&c->allocator, &c->narrowItems);
@@ -225,6 +246,8 @@ void knCollider_Destroy(knCollider* c) {
 	KN_ARRAY_FREE(&c->allocator, &c->outPoints);
 	KN_ARRAY_FREE(&c->allocator, &c->lastPairs);
 	KN_ARRAY_FREE(&c->allocator, &c->lastPoints);
+	KN_ARRAY_FREE(&c->allocator, &c->outTested);
+	KN_ARRAY_FREE(&c->allocator, &c->lastTested);
 	knAllocator allocator = c->allocator;
 	knFree(&allocator, c, sizeof(knCollider));
 }

@@ -33,6 +33,14 @@ typedef KN_ARRAY(knPairKey) knPairKeys;
 typedef KN_ARRAY(knContactPair) knContactPairs;
 typedef KN_ARRAY(knContactPoint) knContactPoints;
 
+// A candidate, and a digest of what was asked about it.
+typedef struct knTestedPair {
+	knPairKey key;
+	uint64_t question;
+} knTestedPair;
+
+typedef KN_ARRAY(knTestedPair) knTestedPairs;
+
 #define KN_REUSED (-1)
 
 // Pairs of parts to test: parts of candidate `candidate`; or the whole of a pair whose frames have not moved.
@@ -53,19 +61,26 @@ struct knCollider {
 	int* frameOf;   // [shapeCount] the same frames, kinds and whether filters allow all, close together in
 	uint8_t* kinds; // [shapeCount] memory: pairs ask for them in any order
 	uint8_t* unfiltered; // [shapeCount]
+	uint8_t* meshes;     // [shapeCount] is one or has one as a part
+	bool anyMesh;
+	knAabb* bounds;      // [shapeCount] in the frame's axes; not of planes
+	double* radii;       // [shapeCount] about the frame's origin; not of planes
 	int* firstShape;     // [frameCount + 1] into shapesOfFrame
 	int* shapesOfFrame;  // [shapeCount]
 	knPairKey* excluded; // [excludedCount] frame pairs, sorted
 
 	// as of the last call, written by knPoses_Update
-	bool posed;            // what follows is valid
-	knFrame* frames;       // [frameCount]
-	double* margins;       // [frameCount]
-	uint8_t* frameChanged; // [frameCount] since the call before
-	int* changedFrames;    // [frameCount]
+	bool posed;             // what follows is valid
+	knFrame* frames;        // [frameCount]
+	bool looksAhead;        // motions are given
+	double* margins;        // [frameCount]
+	knFrameMotion* motions; // [frameCount]
+	uint8_t* frameChanged;  // [frameCount] since the call before
+	int* changedFrames;     // [frameCount]
 	int changedCount;
 	uint8_t* active; // [shapeCount]
 	knFrame* worlds; // [shapeCount]
+	double* spins;   // [shapeCount] how far the frame's turn moves its points at most
 	knAabb* boxes;   // [shapeCount] exact bounds and the frame's margin; empty if inactive
 	knAabb* fat;     // [shapeCount] contains boxes
 	uint8_t* left;   // [shapeCount] got a new fat box in this call
@@ -91,6 +106,7 @@ struct knCollider {
 	knPairKeys pairs;                   // sorted
 	knPairKeys fresh;                   // scratch
 	knPairKeys sorted;                  // scratch
+	knPairKeys found;                   // scratch of parallel walks
 	int* counters;                      // [shapeCount + 1] scratch
 
 	// one call's work
@@ -105,11 +121,12 @@ struct knCollider {
 
 	// contacts of the last knCollide: pairs whose frames kept their bits since then are copied, not tested again
 	uint64_t epoch;       // calls of knPoses_Update
-	uint64_t* frameEpoch; // [frameCount] in which the frame last changed, written by knPoses_Update
+	uint64_t* frameEpoch; // [frameCount] in which the frame last moved, written by knPoses_Update
 	uint64_t outEpoch;    // of outPairs, if they are all pairs of a knCollide; else 0
 	uint64_t lastEpoch;   // of lastPairs; 0: none
 	knContactPairs lastPairs;
 	knContactPoints lastPoints;
+	knTestedPairs outTested, lastTested; // the candidates of the two
 };
 
 // The frame that knCollide_Body places elsewhere.
@@ -136,7 +153,7 @@ bool knPoses_IsFiniteBox(knAabb box);
 // --- broad_phase.c ---
 
 void knBroadPhase_Refresh(knCollider* collider);
-knStatus knBroadPhase_Pairs(knCollider* collider, knError* error);
+knStatus knBroadPhase_Pairs(knCollider* collider, const knTasks* tasks, knError* error);
 // Whether two shapes may ever touch, wherever they are.
 bool knBroadPhase_MayTouch(const knCollider* collider, int shapeA, int shapeB);
 knHalfSpace knHalfSpace_Make(knFrame plane, double margin);

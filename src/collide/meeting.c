@@ -28,8 +28,8 @@ bool knMeeting_Find(const knMeetingInput* in, knMeeting* hit) {
 	double time = in->from, least = LEAST_PART * (in->to - in->from);
 	*hit = (knMeeting){ .time = time };
 	for (int round = 0; round < MOST_ROUNDS; ++round) {
-		knPairInput pair = { in->a.geom, in->b.geom, knMoving_At(&in->a, time), knMoving_At(&in->b, time),
-							 0.0 };
+		knPairInput pair = knPairInput_Make(in->a.geom, knMoving_At(&in->a, time), in->b.geom,
+											knMoving_At(&in->b, time), 0.0);
 		motion.centerA = knMulAdd(in->a.center, time, in->a.motion.lin);
 		motion.centerB = knMulAdd(in->b.center, time, in->b.motion.lin);
 		double left = in->to - time;

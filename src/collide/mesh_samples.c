@@ -1,6 +1,8 @@
 // Vertices and edges of a mesh against a target.
 //
-// The mesh's tree is walked; a node goes when the ball about it cannot come within the margin. An edge is followed
+// The mesh's tree is walked; a node goes when the ball about it cannot come within the margin, or when that ball, moved
+// along its way, does not come near the target. What is small compared with its way, and not yet near, is taken for the
+// ball about it: such contacts only slow it down until it is looked at from nearer. An edge is followed
 // by the slope of the distance along it: where that turns from falling to rising lies a minimum. A stretch along
 // which the distance stays the same (an edge that lies on a face) has two ends, and both are contacts. Edges much
 // longer than the target's features are cut into pieces first.
@@ -16,6 +18,12 @@
 #define KNOWN 128             // vertices that are remembered; a power of two
 #define ONE_END 0.02          // pieces: a shorter stretch is one point
 #define AT_END 1e-3           // closer to an end of the edge its vertex stands for it
+#define BALLS 8.0             // radii: what goes farther than that is one
+#define EARLY_WAY 0.02        // of a way: so close to being near is near
+#define EARLY_BALL 0.1        // of a radius
+#define WAY_STEPS 12          // along a ball's way; then it counts as near
+#define EXACT_SHARE 0.01      // of the target's size, as the envelopes of contacts are
+#define EXACT_LIMIT 0.01      // m
 #define SKEW 1e-3             // sine of the angle below which two edges are parallel
 
 void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* touch, uint64_t feature) {
@@ -30,9 +38,99 @@ void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* 
 	knReducer_Add(sink->reducer, &point);
 }
 
+// --- what may come near ----------------------------------------------------------------------------------
+
+// Both turn about their centres, and the samples go along a way: where that leaves a sample as seen from the target.
+static void setTurns(knTarget* target, const knPairInput* in, bool isA) {
+	int own = isA ? 0 : 1, other = 1 - own;
+	knFrame frame = isA ? in->frameA : in->frameB;
+	knQuat turn = knQuat_Exp(in->turns[own]), turnOther = knQuat_Exp(in->turns[other]);
+	knVec3 center = in->centers[own], centerOther = in->centers[other];
+	knQuat q = knMulQ(knConj(turn), turnOther); // of samples in the world, the target being held
+	knQuat local = knMulQ(knConj(frame.q), knMulQ(q, frame.q));
+	target->turn = knQuat_ToMat33(local);
+	target->grow = 1.0 + knMin(2.0, knLength(in->turns[own]) + knLength(in->turns[other]));
+	for (int i = 0; i < target->wayCount; ++i) {
+		knVec3 way = isA ? in->ways[i] : knNeg(in->ways[i]);
+		// the target's origin, if it were a sample
+		knVec3 there = knAdd(knAdd(centerOther, way), knRotate(turnOther, knSub(frame.p, centerOther)));
+		knVec3 held = knAdd(center, knInvRotate(turn, knSub(there, center)));
+		target->ways[i] = knInvRotate(frame.q, knSub(held, frame.p));
+	}
+}
+
+void knTarget_SetWays(knTarget* target, const knPairInput* in, bool isA) {
+	bool usable = target->bound != NULL;
+	target->near = usable ? in->near : target->margin;
+	target->exact = INFINITY;
+	if (in->looksAhead && target->mesh != NULL && usable) {
+		target->exact = knMin(EXACT_SHARE * target->mesh->size, EXACT_LIMIT);
+	}
+	target->wayCount = usable ? in->wayCount : 0;
+	if (target->wayCount > 0) {
+		setTurns(target, in, isA);
+	}
+}
+
+static knVec3 wayOf(const knTarget* target, int way, knVec3 point) {
+	return knSub(knAdd(target->ways[way], knMulMV(&target->turn, point)), point);
+}
+
+bool knTarget_Follow(const knTarget* target, int way, knVec3 center, double radius, knVec3* toward,
+					 double* gone) {
+	knVec3 all = wayOf(target, way, center);
+	double length = knLength(all), near = target->near + target->grow * radius;
+	*toward = length > 0.0 ? knScale(1.0 / length, all) : knZero3();
+	*gone = 0.0;
+	double early = knMax(EARLY_WAY * length, EARLY_BALL * radius);
+	for (int i = 0; i < WAY_STEPS; ++i) {
+		double room = target->bound(target, knMulAdd(center, *gone, *toward)) - near;
+		if (!(room > early)) {
+			return true;
+		}
+		*gone += room;
+		if (*gone >= length) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool knTarget_MayReach(const knTarget* target, knVec3 center, double radius) {
+	double gap = target->bound(target, center) - radius, gone;
+	if (target->wayCount == 0 || gap < target->near) {
+		return gap < target->margin;
+	}
+	for (int i = 0; i < target->wayCount; ++i) {
+		knVec3 toward;
+		if (knTarget_Follow(target, i, center, radius, &toward, &gone)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+// How far a place may go.
+static double farthestWay(const knTarget* target, knVec3 point) {
+	double farthest = 0.0;
+	for (int i = 0; i < target->wayCount; ++i) {
+		farthest = knMax(farthest, knLengthSquared(wayOf(target, i, point)));
+	}
+	return sqrt(farthest);
+}
+
+// Whether something of this length goes farther than that, and is not yet so near that its place must be exact.
+static bool isPassing(const knTarget* target, knVec3 center, double length) {
+	return target->exact < INFINITY && farthestWay(target, center) > length &&
+		   target->bound(target, center) - 0.5 * length >= target->exact;
+}
+
+// --- vertices --------------------------------------------------------------------------------------------
+
 // What a probe of the target said about a vertex: all edges that end there ask for it.
 typedef struct KnownVertex {
 	int vertex; // -1: none yet
+	bool exact;
 	double distance;
 	knVec3 normal;
 	knMeshHit hit;
@@ -53,13 +151,14 @@ static knVec3 placed(const Walk* walk, knVec3 local) {
 	return knAdd(walk->frame.p, knMulMV(&walk->R, local));
 }
 
-static const KnownVertex* knownVertex(const Walk* walk, int vertex, knVec3 point) {
+static const KnownVertex* knownVertex(const Walk* walk, int vertex, knVec3 point, bool exact) {
 	KnownVertex* known = &walk->known[vertex & (KNOWN - 1)];
-	if (known->vertex != vertex) {
+	if (known->vertex != vertex || (exact && !known->exact)) {
 		known->vertex = vertex;
+		known->exact = exact;
 		known->hit.triangle = *walk->last;
-		known->distance = walk->target->probe(walk->target, point, &known->normal, &known->hit);
-		*walk->last = known->hit.triangle;
+		known->distance = walk->target->probe(walk->target, point, exact, &known->normal, &known->hit);
+		*walk->last = known->hit.triangle >= 0 ? known->hit.triangle : *walk->last;
 	}
 	return known;
 }
@@ -67,11 +166,14 @@ static const KnownVertex* knownVertex(const Walk* walk, int vertex, knVec3 point
 static void collideVertex(const Walk* walk, int vertex) {
 	const knTarget* target = walk->target;
 	knVec3 point = placed(walk, walk->mesh->vertices[vertex]);
-	if (!target->mayReach(target, point, 0.0)) {
-		return;
+	const knMeshHit* known = NULL;
+	if (target->exact == INFINITY || target->bound(target, point) < target->exact) {
+		if (!target->mayReach(target, point, 0.0)) {
+			return;
+		}
+		bool solid = target->mesh != NULL && target->mesh->solid;
+		known = solid ? &knownVertex(walk, vertex, point, true)->hit : NULL;
 	}
-	bool solid = target->mesh != NULL && target->mesh->solid;
-	const knMeshHit* known = solid ? &knownVertex(walk, vertex, point)->hit : NULL;
 	knVec3 facing = knMulMV(&walk->R, walk->mesh->vertexNormals[vertex]);
 	knTouch touch;
 	if (target->touch(target, point, facing, known, &touch)) {
@@ -85,6 +187,7 @@ typedef struct Edge {
 	const Walk* walk;
 	int id;
 	int piece;          // the present one
+	bool exact;         // near: the field would not do
 	knVec3 from, along; // along: the whole edge
 	double length;
 	knVec3 facing;
@@ -103,13 +206,13 @@ static Probe probeAt(const Edge* edge, double t) {
 	knVec3 point = knMulAdd(edge->from, t, edge->along), normal;
 	double distance;
 	if (t <= 0.0 || t >= 1.0) {
-		const KnownVertex* known = knownVertex(edge->walk, t <= 0.0 ? e->a : e->b, point);
+		const KnownVertex* known = knownVertex(edge->walk, t <= 0.0 ? e->a : e->b, point, edge->exact);
 		distance = known->distance;
 		normal = known->normal;
 	} else {
 		knMeshHit hit = { .triangle = *edge->walk->last };
-		distance = target->probe(target, point, &normal, &hit);
-		*edge->walk->last = hit.triangle;
+		distance = target->probe(target, point, edge->exact, &normal, &hit);
+		*edge->walk->last = hit.triangle >= 0 ? hit.triangle : *edge->walk->last;
 	}
 	return (Probe){ t, distance, knDot(normal, edge->along) / edge->length };
 }
@@ -274,9 +377,14 @@ static void collideEdge(const Walk* walk, int id) {
 	Edge edge = { .walk = walk, .id = id, .from = placed(walk, mesh->vertices[e->a]) };
 	edge.along = knSub(placed(walk, mesh->vertices[e->b]), edge.from);
 	edge.length = knLength(edge.along);
-	if (!mayReach(&edge, 0.0, 1.0)) {
+	// vertices are enough until it is near
+	if (isPassing(walk->target, knMulAdd(edge.from, 0.5, edge.along), edge.length) ||
+		!mayReach(&edge, 0.0, 1.0)) {
 		return;
 	}
+	knVec3 middle = knMulAdd(edge.from, 0.5, edge.along);
+	edge.exact = walk->target->exact == INFINITY ||
+				 walk->target->bound(walk->target, middle) - 0.5 * edge.length < walk->target->exact;
 	edge.left = knMulMV(&walk->R, mesh->faceNormals[e->left]);
 	edge.right = e->right >= 0 ? knMulMV(&walk->R, mesh->faceNormals[e->right]) : edge.left;
 	edge.facing = knNormalize(knAdd(edge.left, edge.right));
@@ -300,17 +408,31 @@ static void collideEdge(const Walk* walk, int id) {
 
 // --- the walk --------------------------------------------------------------------------------------------
 
-static void collideTriangle(const Walk* walk, int triangle) {
+static void collideTriangle(const Walk* walk, int triangle, bool edges) {
 	knMeshSamples samples = walk->mesh->samples[triangle];
 	for (int k = 0; k < 3; ++k) {
 		if (samples >> k & 1) {
 			collideVertex(walk, knTriangle_Corner(&walk->mesh->triangles[triangle], k));
 		}
 	}
-	for (int k = 0; k < 3 && !walk->target->flat; ++k) {
+	for (int k = 0; k < 3 && edges; ++k) {
 		if (samples >> (3 + k) & 1) {
 			collideEdge(walk, walk->mesh->triangleEdges[triangle][k]);
 		}
+	}
+}
+
+typedef struct Ball {
+	knVec3 center;
+	double radius;
+} Ball;
+
+// All that is in a ball, as long as it is small compared with its way.
+static void collideBall(const Walk* walk, int node, Ball ball) {
+	knTouch touch;
+	if (walk->target->touchBall(walk->target, ball.center, ball.radius, &touch)) {
+		knVec3 sample = knMulAdd(ball.center, -ball.radius, touch.normal);
+		knContactSink_Add(walk->sink, sample, &touch, knMeshFeature(walk->kind, node, 1));
 	}
 }
 
@@ -324,13 +446,21 @@ void knMeshSamples_Collide(const knMesh* mesh, knFrame frame, const knTarget* ta
 	Walk walk = { mesh, target, sink, frame, knQuat_ToMat33(frame.q), kind, known, &last };
 	for (int i = 0; i < mesh->tree.nodeCount;) {
 		const knBvhNode* node = &mesh->tree.nodes[i];
-		double radius = 0.5 * knDistance(node->box.lower, node->box.upper);
-		if (!target->mayReach(target, placed(&walk, knAabb_Center(node->box)), radius)) {
+		Ball ball = { placed(&walk, knAabb_Center(node->box)),
+					  0.5 * knDistance(node->box.lower, node->box.upper) };
+		if (isPassing(target, ball.center, BALLS * ball.radius)) {
+			collideBall(&walk, i, ball);
+			i = node->skip;
+			continue;
+		}
+		// a triangle is not worth following
+		bool passing = node->item >= 0 && isPassing(target, ball.center, 2.0 * ball.radius);
+		if (!passing && !target->mayReach(target, ball.center, ball.radius)) {
 			i = node->skip;
 			continue;
 		}
 		if (node->item >= 0) {
-			collideTriangle(&walk, node->item);
+			collideTriangle(&walk, node->item, !passing && !target->flat);
 		}
 		i += 1;
 	}

@@ -46,7 +46,19 @@ static knPairFn* const grid[KN_GEOM_KIND_COUNT][KN_GEOM_KIND_COUNT] = {
 };
 
 knPairInput knPairInput_Swap(const knPairInput* in) {
-	return (knPairInput){ in->geomB, in->geomA, in->frameB, in->frameA, in->margin };
+	knPairInput swapped;
+	knPairInput_Set(&swapped, in->geomB, in->frameB, in->geomA, in->frameA, in->margin);
+	swapped.near = in->near;
+	swapped.looksAhead = in->looksAhead;
+	swapped.wayCount = in->wayCount;
+	for (int i = 0; i < 2 && in->wayCount > 0; ++i) {
+		swapped.turns[i] = in->turns[1 - i];
+		swapped.centers[i] = in->centers[1 - i];
+	}
+	for (int i = 0; i < in->wayCount; ++i) {
+		swapped.ways[i] = knNeg(in->ways[i]);
+	}
+	return swapped;
 }
 
 void knContact_Swap(knContactPoint* points, int count) {
@@ -164,7 +176,7 @@ int knCollide_Pair(const knGeom* geomA, knFrame frameA, const knGeom* geomB, knF
 	if (geomA == NULL || geomB == NULL || (points == NULL && capacity > 0)) {
 		return 0;
 	}
-	knPairInput in = { geomA, geomB, frameA, frameB, margin };
+	knPairInput in = knPairInput_Make(geomA, frameA, geomB, frameB, margin);
 	knPartWalk walk = knPartWalk_Start(&in);
 	int total = 0;
 	while (knPartWalk_Next(&walk)) {

@@ -10,12 +10,41 @@
 #include "geom/geom.h"
 #include "knuckle/collide.h"
 
+#define KN_PAIR_WAYS 4
+
 typedef struct knPairInput {
 	const knGeom* geomA;
 	const knGeom* geomB;
 	knFrame frameA, frameB;
 	double margin;
+	// pairs with meshes: if there are ways of B as seen from A, only what they and the turns bring within `near` counts
+	double near;
+	bool apart;      // no motion brings the two together
+	bool looksAhead; // gaps that are far from touching need not be exact
+	int wayCount;
+	knVec3 ways[KN_PAIR_WAYS];
+	knVec3 turns[2], centers[2]; // rotation vectors of A and B, and about what, in the world
 } knPairInput;
+
+// Without ways. The record is long and most pairs have none: what belongs to them is not written, and nothing is
+// copied.
+static inline void knPairInput_Set(knPairInput* in, const knGeom* geomA, knFrame frameA, const knGeom* geomB,
+								   knFrame frameB, double margin) {
+	in->geomA = geomA;
+	in->geomB = geomB;
+	in->frameA = frameA;
+	in->frameB = frameB;
+	in->margin = in->near = margin;
+	in->apart = in->looksAhead = false;
+	in->wayCount = 0;
+}
+
+static inline knPairInput knPairInput_Make(const knGeom* geomA, knFrame frameA, const knGeom* geomB,
+										   knFrame frameB, double margin) {
+	knPairInput in = { 0 };
+	knPairInput_Set(&in, geomA, frameA, geomB, frameB, margin);
+	return in;
+}
 
 typedef int knPairFn(const knPairInput* in, knContactPoint* points);
 

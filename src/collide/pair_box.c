@@ -474,6 +474,9 @@ static int separate(const BoxBox* b, const Axis* best, knContactPoint* points) {
 		return count;
 	}
 	knBoxLine line = knBoxPair_Closest(&b->pair, best->n, best->s);
+	if (!(line.distance < b->pair.margin)) {
+		return 0;
+	}
 	knVec3 normal = knScale(1.0 / line.distance, knSub(line.onB, line.onA));
 	return lineContacts(b, normal, (Line){ line.onA, line.onB }, points);
 }

@@ -154,7 +154,7 @@ static bool collideLine(const OverMesh* over, const knGeom* geom) {
 	knMeshHit hit = knMeshHit_None(0.0);
 	for (int i = -LINE_SAMPLES; i <= LINE_SAMPLES; ++i) {
 		knVec3 point = knMulAdd(middle, (double)i / LINE_SAMPLES, line);
-		double distance = target->probe(target, point, &found, &hit);
+		double distance = target->probe(target, point, true, &found, &hit);
 		if (distance < depth) {
 			depth = distance;
 			deepest = point;
@@ -183,11 +183,13 @@ static void collideConvex(const knPairInput* in, knReducer* reducer) {
 	const knMesh* mesh = in->geomB->mesh;
 	knTarget target = knTarget_Convex(convex, in->margin, mesh->size);
 	knContactSink sink = { reducer, in->frameA, true };
+	knTarget_SetWays(&target, in, true);
 	knMeshSamples_Collide(mesh, knInvMulF(in->frameA, in->frameB), &target, KN_FEATURE_VERTEX, &sink);
 	if (target.flat) {
 		return;
 	}
 	knTarget back = knTarget_Mesh(mesh, in->margin, sizeOf(convex));
+	knTarget_SetWays(&back, in, false);
 	knContactSink backSink = { reducer, in->frameB, false };
 	OverMesh over = { &back, &backSink, knCore_Of(convex), knInvMulF(in->frameB, in->frameA) };
 	back.hasMiddle = true;
@@ -209,6 +211,8 @@ static void collideMeshes(const knPairInput* in, knReducer* reducer) {
 	const knMesh *a = in->geomA->mesh, *b = in->geomB->mesh;
 	knTarget targetB = knTarget_Mesh(b, in->margin, a->size), targetA = knTarget_Mesh(a, in->margin, b->size);
 	knContactSink sinkB = { reducer, in->frameB, false }, sinkA = { reducer, in->frameA, true };
+	knTarget_SetWays(&targetB, in, false);
+	knTarget_SetWays(&targetA, in, true);
 	knMeshSamples_Collide(a, knInvMulF(in->frameB, in->frameA), &targetB, KN_FEATURE_VERTEX, &sinkB);
 	knMeshSamples_Collide(b, knInvMulF(in->frameA, in->frameB), &targetA, KN_FEATURE_OTHER_VERTEX, &sinkA);
 }

@@ -206,7 +206,7 @@ static bool isBehind(const Piece* triangle, const Piece* other) {
 
 // What the pair grid finds nearer than `margin`; false: nothing.
 static bool offerContacts(Search* s, const Side* a, const Side* b, double margin) {
-	knPairInput in = { a->geom, b->geom, a->frame, b->frame, margin };
+	knPairInput in = knPairInput_Make(a->geom, a->frame, b->geom, b->frame, margin);
 	knContactPoint points[KN_MESH_MAX_POINTS];
 	int count = knPair_Convex(&in, points);
 	for (int k = 0; k < count; ++k) {
@@ -235,7 +235,7 @@ static void offerPieces(Search* s, const Side* a, const Piece* pa, const Side* b
 		return;
 	}
 	if (result == KN_GJK_OVERLAP && pa->core.corners == NULL && pb->core.corners == NULL) {
-		knPairInput in = { a->geom, b->geom, a->frame, b->frame, 0.0 };
+		knPairInput in = knPairInput_Make(a->geom, a->frame, b->geom, b->frame, 0.0);
 		knContactPoint points[KN_PAIR_MAX_POINTS];
 		int count = knPair_Convex(&in, points);
 		for (int k = 0; k < count; ++k) {

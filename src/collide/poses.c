@@ -2,8 +2,9 @@
 // boxes.
 //
 // A frame that kept its bits and its margin costs one comparison. A fat box is the exact box grown by a
-// fraction of its size and stretched along its last motion; shapes that do not move get none of either. The
-// growth changes how often trees and pairs are mended, never a result.
+// fraction of its size and stretched along its last motion; shapes that do not move get none of either. It is made
+// anew when the exact box leaves it or, slower now, would get much less room. The growth changes how often trees and
+// pairs are mended, never a result.
 #include <string.h>
 
 #include "collide/collider.h"
@@ -12,10 +13,12 @@
 #define FAT_GROWTH 0.05 // of the box's longest side, on each side
 #define FAT_STRETCH 3.0 // calls of the last motion
 #define FAT_LONGEST 0.5 // of the box's longest side: limit of the stretch
+#define FAT_LOOSE 2.0   // so many times the room that it would get now is too much
+#define LOOSE_CALLS 16  // each shape is looked at once in so many calls
 #define FRAMES_PER_TASK 512
 #define CHANGED_PER_TASK 64
 
-enum { CHANGED = 1, BAD_FRAME, BAD_MARGIN };
+enum { CHANGED = 1, MOVED, BAD_FRAME, BAD_MARGIN }; // changed: only its margin or motion
 
 typedef struct PoseJob {
 	knCollider* collider;
@@ -28,6 +31,25 @@ bool knPoses_IsFiniteBox(knAabb box) {
 
 static double marginOf(const knCollideInput* input, int frame) {
 	return input->margins != NULL ? input->margins[frame] : 0.0;
+}
+
+static knFrameMotion motionOf(const knCollideInput* input, int frame) {
+	return input->motions != NULL ? input->motions[frame]
+								  : (knFrameMotion){ .around = marginOf(input, frame) };
+}
+
+static bool isSame(knVec3 a, knVec3 b) {
+	return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static bool isSameMotion(const knFrameMotion* a, const knFrameMotion* b) {
+	return a->around == b->around && isSame(a->turn, b->turn) && isSame(a->ways[0], b->ways[0]) &&
+		   isSame(a->ways[1], b->ways[1]);
+}
+
+static bool isFiniteMotion(const knFrameMotion* motion) {
+	return knIsFinite(motion->around) && knIsFinite3(motion->turn) && knIsFinite3(motion->ways[0]) &&
+		   knIsFinite3(motion->ways[1]);
 }
 
 static bool isActive(const knCollideInput* input, int shape) {
@@ -43,13 +65,20 @@ static void compareFrames(int begin, int end, int worker, void* argument) {
 	for (int f = begin; f < end; ++f) {
 		const knFrame* frame = &job->input->frames[f];
 		double margin = marginOf(job->input, f);
-		if (c->posed && margin == c->margins[f] && memcmp(frame, &c->frames[f], sizeof(knFrame)) == 0) {
+		knFrameMotion motion = motionOf(job->input, f);
+		bool still = c->posed && memcmp(frame, &c->frames[f], sizeof(knFrame)) == 0;
+		if (still && margin == c->margins[f] && isSameMotion(&motion, &c->motions[f])) {
 			c->frameChanged[f] = 0;
 			continue;
 		}
-		c->frameChanged[f] = !knIsFiniteF(*frame) ? BAD_FRAME : (!knIsFinite(margin) ? BAD_MARGIN : CHANGED);
+		bool goodMargin = knIsFinite(margin) && isFiniteMotion(&motion);
+		c->frameChanged[f] = !knIsFiniteF(*frame) ? BAD_FRAME
+												  : (!goodMargin ? BAD_MARGIN
+													 : still     ? CHANGED
+																 : MOVED);
 		c->frames[f] = *frame;
 		c->margins[f] = margin;
+		c->motions[f] = motion;
 	}
 }
 
@@ -62,7 +91,7 @@ static void compareActivity(knCollider* c, const knCollideInput* input) {
 	for (int i = 0; i < c->shapeCount; ++i) {
 		if (isActive(input, i) != (c->active[i] != 0)) {
 			uint8_t* changed = &c->frameChanged[c->shapes[i].frame];
-			*changed = *changed == 0 ? CHANGED : *changed;
+			*changed = *changed <= CHANGED ? MOVED : *changed;
 		}
 	}
 }
@@ -73,11 +102,11 @@ static knStatus listChanged(knCollider* c, knError* error) {
 		if (c->frameChanged[f] == 0) {
 			continue;
 		}
-		if (c->frameChanged[f] != CHANGED) {
+		if (c->frameChanged[f] > MOVED) {
 			const char* what = c->frameChanged[f] == BAD_FRAME ? "a pose" : "a margin";
 			return knError_Set(error, KN_BAD_DATA, "collider", "frame %d has %s that is not finite", f, what);
 		}
-		c->frameEpoch[f] = c->epoch;
+		c->frameEpoch[f] = c->frameChanged[f] == MOVED ? c->epoch : c->frameEpoch[f];
 		c->changedFrames[c->changedCount++] = f;
 	}
 	return KN_OK;
@@ -85,6 +114,7 @@ static knStatus listChanged(knCollider* c, knError* error) {
 
 // --- shapes ----------------------------------------------------------------------------------------------
 
+// The growth to each side and the stretch along the last motion, of a shape on a frame that moves.
 static knAabb fatten(const knCollider* c, int shape, knAabb box, knAabb old) {
 	if (!c->frameMoves[c->shapes[shape].frame]) {
 		return box;
@@ -105,6 +135,33 @@ static knAabb fatten(const knCollider* c, int shape, knAabb box, knAabb old) {
 	return fat;
 }
 
+// Whether a fat box has much more room than a new one would: its shape has come to rest since.
+static bool isLoose(knAabb present, knAabb fresh, knAabb box) {
+	for (int k = 0; k < 3; ++k) {
+		double side = knComponent(box.upper, k) - knComponent(box.lower, k);
+		double room = knComponent(present.upper, k) - knComponent(present.lower, k) - side;
+		double need = knComponent(fresh.upper, k) - knComponent(fresh.lower, k) - side;
+		if (room > FAT_LOOSE * need) {
+			return true;
+		}
+	}
+	return false;
+}
+
+// The farthest that a turn moves a point of the shape: a corner of its bounds. No turn moves one by more than two radii.
+static double spinOf(const knCollider* c, int shape) {
+	int frame = c->shapes[shape].frame;
+	knVec3 turn = knInvRotate(c->frames[frame].q, c->motions[frame].turn);
+	const knAabb* box = &c->bounds[shape];
+	double farthest = 0.0;
+	for (int k = 0; k < 8; ++k) {
+		knVec3 corner = knV3(k & 1 ? box->upper.x : box->lower.x, k & 2 ? box->upper.y : box->lower.y,
+							 k & 4 ? box->upper.z : box->lower.z);
+		farthest = knMax(farthest, knLengthSquared(knCross(turn, corner)));
+	}
+	return knMin(sqrt(farthest), 2.0 * c->radii[shape]);
+}
+
 static void placeShape(knCollider* c, const knCollideInput* input, int shape) {
 	const knCollideShape* s = &c->shapes[shape];
 	bool active = isActive(input, shape);
@@ -114,6 +171,7 @@ static void placeShape(knCollider* c, const knCollideInput* input, int shape) {
 	if (c->items[shape] < 0) {
 		return; // a plane has no box
 	}
+	c->spins[shape] = c->looksAhead && c->anyMesh ? spinOf(c, shape) : 0.0;
 	if (!active) {
 		c->boxes[shape] = c->fat[shape] = knAabb_Empty();
 		c->left[shape] = 1;
@@ -123,9 +181,15 @@ static void placeShape(knCollider* c, const knCollideInput* input, int shape) {
 	c->boxes[shape] = box;
 	if (!knPoses_IsFiniteBox(box)) {
 		c->frameChanged[s->frame] = BAD_FRAME;
-	} else if (!c->posed || !knAabb_Contains(c->fat[shape], box)) {
-		c->fat[shape] = fatten(c, shape, box, old);
-		c->left[shape] = 1;
+		return;
+	}
+	bool outside = !c->posed || !knAabb_Contains(c->fat[shape], box);
+	if (outside || (c->epoch + (uint64_t)shape) % LOOSE_CALLS == 0) {
+		knAabb fat = fatten(c, shape, box, old);
+		if (outside || isLoose(c->fat[shape], fat, box)) {
+			c->fat[shape] = fat;
+			c->left[shape] = 1;
+		}
 	}
 }
 
@@ -169,6 +233,7 @@ knStatus knPoses_CheckInput(const knCollider* collider, const knCollideInput* in
 knStatus knPoses_Update(knCollider* c, const knCollideInput* input, knError* error) {
 	PoseJob job = { c, input };
 	c->epoch += 1;
+	c->looksAhead = input->motions != NULL;
 	knTasks_For(&input->tasks, c->frameCount, FRAMES_PER_TASK, compareFrames, &job);
 	compareActivity(c, input);
 	knStatus status = listChanged(c, error);

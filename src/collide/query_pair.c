@@ -9,7 +9,7 @@ bool knGeom_ClosestPoints(const knGeom* geomA, knFrame frameA, const knGeom* geo
 						  double maxDistance, knClosestPoints* result) {
 	KN_ASSERT(geomA != NULL && geomB != NULL && result != NULL);
 	*result = (knClosestPoints){ .distance = INFINITY };
-	knPairInput in = { geomA, geomB, frameA, frameB, maxDistance };
+	knPairInput in = knPairInput_Make(geomA, frameA, geomB, frameB, maxDistance);
 	knNearest nearest;
 	if (!(maxDistance > -(double)INFINITY) || !knPieces_Nearest(&in, &nearest)) {
 		return false;
@@ -41,7 +41,7 @@ bool knGeom_Cast(const knShapeCast* cast, const knGeom* geom, knFrame frame, knG
 		!knIsFinite3(cast->translation) || !knIsFinite3(cast->rotation)) {
 		return false;
 	}
-	knPairInput start = { cast->geom, geom, cast->frame, frame, 0.0 };
+	knPairInput start = knPairInput_Make(cast->geom, cast->frame, geom, frame, 0.0);
 	knNearest touch;
 	if (knPieces_Nearest(&start, &touch)) {
 		*hit = hitOf(&touch, 0.0);

@@ -31,15 +31,36 @@ struct knTarget {
 	knVec3 middle; // of the sampled geometry; a convex one is never behind a face of a surface
 	bool hasMiddle;
 	// signed distance and normal, and of a solid mesh the closest point (else its triangle is -1); the hit begins with a
-	// triangle that may be close, or -1
-	double (*probe)(const knTarget* target, knVec3 point, knVec3* normal, knMeshHit* hit);
+	// triangle that may be close, or -1. Without `exact` a field may answer for what is far
+	double (*probe)(const knTarget* target, knVec3 point, bool exact, knVec3* normal, knMeshHit* hit);
 	// the contact of a sample that looks along `facing`; false: none within the margin. `known` is what a probe of the
 	// point found, or NULL
 	bool (*touch)(const knTarget* target, knVec3 point, knVec3 facing, const knMeshHit* known,
 				  knTouch* touch);
-	// false if nothing within `radius` of the point can be within the margin
+	// what a ball beyond `exact` comes against on its way; only with a field
+	bool (*touchBall)(const knTarget* target, knVec3 center, double radius, knTouch* touch);
+	// the signed distance at the point is at least this; NULL: not known
+	double (*bound)(const knTarget* target, knVec3 point);
+	// false if nothing within `radius` of the point can be within the margin, or the way does not bring it near
 	bool (*mayReach)(const knTarget* target, knVec3 center, double radius);
+	// samples that are not within `near` count only if a motion brings them there; no ways: all count. A sample x goes
+	// to turn x + way
+	double near;
+	double exact; // a solid's field is good enough for what is not within this
+	int wayCount;
+	knVec3 ways[KN_PAIR_WAYS];
+	knMat33 turn;
+	double grow; // of a ball, in radii: its points go different ways
 };
+
+// mayReach by `bound`.
+bool knTarget_MayReach(const knTarget* target, knVec3 center, double radius);
+// Follows a ball along a way until it comes near, in steps as long as the gap is: goes `gone` along `toward`. False: it
+// does not come near.
+bool knTarget_Follow(const knTarget* target, int way, knVec3 center, double radius, knVec3* toward,
+					 double* gone);
+// The ways of a pair's samples in the target, which is its A or its B.
+void knTarget_SetWays(knTarget* target, const knPairInput* in, bool isA);
 
 // target_mesh.c, target_convex.c
 knTarget knTarget_Mesh(const knMesh* mesh, double margin, double otherSize);

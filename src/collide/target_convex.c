@@ -85,7 +85,8 @@ static bool closestFacing(const knGeom* geom, knVec3 p, knVec3 facing, knClosest
 	return knIsFinite(best->distance);
 }
 
-static double probe(const knTarget* target, knVec3 point, knVec3* normal, knMeshHit* hit) {
+static double probe(const knTarget* target, knVec3 point, bool exact, knVec3* normal, knMeshHit* hit) {
+	(void)exact;
 	hit->triangle = -1;
 	knClosest closest = closestOn(target->geom, point);
 	*normal = closest.normal;
@@ -108,8 +109,8 @@ static bool touch(const knTarget* target, knVec3 point, knVec3 facing, const knM
 	return against || closest.distance < 0.0;
 }
 
-static bool mayReach(const knTarget* target, knVec3 center, double radius) {
-	return knGeom_Distance(target->geom, center) - radius < target->margin;
+static double bound(const knTarget* target, knVec3 point) {
+	return knGeom_Distance(target->geom, point);
 }
 
 knTarget knTarget_Convex(const knGeom* geom, double margin, double otherSize) {
@@ -119,11 +120,14 @@ knTarget knTarget_Convex(const knGeom* geom, double margin, double otherSize) {
 	return (knTarget){
 		.geom = geom,
 		.margin = margin,
+		.near = margin,
+		.exact = INFINITY,
 		.slack = 1e-3 * smaller,
 		.detail = INFINITY, // the distance is convex along an edge
 		.flat = flat,
 		.probe = probe,
 		.touch = touch,
-		.mayReach = mayReach,
+		.bound = bound,
+		.mayReach = knTarget_MayReach,
 	};
 }

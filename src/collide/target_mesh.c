@@ -32,9 +32,11 @@ static double signedAt(const knMesh* mesh, const knMeshHit* hit, knVec3 point, k
 	return distance;
 }
 
-static double probe(const knTarget* target, knVec3 point, knVec3* normal, knMeshHit* hit) {
+static double probe(const knTarget* target, knVec3 point, bool exact, knVec3* normal, knMeshHit* hit) {
 	if (target->mesh->field != NULL) {
-		knSdfSample sample = knSdf_Exact(target->mesh, point, hit->triangle);
+		bool far = !exact && target->bound(target, point) >= target->exact;
+		knSdfSample sample =
+			far ? knSdf_Far(target->mesh, point) : knSdf_Exact(target->mesh, point, hit->triangle);
 		*normal = sample.normal;
 		*hit = sample.hit;
 		return sample.distance;
@@ -83,7 +85,48 @@ static bool touchFacing(const knTarget* target, knVec3 point, knVec3 facing, boo
 	return !isBehind(target, hit.triangle);
 }
 
+static bool touchFar(const knTarget* target, knVec3 point, knVec3 facing, knTouch* out) {
+	knSdfSample sample = knSdf_Far(target->mesh, point);
+	*out = (knTouch){ knMulAdd(point, -sample.distance, sample.normal), sample.normal, sample.distance, -1 };
+	return sample.distance < target->margin && knDot(sample.normal, facing) < AGAINST;
+}
+
+// Where something that is not near yet will be when it is: the plane that it then comes against.
+static bool touchAhead(const knTarget* target, knVec3 center, double radius, const knVec3* facing,
+					   knTouch* out) {
+	bool any = false;
+	for (int i = 0; i < target->wayCount; ++i) {
+		knVec3 toward;
+		double gone;
+		if (!knTarget_Follow(target, i, center, radius, &toward, &gone)) {
+			continue;
+		}
+		knVec3 there = knMulAdd(center, gone, toward);
+		knSdfSample sample = target->near + radius < target->exact ? knSdf_Sample(target->mesh, there)
+																   : knSdf_Far(target->mesh, there);
+		double approach = -knDot(sample.normal, toward);
+		double separation = sample.distance + gone * approach - radius;
+		bool against = facing == NULL || knDot(sample.normal, *facing) < AGAINST;
+		if (approach > 0.0 && against && separation < target->margin &&
+			(!any || separation < out->separation)) {
+			knVec3 foot = knMulAdd(center, -(separation + radius), sample.normal);
+			*out = (knTouch){ foot, sample.normal, separation, -1 };
+			any = true;
+		}
+	}
+	return any;
+}
+
+static bool touchBall(const knTarget* target, knVec3 center, double radius, knTouch* out) {
+	return touchAhead(target, center, radius, NULL, out);
+}
+
 static bool touch(const knTarget* target, knVec3 point, knVec3 facing, const knMeshHit* known, knTouch* out) {
+	double bound = target->exact < INFINITY ? target->bound(target, point) : -INFINITY;
+	if (bound >= target->exact) {
+		return bound < target->near ? touchFar(target, point, facing, out)
+									: touchAhead(target, point, 0.0, &facing, out);
+	}
 	knMeshHit hit = known != NULL && known->triangle >= 0 ? *known : closestTo(target, point);
 	if (hit.triangle < 0) {
 		return false;
@@ -110,11 +153,12 @@ static bool touch(const knTarget* target, knVec3 point, knVec3 facing, const knM
 	return inside && target->mesh->solid;
 }
 
-static bool mayReach(const knTarget* target, knVec3 center, double radius) {
+static double bound(const knTarget* target, knVec3 point) {
+	return knSdf_LowerBound(target->mesh, point);
+}
+
+static bool mayReachSurface(const knTarget* target, knVec3 center, double radius) {
 	const knMesh* mesh = target->mesh;
-	if (mesh->field != NULL) {
-		return knSdf_LowerBound(mesh, center) - radius < target->margin;
-	}
 	double around = mesh->unbounded ? target->margin : knMax(target->margin, target->reach);
 	knAabb box = knAabb_Grow((knAabb){ center, center }, radius + around);
 	if (mesh->unbounded) {
@@ -129,11 +173,15 @@ knTarget knTarget_Mesh(const knMesh* mesh, double margin, double otherSize) {
 	return (knTarget){
 		.mesh = mesh,
 		.margin = margin,
+		.near = margin,
+		.exact = INFINITY,
 		.reach = mesh->unbounded ? INFINITY : SURFACE_REACH * smaller,
 		.slack = SLACK * smaller,
 		.detail = 2.0 * mesh->meanEdge,
 		.probe = probe,
 		.touch = touch,
-		.mayReach = mayReach,
+		.touchBall = touchBall,
+		.bound = mesh->field != NULL ? bound : NULL,
+		.mayReach = mesh->field != NULL ? knTarget_MayReach : mayReachSurface,
 	};
 }

@@ -1,5 +1,5 @@
 // What the collider is asked in a step. The envelope eps_c is 1 % of a body's size, at most 5 mm (Erleben
-// 3.8); two bodies meet within half of each one's, plus h (|v| + |w| radius) for each.
+// 3.8); two bodies meet within half of each one's, plus what they can go in the step (reach.h).
 
 #include "dynamics/collision_input.h"
 
@@ -7,7 +7,6 @@
 
 #define ENVELOPE_SHARE 0.01
 #define ENVELOPE_LIMIT 0.005 // m
-#define REACH_LIMIT 100.0    // m; what goes further in a step, or is not even finite, is past predicting
 
 static bool pairBefore(const void* a, const void* b, void* context) {
 	(void)context;
@@ -47,15 +46,4 @@ bool knCollisionInput_Make(knCollideInput* input, const knModel* model, const kn
 	input->excluded = pairs;
 	input->excludedCount = count;
 	return knSort_Merge(pairs, count, sizeof(*pairs), pairBefore, NULL, arena);
-}
-
-double* knCollisionInput_Margins(const knModel* model, const knBlocks* blocks, bool predict, knVec3 drift,
-								 knArena* arena) {
-	double* margins = KN_SCRATCH(arena, double, model->bodyCount);
-	for (int b = 0; margins != NULL && b < model->bodyCount; ++b) {
-		double speed = knDistance(blocks->u[b].lin, drift) + knLength(blocks->u[b].ang) * model->radius[b];
-		double reach = predict ? blocks->h * speed : 0.0;
-		margins[b] = 0.5 * knCollisionEnvelope(model, b) + (reach < REACH_LIMIT ? reach : REACH_LIMIT);
-	}
-	return margins;
 }

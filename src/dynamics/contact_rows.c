@@ -5,7 +5,7 @@
 //   bounce:    bias = +e J_n u (u before forces, approaching): w = J_n u' + e J_n u >= 0 is Newton's law
 //   apart:     J_n u' >= -d/h, the bodies may close the gap d but not more
 //   touching:  J_n u' >= 0. Overlaps are the correction's business.
-//   in between J_n u' >= -(d/d0) d/h for gaps below d0 = REST_GAP: rows that let a standing body fall by fractions
+//   in between J_n u' >= -(d/d0) d/h for gaps below d0 = KN_REST_GAP: rows that let a standing body fall by fractions
 //              of a micrometre keep tall piles busy, and a gap that is held open until it reaches d0 ends in a drop.
 //
 // One common point p for both bodies makes the impulses equal and opposite on one line, so linear and angular
@@ -28,7 +28,6 @@
 #define INHERITORS 32      // points of a pair; with more of them one does not matter
 #define FLATTENED 1e-6     // of the trace of S, see below
 #define SHARE_MOST 2.0     // points close together cannot hold the moment of one far away
-#define REST_GAP 0.02      // of the envelope: a smaller gap closes slowly
 
 // --- listing ---------------------------------------------------------------------------------------------
 
@@ -473,6 +472,13 @@ double knContactRows_Envelope(const knModel* model, int a, int b) {
 	return model->invMass[a] > 0.0 ? envelopeA : envelopeB;
 }
 
+double knContactRows_Restitution(const knContactRows* list, const knRowInput* input, int point) {
+	const knStepContact* contact = &list->contacts[list->anchors[point].contact];
+	const knModelShape* shapes = input->model->shapes;
+	return knCombine_Apply(input->model->restitutionCombine, shapes[contact->shapeA].restitution,
+						   shapes[contact->shapeB].restitution);
+}
+
 // Velocity of B relative to A at the point.
 static knVec3 relativeVelocity(const knSweepPoint* point, const knContactAnchor* anchor, const knTwist* u) {
 	const knTwist *a = &u[anchor->bodyA], *b = &u[anchor->bodyB];
@@ -491,14 +497,14 @@ static PairValues pairValues(const knRowInput* input, const knStepContact* conta
 	return (PairValues){ .mu = knCombine_Apply(model->frictionCombine, a->friction, b->friction),
 						 .e = knCombine_Apply(model->restitutionCombine, a->restitution, b->restitution),
 						 .arm = rollingArm(input, contact->shapeA, contact->shapeB),
-						 .touching = REST_GAP * knContactRows_Envelope(model, a->body, b->body) };
+						 .touching = KN_REST_GAP * knContactRows_Envelope(model, a->body, b->body) };
 }
 
 // What the normal row asks beyond J u >= 0: bias > 0 leaves room, bias < 0 demands a speed outwards.
 static double normalBias(const knSweepPoint* point, const knContactAnchor* anchor, double gap,
 						 const PairValues* pair, const knRowInput* input) {
 	double h = input->blocks->h, touching = pair->touching, e = pair->e;
-	if (e > 0.0) {
+	if (e > 0.0 && input->bounceRows) {
 		double before = knDot(point->n, relativeVelocity(point, anchor, input->state->velocity));
 		double after = knDot(point->n, relativeVelocity(point, anchor, input->blocks->u));
 		double resting = BOUNCE_STEPS * knLength(input->state->header->gravity) * h;

@@ -7,6 +7,8 @@
 #include "dynamics/step_contact.h"
 #include "solve/sweep.h"
 
+#define KN_REST_GAP 0.02 // of the envelope: a smaller gap closes slowly and counts as none
+
 // What a contact carried, kept in the stepper's part of the state and sorted by the first three fields.
 typedef struct knContactMemory {
 	int32_t shapeA, shapeB;
@@ -55,6 +57,8 @@ bool knContactRows_List(knContactRows* list, const knRowInput* input, const knCo
 void knContactRows_Fill(const knContactRows* list, const knRowInput* input, const knContactMemory* memory);
 // After the solve, before bodies move: writes the contacts' impulses and, for the next step, one memory a point.
 void knContactRows_Collect(knContactRows* list, const knRowInput* input, knContactMemory* memory);
+// Of a point of the list.
+double knContactRows_Restitution(const knContactRows* list, const knRowInput* input, int point);
 // m, of a pair of bodies: that of the smaller one that moves.
 double knContactRows_Envelope(const knModel* model, int a, int b);
 // J, what kinematic bodies put in through the contacts.

@@ -36,7 +36,8 @@ static bool isFast(const knModel* model, const knBlocks* blocks, int b) {
 static bool findJointed(knFastBodies* fast, const knModel* model, const knState* state, knArena* arena) {
 	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, knState_JointCount(model));
 	fast->kind = KN_SCRATCH_ZERO(arena, uint8_t, model->bodyCount);
-	fast->margins = KN_SCRATCH(arena, double, model->bodyCount);
+	fast->ahead.margins = KN_SCRATCH(arena, double, model->bodyCount);
+	fast->ahead.motions = KN_SCRATCH(arena, knFrameMotion, model->bodyCount);
 	fast->jointed = KN_SCRATCH_ZERO(arena, uint8_t, model->bodyCount);
 	if (arena->failed) {
 		return false;
@@ -65,11 +66,13 @@ bool knFastBodies_Find(knFastBodies* fast, const knModel* model, const knState* 
 	return true;
 }
 
-void knFastBodies_Margins(const knFastBodies* fast, const knModel* model, double* margins) {
+static void setMargins(const knFastBodies* fast, const knModel* model, knReach* reach) {
 	for (int b = 0; fast->count > 0 && b < model->bodyCount; ++b) {
-		fast->margins[b] = margins[b];
+		fast->ahead.margins[b] = reach->margins[b];
+		fast->ahead.motions[b] = reach->motions[b];
 		if (fast->kind[b] == KN_FAST_FREE) {
-			margins[b] = 0.5 * knCollisionEnvelope(model, b) + 2.0 * OWN_SIZES * model->radius[b];
+			reach->margins[b] = 0.5 * knCollisionEnvelope(model, b) + 2.0 * OWN_SIZES * model->radius[b];
+			reach->motions[b] = (knFrameMotion){ .around = reach->margins[b] };
 		}
 	}
 }
@@ -116,8 +119,9 @@ static bool countShape(int shape, void* context) {
 	return crowd->count <= CROWD; // enough is enough
 }
 
-bool knFastBodies_LeaveCrowds(knFastBodies* fast, const knModel* model, const knBlocks* blocks,
-							  const knCollider* collider, double* margins) {
+// After a query: bodies in crowds become so, and get their margins back. True: there are some.
+static bool leaveCrowds(knFastBodies* fast, const knModel* model, const knBlocks* blocks,
+						const knCollider* collider, knReach* reach) {
 	bool left = false;
 	for (int b = 1; fast->count > 0 && b < model->bodyCount; ++b) {
 		if (fast->kind[b] != KN_FAST_FREE || model->bodyFast[b]) {
@@ -130,11 +134,23 @@ bool knFastBodies_LeaveCrowds(knFastBodies* fast, const knModel* model, const kn
 		knAabb swept = knAabb_Grow(knAabb_Union(point, end), model->radius[b]);
 		if (!knCollider_Nearby(collider, &swept, countShape, &crowd)) {
 			fast->kind[b] = KN_FAST_CROWDED;
-			margins[b] = fast->margins[b];
+			reach->margins[b] = fast->ahead.margins[b];
+			reach->motions[b] = fast->ahead.motions[b];
 			left = true;
 		}
 	}
 	return left;
+}
+
+knStatus knFastBodies_Collide(knFastBodies* fast, const knModel* model, const knBlocks* blocks,
+							  knCollider* collider, knCollideInput* input, knReach* reach, knContactSet* set,
+							  knArena* arena, knError* error) {
+	setMargins(fast, model, reach);
+	knStatus status = knReach_Collide(reach, model, collider, input, set, arena, error);
+	if (status == KN_OK && leaveCrowds(fast, model, blocks, collider, reach)) {
+		status = knReach_Collide(reach, model, collider, input, set, arena, error);
+	}
+	return status;
 }
 
 // --- what the solve sees ---------------------------------------------------------------------------------------

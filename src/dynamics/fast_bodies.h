@@ -5,8 +5,7 @@
 // being looked for ahead of it: a stepper
 //
 //   1 asks which bodies are fast, once velocities with forces are known             knFastBodies_Find
-//   2 gives them margins without a look ahead, and asks the collider                 knFastBodies_Margins
-//     again if some of them fly in a crowd                                           knFastBodies_LeaveCrowds
+//   2 asks the collider, giving them margins without a look ahead                    knFastBodies_Collide
 //   3 leaves only what touches them                                                  knFastBodies_Filter
 //   4 solves as ever, and then moves all bodies                                      knFastBodies_Move
 //
@@ -22,6 +21,7 @@
 #pragma once
 
 #include "dynamics/contact_rows.h"
+#include "dynamics/reach.h"
 #include "dynamics/step_contact.h"
 
 // Crowded: followed only past what does not move.
@@ -31,7 +31,7 @@ typedef struct knFastBodies {
 	int count;        // of bodies that are followed; 0 at first: what follows is not there
 	uint8_t* kind;    // [bodyCount]
 	uint8_t* jointed; // [bodyCount]
-	double* margins;  // [bodyCount] with a look ahead; knFastBodies_Margins
+	knReach ahead;    // with a look ahead; knFastBodies_Collide
 
 	// impacts during the step, in order of time; knFastBodies_Move
 	knStepContact* hits;
@@ -41,12 +41,11 @@ typedef struct knFastBodies {
 // By the velocities blocks->u; may be called again when they have changed, and then adds bodies. False: no memory.
 bool knFastBodies_Find(knFastBodies* fast, const knModel* model, const knState* state, const knBlocks* blocks,
 					   knArena* arena);
-// Fast bodies without joints are not looked ahead for, beyond what pairs that move together need.
-void knFastBodies_Margins(const knFastBodies* fast, const knModel* model, double* margins);
-// After a query: bodies in crowds become so, and get their margins back. True: there are some, and
-// the query has to be made again.
-bool knFastBodies_LeaveCrowds(knFastBodies* fast, const knModel* model, const knBlocks* blocks,
-							  const knCollider* collider, double* margins);
+// Asks the collider for a step's contacts. Fast bodies without joints are not looked ahead for, beyond what pairs that
+// move together need; those that turn out to fly in crowds are, and then the query is made again.
+knStatus knFastBodies_Collide(knFastBodies* fast, const knModel* model, const knBlocks* blocks,
+							  knCollider* collider, knCollideInput* input, knReach* reach, knContactSet* set,
+							  knArena* arena, knError* error);
 // Takes out of a set the points of fast pairs that do not touch yet. False: no memory.
 bool knFastBodies_Filter(const knFastBodies* fast, const knModel* model, const knBlocks* blocks,
 						 knContactSet* set, knArena* arena);

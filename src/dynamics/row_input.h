@@ -10,5 +10,6 @@ typedef struct knRowInput {
 	knTasks tasks;
 	double impulseScale; // dt over the last one: remembered impulses grow with the step
 	double rolling;      // m, for every contact; negative: what the shapes say
+	bool bounceRows;     // contacts that bounce ask for their speed in their normal rows
 	bool alignTangents;  // friction tangents follow the sliding
 } knRowInput;

@@ -5,6 +5,7 @@
 
 #define DEFAULT_TOLERANCE 1e-3 // of the mesh's size
 #define QUANTA 1024            // to the tolerance: doubts and slacks go up to 64 tolerances
+#define GRID_INSET 1e-6        // tiles: still in the grid, whatever rounding does
 #define LEAST_SLOPE 0.2        // a flatter function is a ridge, where no direction is the way out
 
 void knSdf_Destroy(knSdf* field) {
@@ -48,14 +49,14 @@ typedef struct Place {
 } Place;
 
 // Cuts the unit cube at `at` into n^3 parts: which one, and the place in it.
-static int partOf(int n, knVec3* at) {
+static inline int partOf(int n, knVec3* at) {
 	*at = knScale((double)n, *at);
 	int x = (int)at->x, y = (int)at->y, z = (int)at->z;
 	*at = knSub(*at, knV3((double)x, (double)y, (double)z));
 	return (z * n + y) * n + x;
 }
 
-static bool findPlace(const knSdf* field, knVec3 point, Place* place) {
+static inline bool findPlace(const knSdf* field, knVec3 point, Place* place) {
 	knVec3 at = knScale(field->perTile, knSub(point, field->lower));
 	const int* counts = field->counts;
 	if (!(at.x >= 0.0 && at.x < counts[0] && at.y >= 0.0 && at.y < counts[1] && at.z >= 0.0 &&
@@ -93,23 +94,49 @@ static double radiusAt(const knSdf* field, const Place* place) {
 	return knAbs(place->distance) + 0.5 * field->tolerance;
 }
 
+static knSdfSample placeSample(const Place* place) {
+	return (knSdfSample){
+		.distance = place->distance,
+		.normal = knScale(1.0 / knLength(place->slope), place->slope),
+		.hit = { .triangle = -1 },
+	};
+}
+
+static bool isSteep(const Place* place) {
+	return knLengthSquared(place->slope) >= LEAST_SLOPE * LEAST_SLOPE;
+}
+
 knSdfSample knSdf_Sample(const knMesh* mesh, knVec3 point) {
 	const knSdf* field = mesh->field;
 	Place place;
 	if (field == NULL || !findPlace(field, point, &place)) {
 		return exactSample(mesh, point, INFINITY, -1);
 	}
-	double doubt = field->quantum * place.cell->doubt, steep = knLengthSquared(place.slope);
-	if (knAbs(place.distance) <= doubt || steep < LEAST_SLOPE * LEAST_SLOPE ||
-		place.cell->doubt == KN_SDF_NEVER) {
+	double doubt = field->quantum * place.cell->doubt;
+	if (knAbs(place.distance) <= doubt || !isSteep(&place) || place.cell->doubt == KN_SDF_NEVER) {
 		return exactSample(mesh, point, radiusAt(field, &place), -1);
 	}
-	return (knSdfSample){
-		.distance = place.distance,
-		.normal = knScale(1.0 / sqrt(steep), place.slope),
-		.exact = false,
-		.hit = { .triangle = -1 },
-	};
+	return placeSample(&place);
+}
+
+knSdfSample knSdf_Far(const knMesh* mesh, knVec3 point) {
+	const knSdf* field = mesh->field;
+	Place place;
+	if (findPlace(field, point, &place)) {
+		return isSteep(&place) ? placeSample(&place) : exactSample(mesh, point, radiusAt(field, &place), -1);
+	}
+	double inset = GRID_INSET * field->tile;
+	knVec3 span = knScale(field->tile, knV3(field->counts[0], field->counts[1], field->counts[2]));
+	knVec3 border = knV3(inset, inset, inset), upper = knSub(knAdd(field->lower, span), border);
+	knVec3 inside = knMin3(knMax3(point, knAdd(field->lower, border)), upper);
+	if (!findPlace(field, inside, &place) || !isSteep(&place)) {
+		return exactSample(mesh, point, INFINITY, -1);
+	}
+	knSdfSample sample = placeSample(&place);
+	knVec3 away = knSub(point, knMulAdd(inside, -sample.distance, sample.normal));
+	sample.distance = knLength(away);
+	sample.normal = knScale(1.0 / sample.distance, away);
+	return sample;
 }
 
 knSdfSample knSdf_Exact(const knMesh* mesh, knVec3 point, int triangle) {

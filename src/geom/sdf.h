@@ -55,6 +55,9 @@ typedef struct knSdfSample {
 knSdfSample knSdf_Sample(const knMesh* mesh, knVec3 point);
 // The mesh's signed distance is at least this at the point; cheap in the grid, a bound by its box outside.
 double knSdf_LowerBound(const knMesh* mesh, knVec3 point);
+// The field's own words, good enough for a point that is known to be well outside; beyond the grid, where the way to the
+// grid's nearest point goes on to. Exact only where the field has no direction.
+knSdfSample knSdf_Far(const knMesh* mesh, knVec3 point);
 // Always exact; the field tells how far the tree must be searched, a triangle nearby (or -1) where to begin.
 knSdfSample knSdf_Exact(const knMesh* mesh, knVec3 point, int triangle);
 

@@ -259,19 +259,36 @@ bool knDirectRows_Build(knDirectRows* direct, knRows* rows, knArena* arena) {
 	return true;
 }
 
-void knDirectRows_Solve(knDirectRows* direct, knTwist* u) {
-	for (int i = 0; i < direct->count; ++i) {
-		const knRow* row = &direct->rows->items[direct->order[i]];
-		double w = knDotT(row->Ja, u[row->a]) + knDotT(row->Jb, u[row->b]);
-		direct->right[i] = -(w + row->bias + row->gamma * row->lambda);
-	}
+// Solves for `change`, whose right-hand side is set, and applies it.
+static void applyChange(knDirectRows* direct, knTwist* u) {
 	if (direct->count > 0) {
 		knSparse_Solve(direct->sparse, direct->right, direct->change, 0);
 	}
 	for (int i = 0; i < direct->count; ++i) {
-		knRow* row = &direct->rows->items[direct->order[i]];
-		row->lambda += direct->change[i];
+		const knRow* row = &direct->rows->items[direct->order[i]];
 		u[row->a] = knMulAddT(u[row->a], direct->change[i], row->Ta);
 		u[row->b] = knMulAddT(u[row->b], direct->change[i], row->Tb);
 	}
+}
+
+static double speedOf(const knRow* row, const knTwist* u) {
+	return knDotT(row->Ja, u[row->a]) + knDotT(row->Jb, u[row->b]);
+}
+
+void knDirectRows_Solve(knDirectRows* direct, knTwist* u) {
+	for (int i = 0; i < direct->count; ++i) {
+		const knRow* row = &direct->rows->items[direct->order[i]];
+		direct->right[i] = -(speedOf(row, u) + row->bias + row->gamma * row->lambda);
+	}
+	applyChange(direct, u);
+	for (int i = 0; i < direct->count; ++i) {
+		direct->rows->items[direct->order[i]].lambda += direct->change[i];
+	}
+}
+
+void knDirectRows_Restore(knDirectRows* direct, knTwist* u) {
+	for (int i = 0; i < direct->count; ++i) {
+		direct->right[i] = -speedOf(&direct->rows->items[direct->order[i]], u);
+	}
+	applyChange(direct, u);
 }

@@ -23,3 +23,6 @@ typedef struct knDirectRows {
 bool knDirectRows_Build(knDirectRows* direct, knRows* rows, knArena* arena);
 // Changes lambda and u so that all rows taken hold.
 void knDirectRows_Solve(knDirectRows* direct, knTwist* u);
+// What impulses do to blocks that these rows hold: u is a change of velocities, and gets what the rows add to it.
+// Lambda stays as it is.
+void knDirectRows_Restore(knDirectRows* direct, knTwist* u);

@@ -20,6 +20,7 @@ typedef struct Run {
 	const knTwist* from;
 	knTwist* to;
 	double* theta;
+	const knMomentumPacks* momenta;
 	int first; // pack
 	int sweeps;
 } Run;
@@ -30,6 +31,12 @@ static void velocityRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const Run* run = argument;
 	run->kernel->velocities(run->set, run->first + begin, run->first + end, run->options, run->from, run->to);
+}
+
+static void goingOnRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Run* run = argument;
+	run->kernel->velocitiesGoingOn(run->set, run->first + begin, run->first + end, run->momenta, run->to);
 }
 
 static void correctRange(int begin, int end, int worker, void* argument) {
@@ -223,8 +230,13 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 		forBatches(&run, stage, options->sweeps, options->tasks, batchVelocityRange);
 		return options->sweeps;
 	}
+	knTaskFn* sweepRange = velocityRange;
 	if (options->momentum != NULL) {
 		knSweepMomentum_Start(options->momentum, options->tasks, u);
+		if (!packs.general) {
+			run.momenta = knSweepMomentum_InSweeps(options->momentum);
+			sweepRange = goingOnRange;
+		}
 	}
 	double last[STALL_SPAN] = { 0.0 };
 	int done = 0, sweeps = isDirectAlone(set, &set->joints, stage) ? 1 : options->sweeps;
@@ -232,13 +244,17 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 		int sweep = done;
 		packs.gamma = mixingOf(options, sweep);
 		if (options->momentum != NULL && sweep > 0) {
+			double change = knSweepMomentum_Look(options->momentum, options->tasks);
+			if (sweep >= options->leastSweeps && change < options->settled) {
+				break;
+			}
 			knSweepMomentum_GoOn(options->momentum, options->tasks, u);
 		}
 		visitRows(&set->joints, stage, u);
 		if (options->jacobi) {
 			memcpy(options->copy, u, bytes);
 		}
-		forColours(&run, stage, options->tasks, velocityRange);
+		forColours(&run, stage, options->tasks, sweepRange);
 		stop = wantsMerit(options) && judge(set, stage, options, sweep + 1, u, last);
 	}
 	// joints have the last word

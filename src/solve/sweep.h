@@ -58,17 +58,20 @@ typedef struct knSweepBlocks {
 
 // --- packs -----------------------------------------------------------------------------------------------
 
-// One point of each lane. Lanes without one are zero and stay so.
+// One point of each lane. Lanes without one are zero and stay so. Two rows of four fill a line of the cache: what plain
+// sweeps over velocities do not read stands by itself.
 typedef struct knPackPoint {
 	double n[3][KN_LANES], rA[3][KN_LANES], rB[3][KN_LANES];
 	double invD[KN_LANES];  // of the normal row
 	double depth[KN_LANES]; // corrections: separation
 	double push[KN_LANES];  // corrections: multiplier, kg m
 	double t1[3][KN_LANES], t2[3][KN_LANES];
-	double A1[KN_LANES], A2[KN_LANES], A12[KN_LANES]; // n with t1, n with t2, t1 with t2 (box)
-	double invD1[KN_LANES], invD2[KN_LANES];          // cone: both 1/(max D + |A12|), and A12 zero
+	double A1[KN_LANES], A2[KN_LANES]; // n with t1, n with t2
+	double invD1[KN_LANES];            // cone: both 1/(max D + |A12|), and A12 zero
 	double bias[KN_LANES], mu[KN_LANES];
 	double lambda[3][KN_LANES];
+	double A12[KN_LANES]; // t1 with t2 (box)
+	double invD2[KN_LANES];
 } knPackPoint;
 
 // Rolling rows of a pack's points, in an array of their own: few scenes have them.
@@ -169,6 +172,8 @@ typedef struct knSweepMomentum knSweepMomentum;
 typedef struct knSweepOptions {
 	int sweeps;
 	knSweepMomentum* momentum; // of this stage alone: sweeps go on in the direction of those before; may be NULL
+	int leastSweeps;           // with momentum: after so many, stop when a sweep's |g|^2 is below `settled` in every
+	double settled;            // group, m2/s2 of its mass; 0: never
 	double gamma;     // constraint force mixing of contact rows, falling to zero over the sweeps
 	double omega;     // relaxation; 1: Gauss-Seidel
 	bool jacobi;      // all rows from the velocities at the start of the sweep
@@ -206,10 +211,12 @@ typedef struct knPackOptions {
 // Momenta of a range of packs.
 typedef struct knMomentumPacks {
 	int firstPack, firstPoint;
-	knPackMomentum* points;     // [points]
-	knPackMomentum* rolling;    // [points], of rolling rows; NULL: none
-	double (*square)[KN_LANES]; // [packs] |g|^2
-	double (*beta)[KN_LANES];   // [packs]
+	knPackMomentum* points;       // [points]
+	knPackMomentum* rolling;      // [points], of rolling rows; NULL: none
+	double (*square)[KN_LANES];   // [packs] |g|^2
+	double (*beta)[KN_LANES];     // [packs]
+	int32_t (*groupOf)[KN_LANES]; // [packs] -1: an empty lane
+	const double* groupBeta;      // [groups]
 } knMomentumPacks;
 
 // One table for each kind of vectors that this build has; all give the same bits.
@@ -232,6 +239,9 @@ typedef struct knSweepKernel {
 	// What the impulses have changed since `before`, squared; and a step along beta times the direction.
 	void (*square)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta);
 	void (*goOn)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta);
+	// Both in one with a plain sweep between them; u has gone on.
+	void (*velocitiesGoingOn)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta,
+							  knTwist* u);
 } knSweepKernel;
 
 extern const knSweepKernel knSweepKernelScalar;

@@ -588,6 +588,62 @@ static void goOnPacks(const knSweepSet* set, int begin, int end, const knMomentu
 	}
 }
 
+// The same for plain sweeps, without passes of their own: a point goes on when its turn comes, and what the visit
+// changed is squared at once. One quotient serves all three rows; those of friction have one D.
+KN_WIDE knWide visitGoingOn(Lanes* lanes, knPackPoint* point, knPackMomentum* momentum, knWide beta) {
+	goOnRows(momentum, point->lambda, beta);
+	visitPoint(lanes, point);
+	knWide g[3], zero = knWide_Splat(0.0), one = knWide_Splat(1.0);
+	for (int i = 0; i < 3; ++i) {
+		g[i] = knWide_Sub(knWide_Load(point->lambda[i]), knWide_Load(momentum->before[i]));
+	}
+	knWide invD = knWide_Load(point->invD), invD1 = knWide_Load(point->invD1);
+	knWide friction = knWide_MulAdd(knWide_Mul(g[1], g[1]), g[2], g[2]);
+	knWide sum = knWide_MulAdd(knWide_Mul(knWide_Mul(g[0], g[0]), invD1), friction, invD);
+	knWide product = knWide_Mul(invD, invD1), used = knWide_Greater(product, zero);
+	return knWide_Select(used, knWide_Div(sum, knWide_Select(used, product, one)), zero);
+}
+
+KN_WIDE knWide betaOf(const knMomentumPacks* momenta, int p) {
+	_Alignas(32) double beta[KN_LANES];
+	for (int lane = 0; lane < KN_LANES; ++lane) {
+		int32_t group = momenta->groupOf[p - momenta->firstPack][lane];
+		beta[lane] = group >= 0 ? momenta->groupBeta[group] : 0.0;
+	}
+	return knWide_Load(beta);
+}
+
+static void sweepGoingOn(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta,
+						 knTwist* u) {
+	for (int p = begin; p < end; ++p) {
+		const knPack* pack = &set->packs[p];
+		knPackPoint* points = &set->points[pack->first];
+		knPackMomentum* m = &momenta->points[pack->first - momenta->firstPoint];
+		Lanes lanes = gatherLanes(pack, u);
+		knWide beta = betaOf(momenta, p), sum = knWide_Splat(0.0);
+		double* square = momenta->square[p - momenta->firstPack];
+		if (takeTurns(set, p, end)) {
+			Lanes others = gatherLanes(++pack, u);
+			knWide otherBeta = betaOf(momenta, ++p), otherSum = knWide_Splat(0.0);
+			knPackPoint* otherPoints = &set->points[pack->first];
+			knPackMomentum* otherM = &momenta->points[pack->first - momenta->firstPoint];
+			for (int k = 0; k < pack->count; ++k) {
+				sum = knWide_Add(sum, visitGoingOn(&lanes, &points[k], &m[k], beta));
+				otherSum =
+					knWide_Add(otherSum, visitGoingOn(&others, &otherPoints[k], &otherM[k], otherBeta));
+			}
+			knWide_Store(momenta->square[p - momenta->firstPack], otherSum);
+			scatterLanes(&others, u);
+		} else {
+			for (int k = 0; k < pack->count; ++k) {
+				sum = knWide_Add(sum, visitGoingOn(&lanes, &points[k], &m[k], beta));
+			}
+		}
+		knWide_Store(square, sum);
+		scatterLanes(&lanes, u);
+	}
+}
+
 // --- diagonals -------------------------------------------------------------------------------------------
 
 // What a side adds to the entries x^T W y of a point's rows.

@@ -3,9 +3,10 @@
 //
 //   g = lambda_k - lambda_k-1,   beta = |g_k|^2 / |g_k-1|^2,   lambda += beta p,   p = g + beta p
 //
-// so that a load that creeps through a pile in the same direction, sweep after sweep, arrives early. Where beta would
-// exceed one the direction starts anew. Velocities are linear in the impulses and go along; in |g| every impulse counts
-// by what it would do alone. Each group of blocks that touch has its own beta, so groups know nothing of each other.
+// so that a load that creeps through a pile in the same direction, sweep after sweep, arrives early. Where |g|^2 grows by
+// more than a fifth the direction starts anew; smaller growth, which is common, is answered by a bound on beta alone
+// (started anew at any growth, as published, tall piles lose their momentum at every second sweep). Velocities are linear
+// in the impulses and go along; in |g|^2, an energy, every impulse counts by what it would do alone. Each group of blocks that touch has its own beta, so groups know nothing of each other.
 // The next sweep takes impulses that went too far back to their bounds: a solution is one with and without momentum.
 #pragma once
 
@@ -19,7 +20,13 @@ knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, in
 									   const int32_t* group, const uint8_t* excluded, knArena* arena);
 // Impulses and velocities at the begin of a sweep. Not needed after knSweepMomentum_GoOn if nothing has changed them.
 void knSweepMomentum_Start(knSweepMomentum* momentum, const knTasks* tasks, const knTwist* u);
-// After a sweep, if another follows.
+// After a sweep: finds the betas. m2/s2, the largest |g|^2 of a group over its mass.
+double knSweepMomentum_Look(knSweepMomentum* momentum, const knTasks* tasks);
+// After that, if another sweep follows.
 void knSweepMomentum_GoOn(knSweepMomentum* momentum, const knTasks* tasks, knTwist* u);
+// m2/s2, |g|^2 of a group over its mass when that was last looked at; infinite for one without packs.
+double knSweepMomentum_Change(const knSweepMomentum* momentum, int32_t group);
+// Packs shall go on in the course of the sweeps, by knSweepKernel.velocitiesGoingOn with what this returns.
+const knMomentumPacks* knSweepMomentum_InSweeps(knSweepMomentum* momentum);
 // The beta with which a group, named as above, last went on; 0 for one without packs.
 double knSweepMomentum_Beta(const knSweepMomentum* momentum, int32_t group);

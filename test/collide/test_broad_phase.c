@@ -74,6 +74,29 @@ static void theLimitIsExact(void** state) {
 	}
 }
 
+// Walks that are cut for threads: pieces that find more than they have room for, and the limit.
+static void crowdsAndLimitsAreTheSameWithThreads(void** state) {
+	(void)state;
+	const int limits[2] = { 0, 1000 };
+	knTaskPool* pool = knTaskPool_Create(3, NULL, NULL);
+	for (int n = 0; n < 2; ++n) {
+		Crowd crowd = makeCrowd(400, limits[n], knFilter_Default());
+		crowd.input.tasks = knTaskPool_Tasks(pool);
+		knContactSet set;
+		knStatus status = knCollide(crowd.collider, &crowd.input, &set, NULL);
+		assert_int_equal(status, n == 0 ? KN_OK : KN_LIMIT);
+		assert_int_equal(set.pairCount, n == 0 ? 400 * 399 / 2 : 0);
+		// in a row, each touching the next
+		for (int i = 0; i < crowd.count; ++i) {
+			crowd.frames[i].p = knV3(0.99 * i, 0.0, 0.0);
+		}
+		assert_ok(knCollide(crowd.collider, &crowd.input, &set, NULL));
+		assert_int_equal(set.pairCount, 399);
+		freeCrowd(&crowd);
+	}
+	knTaskPool_Destroy(pool);
+}
+
 static void aHundredThousandAtOnePlaceEndQuickly(void** state) {
 	(void)state;
 	Crowd crowd = makeCrowd(100000, 0, knFilter_Default());
@@ -165,6 +188,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tooManyPairsAreRefusedAndTheColliderLives),
 		cmocka_unit_test(theLimitIsExact),
+		cmocka_unit_test(crowdsAndLimitsAreTheSameWithThreads),
 		cmocka_unit_test(aHundredThousandAtOnePlaceEndQuickly),
 		cmocka_unit_test(partsCountTowardsTheLimit),
 		cmocka_unit_test(inactiveCrowdsHaveNoPairs),

@@ -132,10 +132,118 @@ static void test_threads_find_the_same_contacts(void** state) {
 	tearDown(&f);
 }
 
+// --- motions ---------------------------------------------------------------------------------------------
+
+// Two shapes that stray from what is said about them by nothing at all.
+typedef struct Meeting {
+	knFrame frames[2];
+	knFrameMotion motions[2];
+	double margins[2];
+} Meeting;
+
+static knFrame movedTo(const Meeting* m, int i, double part) {
+	knQuat turn = knQuat_Exp(knScale(part, m->motions[i].turn));
+	return knMakeFrame(knMulAdd(m->frames[i].p, part, m->motions[i].ways[0]), knMulQ(turn, m->frames[i].q));
+}
+
+static Meeting randomMeeting(knTestRandom* random) {
+	Meeting m;
+	for (int i = 0; i < 2; ++i) {
+		m.frames[i] = testFrame(random, 1.5);
+		knVec3 way = knScale(testUniform(random, 0.0, 2.0), testUnit3(random));
+		knVec3 turn = knScale(testUniform(random, 0.0, 0.4), testUnit3(random));
+		m.motions[i] = (knFrameMotion){ { way, way }, turn, 0.005 };
+		m.margins[i] = 0.005 + knLength(way) + knLength(turn) * 2.0;
+	}
+	return m;
+}
+
+// Whether the two, not yet touching, overlap by more than a little somewhere along their motion.
+static bool collidesLater(const Meeting* m, const knGeom* a, const knGeom* b) {
+	knContactPoint points[64];
+	if (knCollide_Pair(a, m->frames[0], b, m->frames[1], 0.0, points, 64) > 0) {
+		return false;
+	}
+	for (int k = 1; k <= 8; ++k) {
+		double part = k / 8.0;
+		int count = knCollide_Pair(a, movedTo(m, 0, part), b, movedTo(m, 1, part), 0.0, points, 64);
+		for (int i = 0; i < count && i < 64; ++i) {
+			if (points[i].separation < -0.02) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+// Whatever a motion brings together is seen before; what moves together is not.
+static void test_motions_that_collide_are_seen(void** state) {
+	(void)state;
+	knTestRandom random = { 31 };
+	Fixture f;
+	setUp(&f, &random);
+	int collisions = 0, passes = 0;
+	for (int trial = 0; trial < 1500; ++trial) {
+		Meeting m = randomMeeting(&random);
+		knCollideShape shapes[2] = { { f.geoms[0], 0, knIdentityF(), knFilter_Default() },
+									 { f.geoms[trial % 3], 1, knIdentityF(), knFilter_Default() } };
+		knColliderDef def = { .frameCount = 2, .shapeCount = 2, .shapes = shapes };
+		knCollider* collider = knCollider_Create(&def, NULL);
+		assert_non_null(collider);
+		knCollideInput input = { .frames = m.frames, .margins = m.margins, .motions = m.motions };
+		knContactSet set;
+		assert_ok(knCollide(collider, &input, &set, NULL));
+		if (collidesLater(&m, shapes[0].geom, shapes[1].geom)) {
+			collisions += 1;
+			assert_int_equal(set.pairCount, 1);
+			// the second way counts as well as the first
+			m.motions[1].ways[0] = knV3(0.0, 0.0, 0.0);
+			assert_ok(knCollide(collider, &input, &set, NULL));
+			assert_int_equal(set.pairCount, 1);
+		} else {
+			passes += set.pairCount == 0;
+		}
+		knCollider_Destroy(collider);
+	}
+	assert_true(collisions > 50);
+	assert_true(passes > 500);
+	tearDown(&f);
+}
+
+// Near touching, a query that looks ahead says the same as one that does not.
+static void test_near_contacts_are_exact(void** state) {
+	(void)state;
+	knTestRandom random = { 37 };
+	Fixture f;
+	setUp(&f, &random);
+	knFrameMotion motions[FRAMES] = { 0 };
+	int points = 0;
+	for (int step = 0; step < 20; ++step) {
+		for (int i = 0; i < FRAMES; ++i) {
+			f.margins[i] = motions[i].around = 0.004;
+			f.frames[i] = i > 0 ? testFrame(&random, 1.2) : f.frames[i];
+		}
+		knCollider *plain = newCollider(&f), *ahead = newCollider(&f);
+		knCollideInput input = { .frames = f.frames, .margins = f.margins };
+		knContactSet a, b;
+		assert_ok(knCollide(plain, &input, &a, NULL));
+		input.motions = motions;
+		assert_ok(knCollide(ahead, &input, &b, NULL));
+		assertSame(&a, &b);
+		points += a.pointCount;
+		knCollider_Destroy(plain);
+		knCollider_Destroy(ahead);
+	}
+	assert_true(points > 100);
+	tearDown(&f);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kept_contacts_are_those_of_a_fresh_query),
 		cmocka_unit_test(test_threads_find_the_same_contacts),
+		cmocka_unit_test(test_motions_that_collide_are_seen),
+		cmocka_unit_test(test_near_contacts_are_exact),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-// What the collider is asked: margins, run-time exclusions, switched-off shapes.
+// What the collider is asked: run-time exclusions, switched-off shapes.
 #include "world/fixture.h"
 
 #include "dynamics/collision_input.h"
@@ -32,40 +32,6 @@ static void freeSetup(Setup* setup) {
 	knModel_Release(setup->model);
 }
 
-// 1 % of the size, at most 5 mm; margins are half of it and the way of the step, spin included.
-static void test_margins(void** state) {
-	(void)state;
-	Setup setup = newSetup();
-	knTasks tasks = { 0 };
-	setup.state.velocity[1].ang = knV3(0.0, 0.0, 10.0);
-	knBlocks blocks;
-	assert_true(knBlocks_Begin(&blocks, setup.model, &setup.state, 0.01, &tasks, &setup.arena));
-	assert_near(knCollisionEnvelope(setup.model, 1), 0.002, 1e-15);
-	assert_near(knCollisionEnvelope(setup.model, 2), 0.005, 1e-15);
-	const double* margins = knCollisionInput_Margins(setup.model, &blocks, true, knZero3(), &setup.arena);
-	assert_non_null(margins);
-	assert_near(margins[1], 0.001 + 0.01 * (5.0 + 10.0 * 0.1), 1e-12);
-	assert_near(margins[2], 0.0025, 1e-15);
-
-	// the same ways as seen by one who moves: two bodies still see each other as far as they can come closer
-	knVec3 drift = knV3(0.5, 0.0, -3.0);
-	const double* seen = knCollisionInput_Margins(setup.model, &blocks, true, drift, &setup.arena);
-	assert_near(seen[2], 0.0025 + 0.01 * knLength(drift), 1e-15);
-	for (int b = 1; b < setup.model->bodyCount; ++b) {
-		double apart =
-			knDistance(blocks.u[b].lin, blocks.u[2].lin) + knLength(blocks.u[b].ang) * setup.model->radius[b];
-		assert_true(seen[b] + seen[2] >=
-					0.5 * knCollisionEnvelope(setup.model, b) + 0.0025 + 0.01 * apart - 1e-15);
-	}
-
-	// what is not finite asks for nothing that is not
-	blocks.u[2].lin.x = (double)INFINITY;
-	blocks.u[3].lin.x = (double)NAN;
-	margins = knCollisionInput_Margins(setup.model, &blocks, true, knZero3(), &setup.arena);
-	assert_true(knIsFinite(margins[2]) && knIsFinite(margins[3]));
-	freeSetup(&setup);
-}
-
 // Attached joints exclude their pairs, sorted, each as (smaller, larger), unless they say `collide`.
 static void test_exclusions(void** state) {
 	(void)state;
@@ -87,6 +53,6 @@ static void test_exclusions(void** state) {
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_margins), cmocka_unit_test(test_exclusions) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_exclusions) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,9 +59,11 @@ static void fillPair(Pair* pair, knVec3 velocity, double gap, const knContactMem
 	pair->point.pointB = knV3(0.0, 0.0, gap);
 	knArena_Clear(&pair->arena);
 	assert_true(knBlocks_Begin(&pair->blocks, pair->model, &pair->state, H, &tasks, &pair->arena));
-	pair->input = (knRowInput){
-		.model = pair->model, .state = &pair->state, .blocks = &pair->blocks, .impulseScale = 1.0
-	};
+	pair->input = (knRowInput){ .bounceRows = true,
+								.model = pair->model,
+								.state = &pair->state,
+								.blocks = &pair->blocks,
+								.impulseScale = 1.0 };
 	assert_true(knContactRows_List(&pair->list, &pair->input, &pair->set, memory, memoryCount, &pair->arena));
 	knContactRows_Fill(&pair->list, &pair->input, memory);
 }

@@ -108,3 +108,14 @@ static inline double checkOf(const knSceneChecks* checks, const char* name) {
 	fail_msg("no check '%s'", name);
 	return 0.0;
 }
+
+// Runs a scene of joints under a load: joints stay closed to `open` (m), nothing overlaps by more than `deepest` or leaves.
+static inline void checkCarries(Built* built, int steps, double open, double deepest) {
+	knSceneChecks checks = { 0 };
+	for (int i = 0; i < steps; ++i) {
+		stepBuilt(built, 1, &checks);
+		assert_true(knWorld_Measure(built->world).jointError < open);
+		assert_true(i % 5 != 0 || penetrationOf(built) < deepest);
+	}
+	assert_near(checkOf(&checks, "outside"), 0.0, 0.0);
+}

@@ -282,6 +282,56 @@ static void test_kernels_equal_their_scalar_twin(void** state) {
 	}
 }
 
+// Momentum in the course of a sweep is that of passes before and after it, in every kernel.
+static void test_sweeps_that_go_on_equal_their_passes(void** state) {
+	(void)state;
+	static Problem one, two;
+	static knPackMomentum m1[POINTS], m2[POINTS];
+	static double square1[CHUNKS][KN_LANES], square2[CHUNKS][KN_LANES], beta[CHUNKS][KN_LANES];
+	static int32_t groupOf[CHUNKS][KN_LANES];
+	const double groupBeta[2] = { 0.3, 0.8 };
+	for (int n = 0; knSweepKernel_At(n) != NULL; ++n) {
+		const knSweepKernel* kernel = knSweepKernel_At(n);
+		makeProblem(&one, 71, false);
+		makeProblem(&two, 71, false);
+		knSweepSet a = buildSet(&one, 1, NULL, KN_SWEEP_CONE), b = buildSet(&two, 1, NULL, KN_SWEEP_CONE);
+		knMomentumPacks passes = { .points = m1, .square = square1, .beta = beta };
+		knMomentumPacks inSweeps = {
+			.points = m2, .square = square2, .groupOf = groupOf, .groupBeta = groupBeta
+		};
+		for (int p = 0; p < a.packCount; ++p) {
+			for (int lane = 0; lane < KN_LANES; ++lane) {
+				groupOf[p][lane] = a.packs[p].chunk[lane] >= 0 ? p % 2 : -1;
+				beta[p][lane] = groupOf[p][lane] >= 0 ? groupBeta[p % 2] : 0.0;
+			}
+		}
+		for (int k = 0; k < a.pointCount; ++k) {
+			m1[k] = m2[k] = (knPackMomentum){ 0 };
+			memcpy(m1[k].before, a.points[k].lambda, sizeof(m1[k].before));
+			memcpy(m2[k].before, a.points[k].lambda, sizeof(m2[k].before));
+		}
+		knPackOptions options = { .friction = KN_SWEEP_CONE, .omega = 1.0 };
+		for (int sweep = 0; sweep < 4; ++sweep) {
+			kernel->goOn(&a, 0, a.packCount, &passes);
+			for (int c = 0; c < a.colourCount; ++c) {
+				int begin = a.colours[c].first, end = begin + a.colours[c].count;
+				kernel->velocities(&a, begin, end, &options, one.u, one.u);
+				kernel->velocitiesGoingOn(&b, begin, end, &inSweeps, two.u);
+			}
+			kernel->square(&a, 0, a.packCount, &passes);
+			assert_memory_equal(one.u, two.u, sizeof(one.u));
+			assert_memory_equal(m1, m2, sizeof(*m1) * (size_t)a.pointCount);
+			assert_memory_equal(a.points, b.points, sizeof(*a.points) * (size_t)a.pointCount);
+			for (int i = 0; i < KN_LANES * a.packCount; ++i) {
+				double expected = square1[i / KN_LANES][i % KN_LANES];
+				assert_near(square2[i / KN_LANES][i % KN_LANES], expected, 1e-13 * expected);
+			}
+		}
+		freeProblem(&one);
+		freeProblem(&two);
+	}
+}
+
 // --- stages ----------------------------------------------------------------------------------------------
 
 // A block that is free in another stage keeps its velocity, but the others feel it.
@@ -535,6 +585,7 @@ int main(void) {
 		cmocka_unit_test(test_box_equals_rows),
 		cmocka_unit_test(test_cone_obeys_coulomb),
 		cmocka_unit_test(test_kernels_equal_their_scalar_twin),
+		cmocka_unit_test(test_sweeps_that_go_on_equal_their_passes),
 		cmocka_unit_test(test_frozen_blocks_keep_their_velocity),
 		cmocka_unit_test(test_blocks_that_are_alone),
 		cmocka_unit_test(test_alone_kernels_equal_their_scalar_twin),

@@ -124,6 +124,43 @@ static void test_cone_limit(void** state) {
 	freeJointWorld(&w);
 }
 
+// A limb of six rods is flung about: joints with cones and hinges with limits strike several of them in a step, a third of a
+// turn a step at most. All are closed and within their limits at the end of every step.
+static void test_limits_of_a_flung_limb(void** state) {
+	(void)state;
+	knScene* scene = newScene(noGravity);
+	knBodyId parent = newMass(scene, knIdentityF(), 3.0, knV3(0.1, 0.1, 0.1));
+	for (int i = 0; i < 6; ++i) {
+		const double x = 0.15 + 0.3 * i;
+		knBodyId rod = newMass(scene, knMakeFrame(knV3(x + 0.15, 0.0, 0.0), knIdentityQ()), 1.0 / (1 + i),
+							   knV3(0.001, 0.008 / (1 + i), 0.008 / (1 + i)));
+		knBodyDef* body = knScene_EditBody(scene, rod);
+		body->angularVelocity = knV3(10.0, i % 2 == 0 ? 35.0 : -35.0, 20.0);
+		knJointDef def = jointAt(scene, i % 3 == 2 ? KN_JOINT_HINGE : KN_JOINT_BALL, parent, rod,
+								 knV3(x, 0.0, 0.0), i % 3 == 2 ? knV3(0.0, 1.0, 0.0) : knV3(1.0, 0.0, 0.0));
+		def.axis[0].limited = i % 3 == 2;
+		def.axis[0].lower = -0.5;
+		def.axis[0].upper = 0.3;
+		def.coneLimited = def.twistLimited = i % 3 != 2;
+		def.coneY = def.coneZ = 0.5;
+		def.twistLower = -0.3;
+		def.twistUpper = 0.3;
+		newJoint(scene, &def);
+		parent = rod;
+	}
+	JointWorld w = newJointWorld(scene);
+	double worst = 0.0, angle = 0.0;
+	for (int k = 0; k < 200; ++k) {
+		stepJoints(&w, DT);
+		knJointErrors errors = knMeasure_Joints(w.model, &w.state);
+		worst = knMax(worst, errors.maxDistance);
+		angle = knMax(angle, errors.maxAngle);
+	}
+	assert_true(worst < 1e-9);
+	assert_true(angle < 1e-9);
+	freeJointWorld(&w);
+}
+
 // Each joint of a hanging chain carries what hangs below it.
 static void test_reactions(void** state) {
 	(void)state;
@@ -237,6 +274,7 @@ int main(void) {
 		cmocka_unit_test(test_stiff_spring),
 		cmocka_unit_test(test_hinge_limit),
 		cmocka_unit_test(test_cone_limit),
+		cmocka_unit_test(test_limits_of_a_flung_limb),
 		cmocka_unit_test(test_reactions),
 		cmocka_unit_test(test_kinematic_parent),
 		cmocka_unit_test(test_immovable_pair),

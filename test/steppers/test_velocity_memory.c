@@ -1,92 +1,56 @@
 // The velocity stepper's part of the state: sizes, growth, damage, and edits of the topology.
-#include "world/fixture.h"
-
 #include "steppers/velocity/velocity_memory.h"
 
-static knScene* threeBalls(knBodyId* bodies) {
-	knScene* scene = newScene(noGravity);
-	knScene_Def(scene)->jointCapacity = 1;
-	for (int i = 0; i < 3; ++i) {
-		bodies[i] = newBall(scene, knV3(2.0 * i, 0.0, 0.0), 0.5, knZero3(), material(0.5, 0.0));
-	}
-	for (int i = 0; i < 2; ++i) {
-		knJointDef def = jointAt(scene, KN_JOINT_BALL, bodies[i], bodies[i + 1],
-								 knV3(2.0 * i + 1.0, 0.0, 0.0), knV3(1.0, 0.0, 0.0));
-		newJoint(scene, &def);
-	}
-	return scene;
-}
+#include "memory_scene.h"
 
 static void fill(knState* state, const knModel* model, const knAllocator* allocator) {
 	assert_true(knVelocityMemory_Resize(state, model, 0.01, 3, 3, 0, allocator));
-	const int32_t pairs[3][2] = { { 0, 1 }, { 0, 2 }, { 1, 2 } };
+	fillContacts(knVelocityMemory_Contacts(state));
 	for (int i = 0; i < 3; ++i) {
-		knVelocityMemory_Contacts(state)[i] = (knContactMemory){
-			.shapeA = pairs[i][0], .shapeB = pairs[i][1], .feature = (uint64_t)i, .normal = 10.0 + i
-		};
 		knVelocityMemory_Joints(state)[i] = (knJointMemory){ .joint = i, .part = 1, .impulse = 20.0 + i };
 	}
 }
 
 static void test_grows_and_reads_back(void** state) {
 	(void)state;
-	knAllocator allocator = knAllocator_Default();
-	knBodyId bodies[3];
-	knScene* scene = threeBalls(bodies);
-	knModel* model = knModel_Create(scene, NULL);
-	knState s;
-	assert_true(knState_Create(&s, model, "velocity", 0, &allocator));
-	assert_int_equal(knVelocityMemory_Get(&s)->contactCount, 0);
-	assert_near(knVelocityMemory_Get(&s)->dt, 0.0, 0.0);
-	fill(&s, model, &allocator);
-	assert_int_equal(knVelocityMemory_Get(&s)->contactCount, 3);
-	assert_int_equal(knVelocityMemory_Get(&s)->jointCount, 3);
-	assert_true(s.header->privateSize == knVelocityMemory_Size(3, 3, 0));
-	assert_near(knVelocityMemory_Contacts(&s)[2].normal, 12.0, 0.0);
-	assert_near(knVelocityMemory_Joints(&s)[2].impulse, 22.0, 0.0);
+	MemoryScene m;
+	openMemoryScene(&m, "velocity");
+	knState* s = &m.from;
+	assert_int_equal(knVelocityMemory_Get(s)->contactCount, 0);
+	assert_near(knVelocityMemory_Get(s)->dt, 0.0, 0.0);
+	fill(s, m.before, &m.allocator);
+	assert_int_equal(knVelocityMemory_Get(s)->contactCount, 3);
+	assert_int_equal(knVelocityMemory_Get(s)->jointCount, 3);
+	assert_true(s->header->privateSize == knVelocityMemory_Size(3, 3, 0));
+	assert_near(knVelocityMemory_Contacts(s)[2].normal, 12.0, 0.0);
+	assert_near(knVelocityMemory_Joints(s)[2].impulse, 22.0, 0.0);
 
 	// counts that do not fit the size are no memories at all
-	((knVelocityMemory*)s.stepperPart)->contactCount = 1000000;
-	assert_int_equal(knVelocityMemory_Get(&s)->contactCount, 0);
-	((knVelocityMemory*)s.stepperPart)->contactCount = -3;
-	assert_int_equal(knVelocityMemory_Get(&s)->contactCount, 0);
-	knState_Destroy(&s, &allocator);
-	knModel_Release(model);
-	knScene_Destroy(scene);
+	((knVelocityMemory*)s->stepperPart)->contactCount = 1000000;
+	assert_int_equal(knVelocityMemory_Get(s)->contactCount, 0);
+	((knVelocityMemory*)s->stepperPart)->contactCount = -3;
+	assert_int_equal(knVelocityMemory_Get(s)->contactCount, 0);
+	closeMemoryScene(&m);
 }
 
 // The middle ball is removed: memories that touch it go, the others follow their shapes and joints.
 static void test_migrates_by_id(void** state) {
 	(void)state;
-	knAllocator allocator = knAllocator_Default();
-	knBodyId bodies[3];
-	knScene* scene = threeBalls(bodies);
-	knModel* before = knModel_Create(scene, NULL);
-	knState from, to;
-	assert_true(knState_Create(&from, before, "velocity", 0, &allocator));
-	fill(&from, before, &allocator);
-	assert_ok(knScene_RemoveBody(scene, bodies[0], NULL));
-	knModel* after = knModel_Create(scene, NULL);
-	assert_non_null(after);
-	assert_true(knState_Migrate(&to, after, &from, before, &allocator));
-	assert_true(knVelocityMemory_Migrate(&to, after, &from, before, &allocator));
-	const knVelocityMemory* memory = knVelocityMemory_Get(&to);
-	assert_int_equal(memory->contactCount, 1);
-	assert_near(knVelocityMemory_Contacts(&to)[0].normal, 12.0, 0.0);
-	assert_int_equal(knVelocityMemory_Contacts(&to)[0].shapeA, 0);
-	assert_int_equal(knVelocityMemory_Contacts(&to)[0].shapeB, 1);
+	MemoryScene m;
+	openMemoryScene(&m, "velocity");
+	fill(&m.from, m.before, &m.allocator);
+	editMemoryScene(&m);
+	assert_true(knVelocityMemory_Migrate(&m.to, m.after, &m.from, m.before, &m.allocator));
+	const knVelocityMemory* memory = knVelocityMemory_Get(&m.to);
+	checkContactsLeft(knVelocityMemory_Contacts(&m.to), memory->contactCount);
 
 	// the second joint is now the first; the attached slot comes after it
 	assert_int_equal(memory->jointCount, 2);
-	assert_int_equal(knVelocityMemory_Joints(&to)[0].joint, 0);
-	assert_near(knVelocityMemory_Joints(&to)[0].impulse, 21.0, 0.0);
-	assert_int_equal(knVelocityMemory_Joints(&to)[1].joint, 1);
-	assert_near(knVelocityMemory_Joints(&to)[1].impulse, 22.0, 0.0);
-	knState_Destroy(&from, &allocator);
-	knState_Destroy(&to, &allocator);
-	knModel_Release(before);
-	knModel_Release(after);
-	knScene_Destroy(scene);
+	assert_int_equal(knVelocityMemory_Joints(&m.to)[0].joint, 0);
+	assert_near(knVelocityMemory_Joints(&m.to)[0].impulse, 21.0, 0.0);
+	assert_int_equal(knVelocityMemory_Joints(&m.to)[1].joint, 1);
+	assert_near(knVelocityMemory_Joints(&m.to)[1].impulse, 22.0, 0.0);
+	closeMemoryScene(&m);
 }
 
 int main(void) {

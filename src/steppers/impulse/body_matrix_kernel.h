@@ -83,7 +83,7 @@ static inline void subtractProduct(const double* restrict A, const double* restr
 			const Four first = *(const Four*)(B + N * k), last = *(const Four*)(B + N * k + 2);
 			const double x = A[N * k + r], y = A[N * k + r + 1];
 			c0 -= x * first;
-			c1 -= (Four){ x, x, y, y } * __builtin_shufflevector(last, first, 2, 3, 4, 5);
+			c1 -= (Four){ x, x, y, y } * (Four){ last[2], last[3], first[0], first[1] };
 			c2 -= y * last;
 		}
 		c[0] = c0;

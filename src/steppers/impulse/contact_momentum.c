@@ -50,6 +50,7 @@ double knContactMomentum_Change(const knContactMomentum* m, const knImpulseStep*
 }
 
 void knContactMomentum_After(knContactMomentum* m, knImpulseStep* step) {
+	(void)knSweepMomentum_Look(m->sweeps, &step->context->tasks);
 	knSweepMomentum_GoOn(m->sweeps, &step->context->tasks, step->blocks.u);
 	for (int i = 0; i < step->pointCount && step->turnCount > 0; ++i) {
 		const knImpulsePoint* p = &step->points[i];

@@ -11,39 +11,23 @@
 #include "steppers/impulse/impulse_step.h"
 
 #define POINT_GRAIN 64
-#define REACH_LIMIT 100.0 // m; what goes further in a step is past predicting
-#define REST_GAP 0.02     // of the envelope: a smaller gap counts as touching
-#define FAR_MOTION 0.1    // of the smaller body's radius: predicted poses decide whether the pair meets
+#define REST_GAP 0.02  // of the envelope: a smaller gap counts as touching
+#define FAR_MOTION 0.1 // of the smaller body's radius: predicted poses decide whether the pair meets
 
 // --- the query -------------------------------------------------------------------------------------------
-
-static double reachOf(const knImpulseStep* step, int body, knTwist u) {
-	double speed = knLength(u.lin) + knLength(u.ang) * step->model->radius[body];
-	double reach = step->h * speed;
-	return reach < REACH_LIMIT ? reach : REACH_LIMIT;
-}
-
-static void setMargins(knImpulseStep* step) {
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		knTwist u = step->blocks.u[b];
-		double before = reachOf(step, b, u), after = reachOf(step, b, knAddT(u, step->force[b]));
-		step->margins[b] = 0.5 * knCollisionEnvelope(step->model, b) + knMax(before, after);
-	}
-}
 
 static knStatus askCollider(knImpulseStep* step, knContactSet* set) {
 	knStepContext* context = step->context;
 	double start = knStepContext_Now(context);
 	knCollideInput input;
-	if (!knCollisionInput_Make(&input, step->model, step->state, step->margins, &context->tasks,
-							   context->arena)) {
+	knReach reach;
+	if (!knReach_Make(&reach, step->model, &step->blocks, step->force, knZero3(), true, context->arena) ||
+		!knFastBodies_Find(&step->fast, step->model, step->state, &step->blocks, context->arena) ||
+		!knCollisionInput_Make(&input, step->model, step->state, NULL, &context->tasks, context->arena)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	knStatus status = knCollide(context->collider, &input, set, context->error);
-	if (status == KN_OK &&
-		knFastBodies_LeaveCrowds(&step->fast, step->model, &step->blocks, context->collider, step->margins)) {
-		status = knCollide(context->collider, &input, set, context->error);
-	}
+	knStatus status = knFastBodies_Collide(&step->fast, step->model, &step->blocks, context->collider, &input,
+										   &reach, set, context->arena, context->error);
 	context->report->queries += 1;
 	context->report->collideTime += knStepContext_Now(context) - start;
 	// poses and margins were finite, so a body is where the collider's boxes are no longer
@@ -188,11 +172,6 @@ static void dropPassing(knImpulseStep* step) {
 
 knStatus knImpulseContacts_Find(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
-	setMargins(step);
-	if (!knFastBodies_Find(&step->fast, step->model, step->state, &step->blocks, arena)) {
-		return knImpulseStep_OutOfMemory(step);
-	}
-	knFastBodies_Margins(&step->fast, step->model, step->margins);
 	knContactSet set;
 	knStatus status = askCollider(step, &set);
 	if (status != KN_OK) {

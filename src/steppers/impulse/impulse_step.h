@@ -54,9 +54,8 @@ typedef struct knImpulseStep {
 	bool paper; // the published scheme
 
 	knBlocks blocks;
-	knTwist* force;  // [bodyCount] what forces add to blocks.u
-	knTwist* push;   // [bodyCount] moves poses only
-	double* margins; // [bodyCount] of the last query
+	knTwist* force; // [bodyCount] what forces add to blocks.u
+	knTwist* push;  // [bodyCount] moves poses only
 
 	knRowInput input;
 	knContactRows list;
@@ -81,6 +80,8 @@ typedef struct knImpulseStep {
 	knGroupOrder groups;         // pairs by group, likewise
 } knImpulseStep;
 
+// Velocities with this step's forces, contacts at the start poses, joints, groups.
+knStatus knImpulseStep_Begin(knImpulseStep* step);
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step);
 // Where a body is at the end of the step with velocity u.
 knFrame knImpulseStep_Predict(const knImpulseStep* step, int body, knTwist u);

@@ -18,7 +18,7 @@
 #define OVERDONE 1.5       // a push, see pushShare
 #define FIRM 1e-5          // of limits and motors likewise
 #define ENOUGH 1e-3        // of the worst rate of the first round
-#define LEAST_ROUNDS 2     // friction follows the normal impulses of the round before
+#define LEAST_ROUNDS 3     // friction follows the normal impulses of the round before, which follow friction
 
 // --- entries ---------------------------------------------------------------------------------------------
 
@@ -373,18 +373,13 @@ typedef struct RoundTask {
 	double good; // m/s
 } RoundTask;
 
-// Is there anything to be done in the island whose worst rate, or fastest push, is this? An island is judged by itself:
-// nothing outside of it changes it.
-static bool isWorthwhile(const RoundTask* task, int island, double worst) {
-	if (task->pushing) {
-		return worst > 0.0;
-	}
+// Is this round, of an island whose worst rate before it is this, the last one? An island is judged by itself: nothing outside
+// of it changes it.
+static bool isLast(const RoundTask* task, int island, double worst) {
 	knJointContacts* contacts = task->contacts;
-	const int rounds = contacts->rounds;
-	contacts->first[island] = rounds == 0 ? worst : contacts->first[island];
-	const double good = knMax(task->good, ENOUGH * contacts->first[island]);
-	contacts->solved[island] = worst <= good && rounds + 1 >= LEAST_ROUNDS;
-	return worst > good || rounds < LEAST_ROUNDS;
+	contacts->first[island] = contacts->rounds == 0 ? worst : contacts->first[island];
+	return worst <= knMax(task->good, ENOUGH * contacts->first[island]) &&
+		   contacts->rounds + 1 >= LEAST_ROUNDS;
 }
 
 static void solveIslands(int first, int last, int worker, void* argument) {
@@ -409,7 +404,8 @@ static void solveIslands(int first, int last, int worker, void* argument) {
 							   .pushing = task->pushing,
 							   .u = task->pushing ? contacts->step->push : whole->u };
 		const double worst = listRows(&island);
-		if (isWorthwhile(task, k, worst) && knLawIsland_Descend(&island, contacts->direct.x + at)) {
+		contacts->solved[k] = !task->pushing && isLast(task, k, worst);
+		if ((!task->pushing || worst > 0.0) && knLawIsland_Descend(&island, contacts->direct.x + at)) {
 			if (task->pushing) {
 				takePush(&island, worst);
 			} else {

@@ -11,12 +11,12 @@
 
 #include "core/dense.h"
 
-#define LEAST_SOFTNESS 1e-6 // of A's diagonal
+#define LEAST_SOFTNESS 1e-8 // of A's diagonal
 #define MOST_SOFTNESS 1e-2
 #define DISAGREEMENT 10.0 // softness by spread of speeds over speed to be stopped
 #define ROUNDS 60
 #define PATIENCE 4 // rounds without progress before single pivots
-#define TINY 1e-9  // of the fastest approach and the largest impulse: what the softness leaves of the digits
+#define TINY 1e-7  // of the fastest approach and the largest impulse: what the softness leaves of the digits
 #define SWEEPS 30  // where pivoting finds no end
 
 // +1 if the body is B, on which impulses are counted.

@@ -11,10 +11,14 @@
 
 #include "steppers/velocity/velocity_step.h"
 
-#define DEFAULT_SWEEPS 20
-#define DEFAULT_SMALL_SWEEPS 30
-#define DEFAULT_TINY_SWEEPS 60
+#define LEAST_SWEEPS 10 // of groups without joints; the others are the most
+#define SETTLED 2e-5    // of the speed that gravity gives in a step: a sweep that changes less is the last
+#define SMALL_SETTLED 1e-5 // the same in small groups
+#define DEFAULT_SWEEPS 30
+#define DEFAULT_SMALL_SWEEPS 300
+#define DEFAULT_TINY_SWEEPS 300
 #define DEFAULT_JOINT_SWEEPS 30
+#define LEAST_SETTLED 1e-16 // m2/s2, without gravity
 #define DEFAULT_LAYER_SWEEPS 20
 #define DEFAULT_TALL_SWEEPS 50
 #define DEFAULT_CORRECTION_SWEEPS 5
@@ -31,7 +35,7 @@ static double chosenNumber(double setting, double own) {
 	return setting >= 0.0 ? setting : own;
 }
 
-static knVelocityOptions resolveOptions(const knStepContext* context) {
+static knVelocityOptions resolveOptions(const knStepContext* context, double h) {
 	const knSettings* settings = context->settings;
 	bool paper = settings->scheme == KN_SCHEME_PAPER;
 	int friction = chosen(settings->frictionModel, paper ? KN_FRICTION_ALIGNED : KN_FRICTION_CONE);
@@ -56,6 +60,12 @@ static knVelocityOptions resolveOptions(const knStepContext* context) {
 					.unscaled = settings->scaling == 0,
 					.tasks = &context->tasks },
 	};
+	double fall = knLengthSquared(context->state->header->gravity) * h * h;
+	options.solver.leastSweeps = LEAST_SWEEPS;
+	for (int stage = 0; stage < KN_STAGE_COUNT; ++stage) {
+		double share = stage == KN_STAGE_LARGE ? SETTLED : SMALL_SETTLED;
+		options.settled[stage] = settings->sweeps >= 0 ? 0.0 : knMax(share * share * fall, LEAST_SETTLED);
+	}
 	for (int stage = 0; stage < KN_STAGE_COUNT && (paper || settings->sweeps >= 0); ++stage) {
 		options.sweeps[stage] = chosen(settings->sweeps, PAPER_SWEEPS);
 	}
@@ -75,7 +85,7 @@ static knStatus stepDefault(knVelocityStep* step) {
 	knStatus status = knVelocity_ApplyForces(step, step->h);
 	THEN(status, knVelocity_FindContacts(step, true));
 
-	// 2 dynamics(h): rows of the whole world, all masses true, from the impulses of the step before
+	// 2 what bounces, then dynamics(h): rows of the whole world, all masses true, from the impulses of the step before
 	THEN(status, knVelocity_BuildRows(step));
 	THEN(status, knVelocity_SolveGlobal(step));
 	THEN(status, knVelocity_Collect(step));
@@ -89,6 +99,7 @@ static knStatus stepDefault(knVelocityStep* step) {
 	// 4 move all bodies by h; correction() layer by layer
 	THEN(status, knVelocity_Move(step));
 	if (step->options.shock) {
+		knVelocity_ReturnVelocities(step);
 		THEN(status, knVelocity_CorrectLayers(step));
 	}
 
@@ -133,7 +144,7 @@ static knStatus stepPaper(knVelocityStep* step) {
 }
 
 static knStatus stepVelocity(knStepContext* context, double h) {
-	knVelocityStep step = { .context = context, .options = resolveOptions(context), .h = h };
+	knVelocityStep step = { .context = context, .options = resolveOptions(context, h), .h = h };
 	double start = knStepContext_Now(context);
 	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
 	knStatus status = paper ? stepPaper(&step) : stepDefault(&step);

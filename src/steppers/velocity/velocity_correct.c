@@ -36,6 +36,7 @@ knStatus knVelocity_Move(knVelocityStep* step) {
 	bool moved = knFastBodies_Find(&step->fast, in.model, in.state, in.blocks, in.arena) &&
 				 knFastBodies_Move(&step->fast, &in) &&
 				 knFastBodies_Publish(&step->fast, &context->contacts, &context->contactCount, in.arena);
+	knVelocity_LandBounces(step);
 	return moved ? KN_OK : knVelocity_OutOfMemory(step);
 }
 

@@ -33,6 +33,7 @@ knStatus knVelocity_ApplyForces(knVelocityStep* step, double span) {
 								.tasks = context->tasks,
 								.impulseScale = last > 0.0 ? step->h / last : 0.0,
 								.rolling = context->settings->rolling,
+								.bounceRows = context->settings->scheme == KN_SCHEME_PAPER,
 								.alignTangents = step->options.alignTangents };
 	if (step->p == NULL) {
 		step->start = KN_SCRATCH(arena, knFrame, count);
@@ -54,21 +55,16 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 		return knVelocity_OutOfMemory(step);
 	}
 	// the ways of fast bodies cross the boxes of others, which have to cover where those go in the world
-	knVec3 fall = knScale(step->blocks.h, state->header->gravity);
-	double* margins = knCollisionInput_Margins(context->model, &step->blocks, predict,
-											   step->fast.count > 0 ? knZero3() : fall, context->arena);
+	knVec3 fall = step->fast.count > 0 ? knZero3() : knScale(step->blocks.h, state->header->gravity);
+	knReach reach;
 	knCollideInput input;
-	if (margins == NULL ||
-		!knCollisionInput_Make(&input, context->model, state, margins, &context->tasks, context->arena)) {
+	if (!knReach_Make(&reach, context->model, &step->blocks, NULL, fall, predict, context->arena) ||
+		!knCollisionInput_Make(&input, context->model, state, NULL, &context->tasks, context->arena)) {
 		return knVelocity_OutOfMemory(step);
 	}
-	knFastBodies_Margins(&step->fast, context->model, margins);
 	knContactSet set;
-	knStatus status = knCollide(context->collider, &input, &set, context->error);
-	if (status == KN_OK &&
-		knFastBodies_LeaveCrowds(&step->fast, context->model, &step->blocks, context->collider, margins)) {
-		status = knCollide(context->collider, &input, &set, context->error);
-	}
+	knStatus status = knFastBodies_Collide(&step->fast, context->model, &step->blocks, context->collider,
+										   &input, &reach, &set, context->arena, context->error);
 	context->report->queries += 1;
 	context->report->collideTime += knStepContext_Now(context) - start;
 	if (status == KN_BAD_DATA) {
@@ -165,18 +161,17 @@ static void forgetFloatingLoads(knVelocityStep* step) {
 	}
 }
 
+static bool buildDirectRows(knVelocityStep* step) {
+	bool wanted = step->options.directJoints && step->rows.count > 0;
+	return !wanted || knDirectRows_Build(&step->direct, &step->rows, step->context->arena);
+}
+
 static bool buildGlobalSet(knVelocityStep* step) {
 	const knStepContext* context = step->context;
 	knSweepBlocks blocks = { .count = step->blocks.count,
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia };
-	knDirectRows* direct = NULL;
-	if (step->options.directJoints && step->rows.count > 0) {
-		direct = &step->direct;
-		if (!knDirectRows_Build(direct, &step->rows, context->arena)) {
-			return false;
-		}
-	}
+	knDirectRows* direct = step->options.directJoints && step->rows.count > 0 ? &step->direct : NULL;
 	return knSweepSet_Build(&step->global, step->contacts.chunks, step->contacts.chunkCount, KN_STAGE_COUNT,
 							step->contacts.points, &blocks, step->options.friction, &context->tasks,
 							context->arena) &&
@@ -198,7 +193,9 @@ knStatus knVelocity_BuildRows(knVelocityStep* step) {
 		return knVelocity_OutOfMemory(step);
 	}
 	forgetFloatingLoads(step);
-	return buildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
+	bool bounces = step->context->settings->scheme != KN_SCHEME_PAPER;
+	bool built = buildDirectRows(step) && (!bounces || knVelocity_Bounce(step)) && buildGlobalSet(step);
+	return built ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
 // Hands the merits of one solve on to the user's function.
@@ -212,6 +209,14 @@ static void tellConvergence(int sweep, double theta, void* context) {
 	listener->context->convergenceFn(listener->solve, sweep, theta, listener->context->convergenceContext);
 }
 
+static void noteChanges(const knVelocityStep* step, int stage, const knSweepMomentum* momentum) {
+	for (int b = 0; b < step->blocks.count; ++b) {
+		if (step->islands.group[b] == b && step->solveSet[b] == stage) {
+			step->change[b] = momentum != NULL ? knSweepMomentum_Change(momentum, b) : (double)INFINITY;
+		}
+	}
+}
+
 knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 	knStepContext* context = step->context;
 	knSweepOptions options = step->options.solver;
@@ -223,6 +228,10 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 	knPgs_Begin(&step->rows, step->blocks.u);
 	knSweep_Apply(&step->global, &context->tasks, step->blocks.u);
 	knVelocity_QuietSleepers(step);
+	step->change = KN_SCRATCH_ZERO(context->arena, double, step->blocks.count);
+	if (context->arena->failed) {
+		return knVelocity_OutOfMemory(step);
+	}
 	int most = 0;
 	context->report->theta = 0.0;
 	for (int stage = 0; stage < KN_STAGE_COUNT; ++stage) {
@@ -231,6 +240,7 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 			continue;
 		}
 		options.sweeps = step->options.sweeps[stage];
+		options.settled = step->options.settled[stage];
 		options.momentum = NULL;
 		if (step->options.conjugate && stage != KN_STAGE_JOINTED) {
 			options.momentum = knSweepMomentum_Begin(&step->global, stage, stage + 1, step->blocks.count,
@@ -241,6 +251,7 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 		}
 		int done = knSweep_Velocities(&step->global, stage, &options, step->blocks.u);
 		most = done > most ? done : most;
+		noteChanges(step, stage, options.momentum);
 		context->report->theta +=
 			knSweep_Merit(&step->global, stage, options.unscaled, &context->tasks, step->blocks.u);
 		listener.solve += 1;
@@ -260,7 +271,8 @@ knStatus knVelocity_FindAgain(knVelocityStep* step) {
 	}
 	knContactRows_Fill(&step->contacts, &step->input, NULL);
 	step->depthsKnown = false;
-	return findGroups(step) && buildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
+	return findGroups(step) && buildDirectRows(step) && buildGlobalSet(step) ? KN_OK
+																			 : knVelocity_OutOfMemory(step);
 }
 
 knStatus knVelocity_Collect(knVelocityStep* step) {
@@ -272,6 +284,7 @@ knStatus knVelocity_Collect(knVelocityStep* step) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knContactRows_Collect(&step->contacts, &step->input, knVelocityMemory_Contacts(state));
+	knVelocity_ReportBounces(step);
 	double work = knJointRows_Collect(&step->joints, context->model, &step->blocks, &step->rows, state,
 									  knVelocityMemory_Joints(state));
 	work += knBlocks_DriveWork(&step->blocks, state);

@@ -17,6 +17,8 @@
 #define TALL_LAYERS 60     // piles of more layers get more sweeps
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
+#define TRUSTED 1e-3       // of the speed that gravity gives in a step: velocities that a sweep changes less are true
+#define TRUSTED_LAYERS 25.0 // in piles of at most so many layers
 #define PACK_GRAIN 8
 #define BODY_GRAIN 32
 
@@ -244,6 +246,19 @@ knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
 	knVelocity_Propagate(step, sweepLayer);
 	step->context->report->iterations += step->options.layerSweeps;
 	return KN_OK;
+}
+
+// What sweeps leave over in a pile of L layers is up to L^2 times what the last of them changed.
+void knVelocity_ReturnVelocities(knVelocityStep* step) {
+	knTwist* velocity = step->context->state->velocity;
+	double gravity = knLength(step->context->state->header->gravity), layers = step->layers.count;
+	double share = TRUSTED * knMin(1.0, TRUSTED_LAYERS * TRUSTED_LAYERS / (layers * layers));
+	double most = share * share * gravity * gravity * step->h * step->h;
+	for (int b = 0; step->held != NULL && b < step->blocks.count; ++b) {
+		if (step->held[b] && step->change[step->islands.group[b]] <= most) {
+			velocity[b] = step->saved[b];
+		}
+	}
 }
 
 // --- the published scheme's algorithm --------------------------------------------------------------------

@@ -22,6 +22,7 @@ typedef enum knGlobalStage {
 // The settings, resolved: numbers instead of "the stepper's own choice".
 typedef struct knVelocityOptions {
 	int sweeps[KN_STAGE_COUNT]; // of the global solves
+	double settled[KN_STAGE_COUNT]; // m2/s2, of the change of a sweep, which then is the last
 	int layerSweeps;            // sweeps a layer
 	int tallLayerSweeps;        // the same in piles of many layers
 	int correctionSweeps;       // of each correction
@@ -66,10 +67,15 @@ typedef struct knVelocityStep {
 	knSweepSet global; // its stages are knGlobalStage
 	knDirectRows direct;
 
+	knVec3* bounces; // [pointCount] N s on B, of impacts; NULL: none. knVelocity_Bounce
+	knVec3*
+		landings; // [bodyCount] m, to be added to the places of what bounced; NULL: none. knVelocity_Bounce
+
 	// knVelocity_BuildLayers
 	knLayers layers;
 	knSweepSet layered;
 	void* assemblies;   // [bodyCount] of the guard. knVelocity_ContinueLayers
+	double* change;     // [bodyCount] by group, m2/s2, of the global solve's last sweep. knVelocity_SolveGlobal
 	uint8_t* held;      // [bodyCount] 1: keeps the result of its layer; NULL: all do. The same
 	knSweepRows errors; // joint rows of the correction at hand
 	bool depthsKnown;   // of the points, at the present poses. velocity_correct.c
@@ -84,7 +90,7 @@ typedef void knLayerFn(knVelocityStep* step, int layer);
 knStatus knVelocity_ApplyForces(knVelocityStep* step, double span);
 // Asks the collider; `predict`: also for what may touch during the step.
 knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict);
-// Joint rows, contact points, groups and the set of the global solve.
+// Joint rows, contact points, groups, bounces (default scheme) and the set of the global solve.
 knStatus knVelocity_BuildRows(knVelocityStep* step);
 // Projected Gauss-Seidel over all groups, all masses true.
 knStatus knVelocity_SolveGlobal(knVelocityStep* step);
@@ -93,6 +99,16 @@ knStatus knVelocity_FindAgain(knVelocityStep* step);
 // Impulses, reactions and memories are read off the points and rows.
 knStatus knVelocity_Collect(knVelocityStep* step);
 knStatus knVelocity_OutOfMemory(const knVelocityStep* step);
+
+// --- velocity_bounce.c -----------------------------------------------------------------------------------
+
+// Impacts of what bounces, one after the other along rows of bodies, before the global solve.
+// Rows that are solved directly have been factored. False: no memory.
+bool knVelocity_Bounce(knVelocityStep* step);
+// After bodies have moved: those that bounced off the ground are put where a bounce on its surface leads.
+void knVelocity_LandBounces(knVelocityStep* step);
+// Adds the impulses of the impacts to those of the contacts.
+void knVelocity_ReportBounces(knVelocityStep* step);
 
 // --- velocity_sleep.c ------------------------------------------------------------------------------------
 
@@ -111,6 +127,8 @@ void knVelocity_Propagate(knVelocityStep* step, knLayerFn* algorithm);
 knStatus knVelocity_BuildLayers(knVelocityStep* step);
 // Velocities layer by layer: sweeps that continue the impulses of the global solve (default scheme).
 knStatus knVelocity_ContinueLayers(knVelocityStep* step);
+// After that and a move: where the global solve has settled, its velocities are those that go on.
+void knVelocity_ReturnVelocities(knVelocityStep* step);
 // Velocities layer by layer, from nothing (published scheme).
 knStatus knVelocity_SolveLayers(knVelocityStep* step);
 

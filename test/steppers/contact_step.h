@@ -1,0 +1,86 @@
+// The parts of an impulse step one by one, for tests of the contact phase: forces are applied, contacts found and the contact
+// graph made, then the test goes on by itself.
+#pragma once
+
+#include "world/fixture.h"
+
+#include "steppers/impulse/impulse_step.h"
+#include "world/world_internal.h"
+
+typedef struct ContactStep {
+	knWorld* world;
+	knError error;
+	knStepContext context;
+	knImpulseStep step;
+} ContactStep;
+
+// The scene is gone afterwards.
+static inline void openContactStep(ContactStep* c, knScene* scene, double h) {
+	knWorldDef def = knWorldDef_Default();
+	def.stepper = "impulse";
+	*c = (ContactStep){ .world = newWorldWith(scene, &def) };
+	knWorld* world = c->world;
+	knArena_Clear(&world->arena);
+	c->context = (knStepContext){ .model = world->model,
+								  .settings = &world->settings,
+								  .state = &world->state,
+								  .collider = world->collider,
+								  .arena = &world->arena,
+								  .log = &world->log,
+								  .allocator = &world->allocator,
+								  .report = &world->report,
+								  .error = &c->error };
+	c->step =
+		(knImpulseStep){ .context = &c->context, .model = world->model, .state = &world->state, .h = h };
+	assert_int_equal(knImpulseStep_Begin(&c->step), KN_OK);
+	assert_int_equal(knContactLevels_Build(&c->step), KN_OK);
+}
+
+static inline void closeContactStep(ContactStep* c) {
+	knWorld_Destroy(c->world);
+}
+
+static inline int bodyOf(const ContactStep* c, knBodyId id) {
+	int body = knModel_BodyIndex(c->world->model, id);
+	assert_true(body >= 0);
+	return body;
+}
+
+// J, of the bodies that move, seen from something with velocity `frame`.
+static inline double kineticFrom(const knImpulseStep* step, knVec3 frame) {
+	double sum = 0.0;
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		if (step->blocks.invMass[b] > 0.0) {
+			knTwist seen = knMakeTwist(step->blocks.u[b].ang, knSub(step->blocks.u[b].lin, frame));
+			sum += 0.5 * knImpulseStep_Product(step, b, seen, seen);
+		}
+	}
+	return sum;
+}
+
+// kg m/s
+static inline knVec3 momentumOf(const knImpulseStep* step) {
+	knVec3 sum = knZero3();
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		if (step->blocks.invMass[b] > 0.0) {
+			sum = knMulAdd(sum, step->model->mass[b], step->blocks.u[b].lin);
+		}
+	}
+	return sum;
+}
+
+// A number in [-1, 1), the next of a fixed series.
+static inline double nextOf(uint64_t* series) {
+	*series = *series * 6364136223846793005u + 1442695040888963407u;
+	return (double)(int64_t)(*series >> 11) * 0x1p-52 - 1.0;
+}
+
+static inline void disturb(const knImpulseStep* step, uint64_t* series, double speed) {
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		if (step->blocks.invMass[b] > 0.0) {
+			knVec3 spin = knV3(nextOf(series), nextOf(series), nextOf(series));
+			knVec3 lin = knV3(nextOf(series), nextOf(series), nextOf(series));
+			step->blocks.u[b] = knAddT(step->blocks.u[b], knScaleT(speed, knMakeTwist(spin, lin)));
+		}
+	}
+}
