@@ -107,7 +107,7 @@ static void test_the_solution_is_the_same(void** state) {
 	assert_true(done < 3000); // it stops by itself
 	assert_true(loadError(&piles, 0, FALL) < 1e-3);
 	for (int b = 1; b <= BOXES; ++b) {
-		assert_near3(piles.u[b].lin, knZero3(), 1e-3 * FALL);
+		assert_near3(piles.u[b].lin, knZero3(), 1e-2 * FALL);
 	}
 	// plain sweeps leave it where it is
 	double before = piles.points[0].lambda[0];

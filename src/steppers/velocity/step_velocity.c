@@ -14,7 +14,7 @@
 #define LEAST_SWEEPS 10    // of groups without joints; the others are the most
 #define SETTLED 2e-5       // of the speed that gravity gives in a step: a sweep that changes less is the last
 #define SMALL_SETTLED 1e-9 // the same in small groups
-#define DEFAULT_SWEEPS 30
+#define DEFAULT_SWEEPS 20
 #define DEFAULT_SMALL_SWEEPS 100
 #define DEFAULT_TINY_SWEEPS 100
 #define DEFAULT_JOINT_SWEEPS 30
