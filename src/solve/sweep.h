@@ -171,9 +171,10 @@ typedef struct knSweepMomentum knSweepMomentum;
 
 typedef struct knSweepOptions {
 	int sweeps;
-	knSweepMomentum* momentum; // of this stage alone: sweeps go on in the direction of those before; may be NULL
-	int leastSweeps;           // with momentum: after so many, stop when a sweep's |g|^2 is below `settled` in every
-	double settled;            // group, m2/s2 of its mass; 0: never
+	knSweepMomentum*
+		momentum;     // of this stage alone: sweeps go on in the direction of those before; may be NULL
+	int leastSweeps;  // with momentum: after so many, stop when a sweep's |g|^2 is below `settled` in every
+	double settled;   // group, m2/s2 of its mass; 0: never
 	double gamma;     // constraint force mixing of contact rows, falling to zero over the sweeps
 	double omega;     // relaxation; 1: Gauss-Seidel
 	bool jacobi;      // all rows from the velocities at the start of the sweep

@@ -11,14 +11,14 @@
 
 #include "steppers/velocity/velocity_step.h"
 
-#define LEAST_SWEEPS 10 // of groups without joints; the others are the most
-#define SETTLED 2e-5    // of the speed that gravity gives in a step: a sweep that changes less is the last
-#define SMALL_SETTLED 1e-5 // the same in small groups
+#define LEAST_SWEEPS 10    // of groups without joints; the others are the most
+#define SETTLED 2e-5       // of the speed that gravity gives in a step: a sweep that changes less is the last
+#define SMALL_SETTLED 1e-7 // the same in small groups
 #define DEFAULT_SWEEPS 30
-#define DEFAULT_SMALL_SWEEPS 300
-#define DEFAULT_TINY_SWEEPS 300
+#define DEFAULT_SMALL_SWEEPS 100
+#define DEFAULT_TINY_SWEEPS 100
 #define DEFAULT_JOINT_SWEEPS 30
-#define LEAST_SETTLED 1e-16 // m2/s2, without gravity
+#define LEAST_SETTLED 1e-18 // m2/s2, without gravity
 #define DEFAULT_LAYER_SWEEPS 20
 #define DEFAULT_TALL_SWEEPS 50
 #define DEFAULT_CORRECTION_SWEEPS 5
@@ -50,9 +50,8 @@ static knVelocityOptions resolveOptions(const knStepContext* context, double h) 
 		.friction = friction == KN_FRICTION_CONE ? KN_SWEEP_CONE : KN_SWEEP_BOX,
 		.alignTangents = friction == KN_FRICTION_ALIGNED,
 		.warmStart = chosen(settings->warmStart, !paper) != 0,
-		.conjugate =
-			chosen(settings->solver, paper ? KN_RELAXATION_GAUSS_SEIDEL : KN_RELAXATION_CONJUGATE) ==
-			KN_RELAXATION_CONJUGATE,
+		.conjugate = chosen(settings->solver, paper ? KN_RELAXATION_GAUSS_SEIDEL : KN_RELAXATION_CONJUGATE) ==
+					 KN_RELAXATION_CONJUGATE,
 		.directJoints = !paper && settings->articulation != KN_ARTICULATION_SWEEP,
 		.solver = { .gamma = chosenNumber(settings->mixing, 0.0),
 					.omega = chosenNumber(settings->relaxation, 1.0),

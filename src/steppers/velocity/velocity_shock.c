@@ -17,8 +17,11 @@
 #define TALL_LAYERS 60     // piles of more layers get more sweeps
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
-#define TRUSTED 1e-3       // of the speed that gravity gives in a step: velocities that a sweep changes less are true
+#define TRUSTED                                                                                              \
+	1e-3 // of the speed that gravity gives in a step: velocities that a sweep changes less are true
 #define TRUSTED_LAYERS 25.0 // in piles of at most so many layers
+#define RETURNED 0.9        // share of what the layers took that comes back
+#define RETURN_FLOOR 1e-3   // of the speed that gravity gives in a step: less than that does not
 #define PACK_GRAIN 8
 #define BODY_GRAIN 32
 
@@ -234,6 +237,22 @@ static void sweepLayer(knVelocityStep* step, int layer) {
 	guardLayer(step, layer);
 }
 
+// What the layers took from a body may have been real: a heap that gives way, a tower about to topple. Where the global
+// solve has settled, so that its velocities are more than noise, most of it comes back after the move. What sweeps leave
+// over in a pile of L layers is up to L^2 times what the last of them changed.
+static void noteTaken(knVelocityStep* step) {
+	const knModel* model = step->context->model;
+	double layers = step->layers.count, fall = knLength(step->context->state->header->gravity) * step->h;
+	double trusted = fall * TRUSTED * knMin(1.0, TRUSTED_LAYERS * TRUSTED_LAYERS / (layers * layers));
+	double least = 0.5 * RETURN_FLOOR * fall * RETURN_FLOOR * fall;
+	for (int b = 0; b < step->blocks.count; ++b) {
+		knTwist taken = knSubT(step->saved[b], step->blocks.u[b]);
+		bool comesBack = step->held[b] && step->change[step->islands.group[b]] <= trusted * trusted &&
+						 kineticEnergy(model, b, step->start[b].q, taken) > least * model->mass[b];
+		step->saved[b] = comesBack ? knScaleT(RETURNED, taken) : knZeroTwist();
+	}
+}
+
 knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
 	for (int b = 0; b < step->blocks.count; ++b) {
 		step->saved[b] = step->blocks.u[b];
@@ -244,20 +263,15 @@ knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knVelocity_Propagate(step, sweepLayer);
+	noteTaken(step);
 	step->context->report->iterations += step->options.layerSweeps;
 	return KN_OK;
 }
 
-// What sweeps leave over in a pile of L layers is up to L^2 times what the last of them changed.
 void knVelocity_ReturnVelocities(knVelocityStep* step) {
 	knTwist* velocity = step->context->state->velocity;
-	double gravity = knLength(step->context->state->header->gravity), layers = step->layers.count;
-	double share = TRUSTED * knMin(1.0, TRUSTED_LAYERS * TRUSTED_LAYERS / (layers * layers));
-	double most = share * share * gravity * gravity * step->h * step->h;
-	for (int b = 0; step->held != NULL && b < step->blocks.count; ++b) {
-		if (step->held[b] && step->change[step->islands.group[b]] <= most) {
-			velocity[b] = step->saved[b];
-		}
+	for (int b = 0; b < step->blocks.count; ++b) {
+		velocity[b] = knAddT(velocity[b], step->saved[b]);
 	}
 }
 

@@ -21,11 +21,11 @@ typedef enum knGlobalStage {
 
 // The settings, resolved: numbers instead of "the stepper's own choice".
 typedef struct knVelocityOptions {
-	int sweeps[KN_STAGE_COUNT]; // of the global solves
+	int sweeps[KN_STAGE_COUNT];     // of the global solves
 	double settled[KN_STAGE_COUNT]; // m2/s2, of the change of a sweep, which then is the last
-	int layerSweeps;            // sweeps a layer
-	int tallLayerSweeps;        // the same in piles of many layers
-	int correctionSweeps;       // of each correction
+	int layerSweeps;                // sweeps a layer
+	int tallLayerSweeps;            // the same in piles of many layers
+	int correctionSweeps;           // of each correction
 	bool shock;
 	int queries;      // collision queries a step
 	double weighting; // published scheme: the share of the step that the global dynamics takes
@@ -47,7 +47,7 @@ typedef struct knVelocityStep {
 	knRowInput input;
 	knFrame* start;    // poses at the time of the last query
 	knTwist* p;        // displacements of a correction
-	knTwist* saved;    // velocities to which a guard may return
+	knTwist* saved;    // velocities to which a guard may return; then what the layers took from them
 	knQuat* turns;     // scratch
 	int32_t* solveSet; // [bodyCount] the knGlobalStage of its group, -1: does not move. knVelocity_BuildRows
 
@@ -74,9 +74,9 @@ typedef struct knVelocityStep {
 	// knVelocity_BuildLayers
 	knLayers layers;
 	knSweepSet layered;
-	void* assemblies;   // [bodyCount] of the guard. knVelocity_ContinueLayers
-	double* change;     // [bodyCount] by group, m2/s2, of the global solve's last sweep. knVelocity_SolveGlobal
-	uint8_t* held;      // [bodyCount] 1: keeps the result of its layer; NULL: all do. The same
+	void* assemblies; // [bodyCount] of the guard. knVelocity_ContinueLayers
+	double* change;   // [bodyCount] by group, m2/s2, of the global solve's last sweep. knVelocity_SolveGlobal
+	uint8_t* held;    // [bodyCount] 1: keeps the result of its layer; NULL: all do. The same
 	knSweepRows errors; // joint rows of the correction at hand
 	bool depthsKnown;   // of the points, at the present poses. velocity_correct.c
 } knVelocityStep;
