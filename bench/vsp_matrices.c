@@ -208,8 +208,9 @@ static bool plotSparsity(const knBenchOptions* options, const Configuration* con
 	int count = 0;
 	for (size_t i = 0; i < size; ++i) {
 		if (fabs(dense->A[i]) > 1e-12 * dense->meanDiagonal) {
-			columns[count] = (double)(i % n);
-			rows[count] = (double)(i / n);
+			size_t line = i / n;
+			columns[count] = (double)(i - line * n);
+			rows[count] = (double)line;
 			++count;
 		}
 	}

@@ -1,5 +1,6 @@
 // cow-pile: cows, closed nonconvex meshes with four thin legs, horns and a tail, fall so fast that they meet the ground at half
-// their length per step; drop=0 stands them on the ground instead. outside: cows whose centre is below the ground.
+// their length per step; drop=0 stands them on the ground instead. Their round trunks would rock on and on: rolling=R, the
+// arm of the rolling resistance, is what stops them. outside: cows whose centre is below the ground.
 //
 // x points ahead, z up, the feet at z = 0. Legs are 9.6 cm thick, the trunk 80 cm.
 #include <stdio.h>
@@ -66,6 +67,10 @@ static void addCow(knSceneBuilder* builder, int index, const knGeom* geom) {
 		def.frame.q = knMulQ(def.frame.q, knQuat_Exp(knV3(roll, tilt, 0.0)));
 	}
 	knSceneBuilder_Body(builder, &def, geom);
+	knShapeDef* shape = knSceneBuilder_LastShape(builder);
+	if (shape != NULL) {
+		shape->rollingFriction = knSceneArgs_Get(builder->args, "rolling");
+	}
 }
 
 static knScene* build(const knSceneArgs* args, knError* error) {
@@ -93,6 +98,7 @@ const knSceneEntry knCowPileEntry = {
 	.params = {
 		{ .name = "cows", .value = 250, .lower = 1, .upper = 10000, .integer = true, .help = "cows", .small = 2 },
 		{ .name = "drop", .value = 1, .lower = 0, .upper = 1, .integer = true, .help = "0: they stand on the ground" },
+		{ .name = "rolling", .value = 0.005, .lower = 0, .upper = 1, .help = "arm of the rolling friction, m" },
 	},
 	.build = build,
 	.observe = knPile_Observe,

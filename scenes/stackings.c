@@ -2,8 +2,8 @@
 //
 //   random-pile   n boxes, balls and capsules, turned at random, fall on a heap
 //   sparse-stack  n storeys of four posts and a slab: few contacts, each carrying all that is above
-//   dense-stack   a square block of cubes, n wide, n deep and n high, odd layers moved by half a cube and one cube shorter in
-//                 both directions, so that each cube rests on four
+//   dense-stack   a square block of cubes, n wide, n deep and n high, every other layer (the uppermost among them) moved by
+//                 half a cube and one cube shorter in both directions, so that each of its cubes rests on four
 #include <stdio.h>
 
 #include "scene_tools.h"
@@ -144,7 +144,8 @@ static knScene* buildDenseStack(const knSceneArgs* args, knError* error) {
 	int n = (int)knSceneArgs_Get(args, "n");
 	knSceneBuilder_Ground(&builder, 50.0 + n);
 	for (int layer = 0; layer < n; ++layer) {
-		int width = layer % 2 == 0 || n == 1 ? n : n - 1;
+		// the uppermost layer is a narrow one: cubes at the edges of a wide one rest on less than half of their base
+		int width = layer % 2 == n % 2 || n == 1 ? n : n - 1;
 		for (int i = 0; i < width * width; ++i) {
 			char name[48];
 			snprintf(name, sizeof(name), "cube%d_%02d_%02d", layer, i / width, i % width);

@@ -646,7 +646,7 @@ static int compareCommand(const cliCommand* command, int argc, char** argv) {
 	if (status <= CLI_DONE) {
 		status = report(&compare, runs, &json);
 	}
-	for (int i = 0; i < compare.runCount; ++i) {
+	for (int i = 0; i < MAX_RUNS; ++i) {
 		endRun(&runs[i]);
 	}
 	knJson_Free(&json);

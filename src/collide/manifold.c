@@ -57,15 +57,16 @@ static int widest(const knManifoldPoint* points, int count, double size, int a, 
 // The point that adds most area outside the triangle; -1 if none adds any.
 static int fourth(const knManifoldPoint* points, int count, double size, const int triangle[3]) {
 	const knManifoldPoint* corner[3] = { &points[triangle[0]], &points[triangle[1]], &points[triangle[2]] };
-	double turn = area2(corner[0], corner[1], corner[2]) > 0.0 ? -1.0 : 1.0;
+	double turn = area2(corner[0], corner[1], corner[2]) > 0.0 ? -1.0 : 1.0, least[3];
 	int best = -1;
 	double reach = 0.0;
+	for (int k = 0; k < 3; ++k) {
+		least[k] = APART * size * length(corner[k], corner[k < 2 ? k + 1 : 0]);
+	}
 	for (int i = 0; i < count; ++i) {
 		for (int k = 0; k < 3; ++k) {
-			const knManifoldPoint* from = corner[k];
-			const knManifoldPoint* to = corner[(k + 1) % 3];
-			double area = turn * area2(from, to, &points[i]);
-			if (area > APART * size * length(from, to) && area > reach * (1.0 + SPREAD_SLACK)) {
+			double area = turn * area2(corner[k], corner[k < 2 ? k + 1 : 0], &points[i]);
+			if (area > least[k] && area > reach * (1.0 + SPREAD_SLACK)) {
 				reach = area;
 				best = i;
 			}

@@ -1,6 +1,7 @@
 // Rows without bounds, solved directly. Neighbouring rows of one group (a joint) make one block of the matrix; two of
-// these are coupled where they share a block that moves. Assemblies with closed loops are left to the sweeps. Memory comes from the step's arena, through an
-// allocator that never gives anything back.
+// these are coupled where they share a block that moves. Closed loops may have more rows than freedom, and the matrix would
+// be singular: there every row gives way by a millionth of its own response, and what contradicts itself is shared out.
+// Memory comes from the step's arena, through an allocator that never gives anything back.
 
 #include "solve/direct_rows.h"
 
@@ -8,6 +9,8 @@
 #include "core/sets.h"
 
 #define ROWS_PER_BLOCK 6
+#define LOOP_GIVE 1e-6     // of a row's own response, in loops
+#define LOOPED_LIMIT 8000  // blocks; beyond it loops are left to the sweeps: the factor of a lattice fills up
 #define NEIGHBOUR_LIMIT 48 // couplings a block on average; beyond it the matrix counts as dense
 
 typedef struct Builder {
@@ -18,6 +21,7 @@ typedef struct Builder {
 	int* sizes;     // [blockCount]
 	int* bodyFirst; // [rows->blockCount + 1] into bodyBlocks
 	int* bodyBlocks;
+	uint8_t* looped; // [rows->blockCount] 1: in an assembly with loops
 } Builder;
 
 static void* arenaAllocate(size_t size, void* context) {
@@ -76,9 +80,8 @@ static bool spreadLoops(const knRows* rows, uint8_t* looped, knArena* arena) {
 	return true;
 }
 
-// Marks the blocks that belong to a loop's component: closed loops may have more rows than freedom, and a direct
-// solve would answer the least contradiction between them with any impulse. Everything hanging on the wall alone is
-// a tree of its own. False: no memory.
+// Marks the blocks that belong to a loop's component. Everything hanging on the wall alone is a tree of its own. False: no
+// memory.
 static bool findLoops(const knRows* rows, uint8_t* looped, knArena* arena) {
 	int32_t* parent = KN_SCRATCH(arena, int32_t, rows->blockCount);
 	if (parent == NULL) {
@@ -100,6 +103,10 @@ static bool findLoops(const knRows* rows, uint8_t* looped, knArena* arena) {
 	return spreadLoops(rows, looped, arena);
 }
 
+static bool isLooped(const Builder* builder, const knRow* row) {
+	return builder->looped[moves(row->Ta) ? row->a : row->b] != 0;
+}
+
 // Blocks of neighbouring rows between the same two bodies.
 static bool listBlocks(Builder* builder, knArena* arena) {
 	knDirectRows* direct = builder->direct;
@@ -110,13 +117,19 @@ static bool listBlocks(Builder* builder, knArena* arena) {
 	direct->change = KN_SCRATCH(arena, double, rows->count);
 	builder->first = KN_SCRATCH(arena, int, rows->count + 1);
 	builder->sizes = KN_SCRATCH(arena, int, rows->count);
-	uint8_t* looped = KN_SCRATCH_ZERO(arena, uint8_t, rows->blockCount);
-	if (arena->failed || !findLoops(rows, looped, arena)) {
+	builder->looped = KN_SCRATCH_ZERO(arena, uint8_t, rows->blockCount);
+	if (arena->failed || !findLoops(rows, builder->looped, arena)) {
 		return false;
 	}
+	int loopedCount = 0;
+	for (int i = 0; i < rows->count; ++i) {
+		loopedCount +=
+			isUnbounded(&rows->items[i]) && startsBlock(rows, i) && isLooped(builder, &rows->items[i]);
+	}
+	bool takesLoops = loopedCount <= LOOPED_LIMIT;
 	for (int i = 0; i < rows->count; ++i) {
 		const knRow* row = &rows->items[i];
-		if (!isUnbounded(row) || looped[moves(row->Ta) ? row->a : row->b]) {
+		if (!isUnbounded(row) || (!takesLoops && isLooped(builder, row))) {
 			continue;
 		}
 		if (startsBlock(rows, i) || builder->sizes[builder->blockCount - 1] == ROWS_PER_BLOCK) {
@@ -227,8 +240,9 @@ static void fillMatrix(const Builder* builder) {
 		bool transposed = false;
 		double* block = knSparse_Block(direct->sparse, k, k, &transposed);
 		for (int r = 0; r < builder->sizes[k]; ++r) {
-			block[r * builder->sizes[k] + r] +=
-				builder->rows->items[direct->order[builder->first[k] + r]].gamma;
+			const knRow* row = &builder->rows->items[direct->order[builder->first[k] + r]];
+			double* own = &block[r * builder->sizes[k] + r];
+			*own += row->gamma + (isLooped(builder, row) ? LOOP_GIVE * *own : 0.0);
 		}
 	}
 }

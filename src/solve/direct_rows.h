@@ -17,7 +17,7 @@ typedef struct knDirectRows {
 	double *right, *change;
 } knDirectRows;
 
-// Takes the rows that have no bounds and belong to trees, and factors their matrix; everything lives in the arena.
+// Takes the rows that have no bounds and factors their matrix; everything lives in the arena.
 // Where a block has so many neighbours that the matrix would be dense, nothing is taken and sweeps must do. False: no
 // memory.
 bool knDirectRows_Build(knDirectRows* direct, knRows* rows, knArena* arena);

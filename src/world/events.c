@@ -49,8 +49,19 @@ typedef struct PublishTask {
 static void publishRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const PublishTask* task = argument;
+	const knStepContact* contacts = task->context->contacts;
+	knContact* items = task->world->contacts.items;
 	for (int i = begin; i < end; ++i) {
-		task->world->contacts.items[i] = knWorld_MakeContact(task->world, &task->context->contacts[i]);
+		// the points of a pair follow each other and have the same names
+		bool same = i > begin && contacts[i].shapeA == contacts[i - 1].shapeA &&
+					contacts[i].shapeB == contacts[i - 1].shapeB;
+		if (!same) {
+			items[i] = knWorld_MakeContact(task->world, &contacts[i]);
+			continue;
+		}
+		items[i] = items[i - 1];
+		items[i].point = contacts[i].point;
+		items[i].impulse = contacts[i].impulse;
 	}
 }
 

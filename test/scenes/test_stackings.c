@@ -22,6 +22,18 @@ static void test_dense_cube_rests_on_four(void** state) {
 	destroy(&dense);
 }
 
+// Of odd and even height it stands: the cubes at the edges of the wide layers are held down by the layer above.
+static void test_dense_block_stands(void** state) {
+	(void)state;
+	const char* const sizes[] = { "3", "4", "5" };
+	for (int i = 0; i < 3; ++i) {
+		Built dense = BUILD("dense-stack", "n", sizes[i]);
+		stepBuilt(&dense, 100, NULL);
+		assert_true(knWorld_Measure(dense.world).displacement < 1e-4);
+		destroy(&dense);
+	}
+}
+
 // Twin 4 of the dense block: the shifted part's centre lies beyond the part below.
 static void test_shifted_block_has_no_support(void** state) {
 	(void)state;
@@ -75,6 +87,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_dense_cube_rests_on_four),
+		cmocka_unit_test(test_dense_block_stands),
 		cmocka_unit_test(test_shifted_block_has_no_support),
 		cmocka_unit_test(test_arch_closes),
 		cmocka_unit_test(test_arch_stands),

@@ -270,7 +270,6 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 static double leaveDynamics(knArticulationSolve* solve, int i, double epsilon) {
 	(void)epsilon;
 	knSolveJoint* entry = &solve->joints[i];
-	solve->u = solve->input.blocks->u;
 	entry->late = knZero3();
 	knJointBounds_AddWork(solve, i);
 	for (int k = 0; k < entry->boundCount; ++k) {
@@ -312,6 +311,7 @@ void knArticulationSolve_Enter(knArticulationSolve* solve, knArticulationPhase p
 		return;
 	}
 	if (last == KN_ARTICULATION_DYNAMICS) {
+		solve->u = solve->input.blocks->u;
 		knArticulationSolve_Sweep(solve, leaveDynamics, false, 1.0);
 		knArticulationSolve_TakePoses(solve);
 	}

@@ -180,27 +180,28 @@ static int mostSweeps(const knImpulseStep* step, int sweeps) {
 	return sweeps * (times < 1 ? 1 : times > ROUGH_SWEEPS ? ROUGH_SWEEPS : times);
 }
 
-// Contact and joints of the default scheme: impulses accumulated over sweeps. A light link that carries a heavy load
-// needs contact and joints to pass it on many times; within a sweep they do so by the joints' velocities, which cost
-// little, before pre-stabilization closes the joints.
-static knStatus contact(knImpulseStep* step) {
-	int sweeps = knImpulseStep_Sweeps(step), most = mostSweeps(step, sweeps);
-	double gravity = knLength(step->state->header->gravity), settled = SETTLED * step->h * gravity;
+// What the sweeps begin with: the impulses of the last step, velocities that the joints allow, the loads of piles. False when
+// out of memory.
+static bool beginContact(knImpulseStep* step, knJointContacts** pressed, knContactMomentum** momentum) {
 	if (!knContactSweep_WarmStart(step)) {
-		return knImpulseStep_OutOfMemory(step);
+		return false;
 	}
-	knJointContacts* pressed = NULL;
-	if (step->joints != NULL && !knJointContacts_Begin(step, &pressed)) {
-		return knImpulseStep_OutOfMemory(step);
+	if (step->joints != NULL && !knJointContacts_Begin(step, pressed)) {
+		return false;
 	}
 	postStabilize(step);
 	if (step->context->settings->shock != 0 && !knShockLoad_Run(step)) {
-		return knImpulseStep_OutOfMemory(step);
+		return false;
 	}
-	knContactMomentum* momentum = knContactSweep_Begin(step) ? knContactMomentum_Begin(step) : NULL;
-	if (momentum == NULL) {
-		return knImpulseStep_OutOfMemory(step);
-	}
+	*momentum = knContactSweep_Begin(step) ? knContactMomentum_Begin(step) : NULL;
+	return *momentum != NULL;
+}
+
+// A light link that carries a heavy load needs contact and joints to pass it on many times; within a sweep they do so
+// by the joints' velocities, which cost little, before pre-stabilization closes the joints.
+static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactMomentum* momentum) {
+	const int sweeps = knImpulseStep_Sweeps(step), most = mostSweeps(step, sweeps);
+	const double weight = step->h * knLength(step->state->header->gravity), settled = SETTLED * weight;
 	bool done = false, together = pressed != NULL; // something is left of what is solved with joints
 	for (int k = 0, last = sweeps; k < last && !done; ++k) {
 		double error = 0.0, change = sweep(step, momentum);
@@ -208,18 +209,28 @@ static knStatus contact(knImpulseStep* step) {
 			knPostStabilize_Sweep(step->joints, 1.0);
 			change = sweep(step, momentum);
 		}
-		together = together && knJointContacts_Round(pressed, GOOD * step->h * gravity);
+		together = together && knJointContacts_Round(pressed, GOOD * weight);
 		if (step->joints != NULL) {
 			error = knMax(error, knPreStabilize_Sweep(step->joints, 1.0));
 		}
 		step->context->report->iterations += 1;
 		done = change <= settled && error <= CLOSED && !together;
-		last = k + 1 == last && last < most && change > ROUGH * step->h * gravity ? last + 1 : last;
+		last = k + 1 == last && last < most && change > ROUGH * weight ? last + 1 : last;
 		if (!done && k + 1 < last) {
 			knContactMomentum_After(momentum, step);
 		}
 	}
 	knContactSweep_Store(step);
+}
+
+// Contact and joints of the default scheme: impulses accumulated over sweeps.
+static knStatus contact(knImpulseStep* step) {
+	knJointContacts* pressed = NULL;
+	knContactMomentum* momentum = NULL;
+	if (!beginContact(step, &pressed, &momentum)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	runSweeps(step, pressed, momentum);
 	if (step->context->settings->shock != 0 && !knContactShock_Run(step)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
