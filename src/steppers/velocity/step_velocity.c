@@ -98,7 +98,7 @@ static knStatus stepDefault(knVelocityStep* step) {
 	// 4 move all bodies by h; correction() layer by layer
 	THEN(status, knVelocity_Move(step));
 	if (step->options.shock) {
-		knVelocity_ReturnVelocities(step);
+		THEN(status, knVelocity_ReturnVelocities(step));
 		THEN(status, knVelocity_CorrectLayers(step));
 	}
 

@@ -268,11 +268,12 @@ knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
 	return KN_OK;
 }
 
-void knVelocity_ReturnVelocities(knVelocityStep* step) {
+knStatus knVelocity_ReturnVelocities(knVelocityStep* step) {
 	knTwist* velocity = step->context->state->velocity;
 	for (int b = 0; b < step->blocks.count; ++b) {
 		velocity[b] = knAddT(velocity[b], step->saved[b]);
 	}
+	return KN_OK;
 }
 
 // --- the published scheme's algorithm --------------------------------------------------------------------

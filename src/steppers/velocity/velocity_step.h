@@ -128,7 +128,7 @@ knStatus knVelocity_BuildLayers(knVelocityStep* step);
 // Velocities layer by layer: sweeps that continue the impulses of the global solve (default scheme).
 knStatus knVelocity_ContinueLayers(knVelocityStep* step);
 // After that and a move: where the global solve has settled, its velocities are those that go on.
-void knVelocity_ReturnVelocities(knVelocityStep* step);
+knStatus knVelocity_ReturnVelocities(knVelocityStep* step);
 // Velocities layer by layer, from nothing (published scheme).
 knStatus knVelocity_SolveLayers(knVelocityStep* step);
 
