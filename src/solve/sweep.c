@@ -216,8 +216,8 @@ static bool judge(const knSweepSet* set, int stage, const knSweepOptions* option
 
 int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options, knTwist* u) {
 	knPackOptions packs = { .friction = set->friction, .omega = options->omega };
-	packs.general = options->jacobi || options->gamma > 0.0 || options->omega != 1.0 ||
-					set->friction != KN_SWEEP_CONE || set->rolling != NULL;
+	packs.general =
+		options->jacobi || options->gamma > 0.0 || options->omega != 1.0 || set->friction != KN_SWEEP_CONE;
 	const knTwist* from = u;
 	size_t bytes = sizeof(knTwist) * (size_t)options->blockCount;
 	if (options->jacobi) {

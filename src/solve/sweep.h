@@ -79,6 +79,7 @@ typedef struct knPackRolling {
 	double arm[KN_LANES];
 	double invD[KN_LANES]; // 1 / a bound of the largest eigenvalue of the three rows' matrix
 	double lambda[3][KN_LANES];
+	double drift[3][KN_LANES]; // rad/s, of the other side where the block is alone
 } knPackRolling;
 
 // How a point's impulses have changed, over sweeps (sweep_momentum.h).

@@ -405,6 +405,16 @@ static void setVector(double out[3][KN_LANES], int lane, knVec3 v) {
 	out[2][lane] = v.z;
 }
 
+// Moments count on b, so they turn round with the sides. NULL: an empty lane.
+static void fillRolling(const knSweepSet* set, int at, int lane, const knSweepPoint* point, bool turned) {
+	if (set->rolling != NULL) {
+		knPackRolling* rolling = &set->rolling[at];
+		rolling->arm[lane] = point != NULL ? point->arm : 0.0;
+		setVector(rolling->lambda, lane,
+				  point == NULL ? knZero3() : (turned ? knNeg(point->rolling) : point->rolling));
+	}
+}
+
 static void fillAlone(const Builder* builder, knPack* pack, int lane) {
 	const knSweepSet* set = builder->set;
 	int index = pack->chunk[lane], at = pack->first;
@@ -420,11 +430,13 @@ static void fillAlone(const Builder* builder, knPack* pack, int lane) {
 		for (int k = chunk->first; k < chunk->first + chunk->count; ++k, ++at) {
 			set->source[at][lane] = 2 * k + turned;
 			set->frozen[at].block[lane] = turned ? chunk->b : chunk->a;
+			fillRolling(set, at, lane, &builder->points[k], turned);
 		}
 	}
 	for (; at < pack->first + pack->count; ++at) {
 		set->source[at][lane] = -1;
 		set->frozen[at].block[lane] = 0;
+		fillRolling(set, at, lane, NULL, false);
 	}
 }
 
@@ -443,12 +455,7 @@ static void fillLane(const Builder* builder, knPack* pack, int lane) {
 	for (int k = 0; k < pack->count; ++k) {
 		bool there = chunk != NULL && k < chunk->count;
 		set->source[pack->first + k][lane] = there ? 2 * (chunk->first + k) : -1;
-		if (set->rolling != NULL) {
-			knPackRolling* rolling = &set->rolling[pack->first + k];
-			const knSweepPoint* point = there ? &builder->points[chunk->first + k] : NULL;
-			rolling->arm[lane] = there ? point->arm : 0.0;
-			setVector(rolling->lambda, lane, there ? point->rolling : knZero3());
-		}
+		fillRolling(set, pack->first + k, lane, there ? &builder->points[chunk->first + k] : NULL, false);
 	}
 }
 
@@ -495,7 +502,7 @@ static bool reserve(Builder* builder, bool rolling, knArena* arena) {
 	set->batches = KN_SCRATCH(arena, knSweepBatch, n);
 	set->stages = KN_SCRATCH_ZERO(arena, knSweepStage, builder->stageCount);
 	set->theta = KN_SCRATCH(arena, double, n);
-	if (builder->blocks->tied != NULL && set->friction == KN_SWEEP_CONE && !rolling) {
+	if (builder->blocks->tied != NULL && set->friction == KN_SWEEP_CONE) {
 		builder->social = KN_SCRATCH(arena, uint8_t, builder->blocks->count);
 		builder->head = KN_SCRATCH(arena, int32_t, builder->blocks->count);
 		builder->tail = KN_SCRATCH(arena, int32_t, builder->blocks->count);
@@ -605,7 +612,9 @@ static void storeRange(int begin, int end, int worker, void* argument) {
 			}
 			if (set->rolling != NULL) {
 				double(*rolling)[KN_LANES] = set->rolling[at].lambda;
-				out->rolling = knV3(rolling[0][lane], rolling[1][lane], rolling[2][lane]);
+				double sign = (set->source[at][lane] & 1) != 0 ? -1.0 : 1.0;
+				out->rolling =
+					knV3(sign * rolling[0][lane], sign * rolling[1][lane], sign * rolling[2][lane]);
 			}
 		}
 	}

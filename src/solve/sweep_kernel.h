@@ -105,7 +105,30 @@ KN_WIDE void visitPoint(Lanes* lanes, knPackPoint* point) {
 	applyImpulse(lanes, point, P);
 }
 
-// --- the general sweep: relaxation, damping, a box, rolling resistance ------------------------------------
+// Rolling resistance: moments against relative turning, about an axis across n and about n, at most arm lambda_n each.
+KN_WIDE knWide3 rollingChange(const knPackPoint* point, knPackRolling* rolling, knWide3 moment) {
+	knWide3 n = knWide3_Load(point->n), old = knWide3_Load(rolling->lambda);
+	knWide limit = knWide_Mul(knWide_Load(rolling->arm), knWide_Load(point->lambda[0]));
+	knWide along = knWide3_Dot(n, moment);
+	moment = knWide3_MulSub(moment, along, n);
+	clampLength3(limit, &moment);
+	moment = knWide3_MulAdd(moment, clampSides(along, limit), n);
+	knWide_Store(rolling->lambda[0], moment.x);
+	knWide_Store(rolling->lambda[1], moment.y);
+	knWide_Store(rolling->lambda[2], moment.z);
+	return knWide3_Sub(moment, old);
+}
+
+KN_WIDE knWide3 rollingPlain(const knPackPoint* point, knPackRolling* rolling, knWide3 spin) {
+	knWide3 moment = knWide3_MulSub(knWide3_Load(rolling->lambda), knWide_Load(rolling->invD), spin);
+	return rollingChange(point, rolling, moment);
+}
+
+KN_WIDE void visitRolling(Lanes* lanes, const knPackPoint* point, knPackRolling* rolling) {
+	applyMoment(lanes, rollingPlain(point, rolling, knWide3_Sub(lanes->B.ang, lanes->A.ang)));
+}
+
+// --- the general sweep: relaxation, damping, a box --------------------------------------------------------
 
 KN_WIDE knWide3 generalPoint(const Lanes* lanes, knPackPoint* point, const knPackOptions* options) {
 	knWide3 n = knWide3_Load(point->n), t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
@@ -136,24 +159,14 @@ KN_WIDE knWide3 generalPoint(const Lanes* lanes, knPackPoint* point, const knPac
 	return knWide3_MulAdd(P, knWide_Sub(l2, old2), t2);
 }
 
-// Moments against relative turning: about an axis across n and about n, at most arm lambda_n each.
 KN_WIDE knWide3 rollingPoint(const Lanes* lanes, const knPackPoint* point, knPackRolling* rolling,
 							 const knPackOptions* options) {
-	knWide3 n = knWide3_Load(point->n), spin = knWide3_Sub(lanes->B.ang, lanes->A.ang);
-	knWide limit = knWide_Mul(knWide_Load(rolling->arm), knWide_Load(point->lambda[0]));
-	knWide3 old = knWide3_Load(rolling->lambda), moment;
+	knWide3 spin = knWide3_Sub(lanes->B.ang, lanes->A.ang), old = knWide3_Load(rolling->lambda), moment;
 	knWide invD = knWide_Load(rolling->invD);
 	moment.x = relaxed(options, old.x, spin.x, invD);
 	moment.y = relaxed(options, old.y, spin.y, invD);
 	moment.z = relaxed(options, old.z, spin.z, invD);
-	knWide along = knWide3_Dot(n, moment);
-	moment = knWide3_MulSub(moment, along, n);
-	clampLength3(limit, &moment);
-	moment = knWide3_MulAdd(moment, clampSides(along, limit), n);
-	knWide_Store(rolling->lambda[0], moment.x);
-	knWide_Store(rolling->lambda[1], moment.y);
-	knWide_Store(rolling->lambda[2], moment.z);
-	return knWide3_Sub(moment, old);
+	return rollingChange(point, rolling, moment);
 }
 
 // Gauss-Seidel changes the lanes that it reads, Jacobi's method others: `lanes` stays as it was.
@@ -182,23 +195,28 @@ KN_WIDE bool takeTurns(const knSweepSet* set, int p, int end) {
 	return p + 1 < end && set->packs[p].count == set->packs[p + 1].count && set->packs[p + 1].chunk[1] >= 0;
 }
 
+KN_WIDE void visitPlain(const knSweepSet* set, int k, Lanes* lanes) {
+	visitPoint(lanes, &set->points[k]);
+	if (set->rolling != NULL) {
+		visitRolling(lanes, &set->points[k], &set->rolling[k]);
+	}
+}
+
 static void sweepPlain(const knSweepSet* set, int begin, int end, knTwist* u) {
 	for (int p = begin; p < end; ++p) {
-		const knPack* pack = &set->packs[p];
-		knPackPoint* points = &set->points[pack->first];
+		const knPack *pack = &set->packs[p], *other = pack + 1;
 		Lanes lanes = gatherLanes(pack, u);
 		if (takeTurns(set, p, end)) {
-			Lanes others = gatherLanes(++pack, u);
-			knPackPoint* otherPoints = &set->points[pack->first];
+			Lanes others = gatherLanes(other, u);
 			for (int k = 0; k < pack->count; ++k) {
-				visitPoint(&lanes, &points[k]);
-				visitPoint(&others, &otherPoints[k]);
+				visitPlain(set, pack->first + k, &lanes);
+				visitPlain(set, other->first + k, &others);
 			}
 			scatterLanes(&others, u);
 			++p;
 		} else {
 			for (int k = 0; k < pack->count; ++k) {
-				visitPoint(&lanes, &points[k]);
+				visitPlain(set, pack->first + k, &lanes);
 			}
 		}
 		scatterLanes(&lanes, u);
@@ -246,6 +264,11 @@ KN_WIDE void carryFrozen(const knSweepSet* set, int k, const knTwist* u) {
 				 knWide_Sub(knWide_Load(point->bias), knWide3_Dot(knWide3_Load(point->n), v)));
 	knWide_Store(frozen->drift[1], knWide_Sub(zero, knWide3_Dot(knWide3_Load(point->t1), v)));
 	knWide_Store(frozen->drift[2], knWide_Sub(zero, knWide3_Dot(knWide3_Load(point->t2), v)));
+	if (set->rolling != NULL) {
+		knWide_Store(set->rolling[k].drift[0], A.ang.x);
+		knWide_Store(set->rolling[k].drift[1], A.ang.y);
+		knWide_Store(set->rolling[k].drift[2], A.ang.z);
+	}
 }
 
 KN_WIDE void applyAlone(knWideTwist* B, const knPack* pack, knWide3 rB, knWide3 P) {
@@ -253,7 +276,7 @@ KN_WIDE void applyAlone(knWideTwist* B, const knPack* pack, knWide3 rB, knWide3 
 	B->ang = knWide3_Add(B->ang, knWide3_Symmetric(pack->IB, knWide3_Cross(rB, P)));
 }
 
-KN_WIDE void visitAlone(knWideTwist* B, const knPack* pack, knPackPoint* point, const knPackFrozen* frozen) {
+KN_WIDE void pressAlone(knWideTwist* B, const knPack* pack, knPackPoint* point, const knPackFrozen* frozen) {
 	knWide3 n = knWide3_Load(point->n), t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
 	knWide3 rB = knWide3_Load(point->rB), v = knWide3_Add(B->lin, knWide3_Cross(B->ang, rB));
 
@@ -280,49 +303,55 @@ KN_WIDE void visitAlone(knWideTwist* B, const knPack* pack, knPackPoint* point, 
 	applyAlone(B, pack, rB, knWide3_MulAdd(P, knWide_Sub(l2, old2), t2));
 }
 
-// A visit is a chain of operations that wait for each other; two packs with as many points take turns, so that the
-// processor has something to do meanwhile.
-static int sweepAlonePair(const knSweepSet* set, int p, int sweeps, knTwist* u) {
-	const knPack *pack = &set->packs[p], *other = &set->packs[p + 1];
-	knPackPoint *points = &set->points[pack->first], *others = &set->points[other->first];
-	const knPackFrozen *frozen = &set->frozen[pack->first], *otherFrozen = &set->frozen[other->first];
+KN_WIDE void visitAlone(const knSweepSet* set, const knPack* pack, int k, knWideTwist* B) {
+	pressAlone(B, pack, &set->points[k], &set->frozen[k]);
+	if (set->rolling != NULL) {
+		knWide3 spin = knWide3_Sub(B->ang, knWide3_Load(set->rolling[k].drift));
+		knWide3 moment = rollingPlain(&set->points[k], &set->rolling[k], spin);
+		B->ang = knWide3_Add(B->ang, knWide3_Symmetric(pack->IB, moment));
+	}
+}
+
+KN_WIDE knWideTwist gatherAlone(const knSweepSet* set, const knPack* pack, const knTwist* u) {
 	for (int k = pack->first; k < pack->first + pack->count; ++k) {
 		carryFrozen(set, k, u);
 	}
-	for (int k = other->first; k < other->first + other->count; ++k) {
-		carryFrozen(set, k, u);
-	}
-	knWideTwist B = knWideTwist_Gather(u, pack->b), C = knWideTwist_Gather(u, other->b);
+	return knWideTwist_Gather(u, pack->b);
+}
+
+// A visit is a chain of operations that wait for each other; two packs with as many points take turns, so that the
+// processor has something to do meanwhile.
+static void sweepAlonePair(const knSweepSet* set, int p, int sweeps, knTwist* u) {
+	const knPack *pack = &set->packs[p], *other = &set->packs[p + 1];
+	knWideTwist B = gatherAlone(set, pack, u), C = gatherAlone(set, other, u);
 	for (int sweep = 0; sweep < sweeps; ++sweep) {
 		for (int k = 0; k < pack->count; ++k) {
-			visitAlone(&B, pack, &points[k], &frozen[k]);
-			visitAlone(&C, other, &others[k], &otherFrozen[k]);
+			visitAlone(set, pack, pack->first + k, &B);
+			visitAlone(set, other, other->first + k, &C);
 		}
 	}
 	knWideTwist_Scatter(u, pack->b, pack->freeB, B);
 	knWideTwist_Scatter(u, other->b, other->freeB, C);
-	return 2;
 }
 
-static int sweepAloneOne(const knSweepSet* set, int p, int sweeps, knTwist* u) {
+static void sweepAloneOne(const knSweepSet* set, int p, int sweeps, knTwist* u) {
 	const knPack* pack = &set->packs[p];
-	for (int k = pack->first; k < pack->first + pack->count; ++k) {
-		carryFrozen(set, k, u);
-	}
-	knWideTwist B = knWideTwist_Gather(u, pack->b);
+	knWideTwist B = gatherAlone(set, pack, u);
 	for (int sweep = 0; sweep < sweeps; ++sweep) {
 		for (int k = pack->first; k < pack->first + pack->count; ++k) {
-			visitAlone(&B, pack, &set->points[k], &set->frozen[k]);
+			visitAlone(set, pack, k, &B);
 		}
 	}
 	knWideTwist_Scatter(u, pack->b, pack->freeB, B);
-	return 1;
 }
 
 static void sweepAlone(const knSweepSet* set, int begin, int end, int sweeps, knTwist* u) {
-	for (int p = begin; p < end;) {
-		bool pair = p + 1 < end && set->packs[p].count == set->packs[p + 1].count;
-		p += pair ? sweepAlonePair(set, p, sweeps, u) : sweepAloneOne(set, p, sweeps, u);
+	for (int p = begin; p < end; ++p) {
+		if (p + 1 < end && set->packs[p].count == set->packs[p + 1].count) {
+			sweepAlonePair(set, p++, sweeps, u);
+		} else {
+			sweepAloneOne(set, p, sweeps, u);
+		}
 	}
 }
 
@@ -590,7 +619,7 @@ static void goOnPacks(const knSweepSet* set, int begin, int end, const knMomentu
 
 // The same for plain sweeps, without passes of their own: a point goes on when its turn comes, and what the visit
 // changed is squared at once. One quotient serves all three rows; those of friction have one D.
-KN_WIDE knWide visitGoingOn(Lanes* lanes, knPackPoint* point, knPackMomentum* momentum, knWide beta) {
+KN_WIDE knWide pressGoingOn(Lanes* lanes, knPackPoint* point, knPackMomentum* momentum, knWide beta) {
 	goOnRows(momentum, point->lambda, beta);
 	visitPoint(lanes, point);
 	knWide g[3], zero = knWide_Splat(0.0), one = knWide_Splat(1.0);
@@ -602,6 +631,20 @@ KN_WIDE knWide visitGoingOn(Lanes* lanes, knPackPoint* point, knPackMomentum* mo
 	knWide sum = knWide_MulAdd(knWide_Mul(knWide_Mul(g[0], g[0]), invD1), friction, invD);
 	knWide product = knWide_Mul(invD, invD1), used = knWide_Greater(product, zero);
 	return knWide_Select(used, knWide_Div(sum, knWide_Select(used, product, one)), zero);
+}
+
+KN_WIDE knWide visitGoingOn(const knSweepSet* set, const knMomentumPacks* momenta, int k, knWide beta,
+							Lanes* lanes) {
+	int at = k - momenta->firstPoint;
+	knWide sum = pressGoingOn(lanes, &set->points[k], &momenta->points[at], beta);
+	if (set->rolling != NULL) {
+		knPackRolling* rolling = &set->rolling[k];
+		goOnRows(&momenta->rolling[at], rolling->lambda, beta);
+		visitRolling(lanes, &set->points[k], rolling);
+		knWide invD = knWide_Load(rolling->invD);
+		sum = knWide_Add(sum, squareRows(&momenta->rolling[at], rolling->lambda, invD, invD, invD));
+	}
+	return sum;
 }
 
 KN_WIDE knWide betaOf(const knMomentumPacks* momenta, int p) {
@@ -616,27 +659,23 @@ KN_WIDE knWide betaOf(const knMomentumPacks* momenta, int p) {
 static void sweepGoingOn(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta,
 						 knTwist* u) {
 	for (int p = begin; p < end; ++p) {
-		const knPack* pack = &set->packs[p];
-		knPackPoint* points = &set->points[pack->first];
-		knPackMomentum* m = &momenta->points[pack->first - momenta->firstPoint];
+		const knPack *pack = &set->packs[p], *other = pack + 1;
 		Lanes lanes = gatherLanes(pack, u);
 		knWide beta = betaOf(momenta, p), sum = knWide_Splat(0.0);
 		double* square = momenta->square[p - momenta->firstPack];
 		if (takeTurns(set, p, end)) {
-			Lanes others = gatherLanes(++pack, u);
+			Lanes others = gatherLanes(other, u);
 			knWide otherBeta = betaOf(momenta, ++p), otherSum = knWide_Splat(0.0);
-			knPackPoint* otherPoints = &set->points[pack->first];
-			knPackMomentum* otherM = &momenta->points[pack->first - momenta->firstPoint];
 			for (int k = 0; k < pack->count; ++k) {
-				sum = knWide_Add(sum, visitGoingOn(&lanes, &points[k], &m[k], beta));
+				sum = knWide_Add(sum, visitGoingOn(set, momenta, pack->first + k, beta, &lanes));
 				otherSum =
-					knWide_Add(otherSum, visitGoingOn(&others, &otherPoints[k], &otherM[k], otherBeta));
+					knWide_Add(otherSum, visitGoingOn(set, momenta, other->first + k, otherBeta, &others));
 			}
 			knWide_Store(momenta->square[p - momenta->firstPack], otherSum);
 			scatterLanes(&others, u);
 		} else {
-			for (int k = 0; k < pack->count; ++k) {
-				sum = knWide_Add(sum, visitGoingOn(&lanes, &points[k], &m[k], beta));
+			for (int k = pack->first; k < pack->first + pack->count; ++k) {
+				sum = knWide_Add(sum, visitGoingOn(set, momenta, k, beta, &lanes));
 			}
 		}
 		knWide_Store(square, sum);
