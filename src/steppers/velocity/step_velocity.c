@@ -87,11 +87,14 @@ static knStatus stepDefault(knVelocityStep* step) {
 	// 2 what bounces, then dynamics(h): rows of the whole world, all masses true, from the impulses of the step before
 	THEN(status, knVelocity_BuildRows(step));
 	THEN(status, knVelocity_SolveGlobal(step));
+	if (step->options.shock) {
+		THEN(status, knVelocity_BuildLayers(step));
+		THEN(status, knVelocity_SolveColumns(step));
+	}
 	THEN(status, knVelocity_Collect(step));
 
 	// 3 layers from the ground up, what is below frozen: sweeps that continue those impulses, without time
 	if (step->options.shock) {
-		THEN(status, knVelocity_BuildLayers(step));
 		THEN(status, knVelocity_ContinueLayers(step));
 	}
 

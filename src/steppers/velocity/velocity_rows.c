@@ -2,11 +2,13 @@
 
 #include "dynamics/collision_input.h"
 #include "solve/pgs.h"
+#include "solve/subspace.h"
 #include "solve/sweep_momentum.h"
 #include "steppers/velocity/velocity_step.h"
 
-#define TINY_GROUP 32   // contact points
-#define SMALL_GROUP 512 // contact points
+#define TINY_GROUP 32    // contact points
+#define SMALL_GROUP 512  // contact points
+#define COLUMN_LAYERS 20 // groups of that many layers are solved at once where sweeps do not settle
 
 knStatus knVelocity_OutOfMemory(const knVelocityStep* step) {
 	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
@@ -260,6 +262,51 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 	context->report->iterations += most;
 	context->report->rows = step->rows.count + step->contacts.rowCount;
 	context->report->contacts = step->contacts.pointCount;
+	return KN_OK;
+}
+
+// Whether sweeps cannot do it: news would have to pass through too many layers.
+static bool isColumn(const knVelocityStep* step, int32_t group) {
+	double least = step->options.settled[KN_STAGE_SMALL];
+	return step->solveSet[group] == KN_STAGE_SMALL && step->layers.ofGroup[group] >= COLUMN_LAYERS &&
+		   least > 0.0 && step->change[group] > least;
+}
+
+static bool resistsRolling(const knVelocityStep* step, const knSweepChunk* chunk) {
+	return step->contacts.points[chunk->first].arm > 0.0;
+}
+
+knStatus knVelocity_SolveColumns(knVelocityStep* step) {
+	knArena* arena = step->context->arena;
+	knSweepBlocks blocks = { .count = step->blocks.count,
+							 .invMass = step->blocks.invMass,
+							 .invInertia = step->blocks.invInertia };
+	knSubspace problem = { .chunks = step->contacts.chunks,
+						   .points = step->contacts.points,
+						   .blocks = &blocks,
+						   .group = step->islands.group };
+	int32_t* list = KN_SCRATCH(arena, int32_t, step->contacts.chunkCount);
+	double* left = KN_SCRATCH(arena, double, step->blocks.count);
+	if (arena->failed) {
+		return knVelocity_OutOfMemory(step);
+	}
+	for (int i = 0; i < step->contacts.chunkCount; ++i) {
+		const knSweepChunk* chunk = &step->contacts.chunks[i];
+		if (chunk->stage >= 0 && isColumn(step, groupOfChunk(step, chunk)) && !resistsRolling(step, chunk)) {
+			list[problem.listCount++] = i;
+		}
+	}
+	problem.list = list;
+	if (problem.listCount == 0) {
+		return KN_OK;
+	}
+	if (!knSubspace_Solve(&problem, step->blocks.u, left, arena)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	for (int i = 0; i < problem.listCount; ++i) {
+		int32_t group = groupOfChunk(step, &step->contacts.chunks[list[i]]);
+		step->change[group] = knMin(step->change[group], left[group]);
+	}
 	return KN_OK;
 }
 

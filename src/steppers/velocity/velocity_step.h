@@ -94,6 +94,8 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict);
 knStatus knVelocity_BuildRows(knVelocityStep* step);
 // Projected Gauss-Seidel over all groups, all masses true.
 knStatus knVelocity_SolveGlobal(knVelocityStep* step);
+// Tall and narrow groups that the sweeps have left unfinished, solved at once. After knVelocity_BuildLayers.
+knStatus knVelocity_SolveColumns(knVelocityStep* step);
 // Contacts at the end of the step and their rows, for a last correction.
 knStatus knVelocity_FindAgain(knVelocityStep* step);
 // Impulses, reactions and memories are read off the points and rows.
