@@ -460,8 +460,12 @@ static int penetrating(const BoxBox* b, const Axis* best, knContactPoint* points
 		return count;
 	}
 	Axis edge = b->axes.edge;
+	double slack = BIAS * b->pair.size;
 	if (knLengthSquared(edge.n) == 0.0) {
 		testEdges(&b->pair, -INFINITY, &edge); // no better than a face, but rounding left nothing above that
+		if (best->s > -slack && edge.s < best->s - slack) {
+			return 0; // a face that just touches: rounding has put all of its points beyond the margin
+		}
 	}
 	return lineContacts(b, edge.n, edgeLine(&b->pair, &edge), points);
 }

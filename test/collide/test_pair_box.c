@@ -395,6 +395,30 @@ static void boxStandsOnThePlaneWithFourCorners(void** state) {
 	knGeom_Release(plane);
 }
 
+// A corner that touches a wall within rounding, on either side: nothing, or a contact as deep as that.
+static void cornersThatJustTouchAreNotDeep(void** state) {
+	(void)state;
+	knTestRandom random = { 77 };
+	Pose pose = { .a = knGeom_Box(knV3(0.25, 5.0, 6.0), NULL, NULL), .frameA = knIdentityF() };
+	knVec3 half = knV3(0.243, 0.224, 0.174);
+	pose.b = knGeom_Box(half, NULL, NULL);
+	int found = 0;
+	for (int n = 0; n < 4000; ++n) {
+		knQuat turn = testQuat(&random);
+		knVec3 inside = knInvRotate(turn, knV3(1.0, 0.0, 0.0));
+		double reach = half.x * knAbs(inside.x) + half.y * knAbs(inside.y) + half.z * knAbs(inside.z);
+		knVec3 at =
+			knV3(0.25 + reach + testUniform(&random, -2e-16, 2e-16), testUniform(&random, -4.0, 4.0), -5.4);
+		pose.frameB = knMakeFrame(at, turn);
+		knContactPoint points[KN_PAIR_MAX_POINTS];
+		int count = collide(&pose, 0.0, points);
+		found += count > 0;
+		assert_true(count == 0 || deepestOf(points, count) > -1e-12);
+	}
+	assert_true(found > 100);
+	release(&pose);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(separationIsTheDistanceOfSeparateBoxes),
@@ -402,6 +426,7 @@ int main(void) {
 		cmocka_unit_test(nothingBeyondTheMargin),
 		cmocka_unit_test(exchangingTheBoxesMirrorsTheContacts),
 		cmocka_unit_test(movingBothBoxesMovesTheContacts),
+		cmocka_unit_test(cornersThatJustTouchAreNotDeep),
 		cmocka_unit_test(cubeOnCubeHasFourCorners),
 		cmocka_unit_test(turnedCubeKeepsAWideBase),
 		cmocka_unit_test(restingContactsKeepTheirNames),
