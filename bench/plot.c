@@ -207,16 +207,27 @@ static void drawLine(Page* page, int s) {
 	}
 }
 
-// Small squares in one path: a matrix may have thousands.
+// Small squares in one path: a matrix may have thousands. Neighbours of a row that overlap become one bar.
 static void drawDots(Page* page, int s) {
 	const knPlotSeries* series = &page->plot->series[s];
 	double half = series->count > 2000 ? 0.8 : 2.0;
 	fprintf(page->out, "<path fill=\"#%06x\" fill-opacity=\"0.75\" d=\"", colorOf(page->plot, s));
 	for (int i = 0; i < series->count; ++i) {
-		if (isDrawn(page->plot, series, i)) {
-			fprintf(page->out, "M%.1f %.1fh%gv%gh-%gz", onPage(&page->x, xOf(series, i)) - half,
-					onPage(&page->y, series->y[i]) - half, 2.0 * half, 2.0 * half, 2.0 * half);
+		if (!isDrawn(page->plot, series, i)) {
+			continue;
 		}
+		double first = onPage(&page->x, xOf(series, i)), last = first, y = onPage(&page->y, series->y[i]);
+		for (;
+			 i + 1 < series->count && isDrawn(page->plot, series, i + 1) && series->y[i + 1] == series->y[i];
+			 ++i) {
+			double next = onPage(&page->x, xOf(series, i + 1));
+			if (next < last || next > last + 2.0 * half) {
+				break;
+			}
+			last = next;
+		}
+		double width = last - first + 2.0 * half;
+		fprintf(page->out, "M%.1f %.1fh%.4gv%gh-%.4gz", first - half, y - half, width, 2.0 * half, width);
 	}
 	fputs("\"/>\n", page->out);
 }

@@ -27,8 +27,8 @@ typedef struct Solve {
 	int siteCount;
 	knTwist* u;
 	knRows rows;
-	int32_t* siteOf; // [rows.capacity] 3 site + axis
-	double *residual, *mass;
+	int32_t* siteOf;   // [rows.capacity] 3 site + axis
+	double* residual;  // [blocks]
 	double (*best)[3]; // [siteCount]
 	knTwist* bestU;    // [blocks]
 } Solve;
