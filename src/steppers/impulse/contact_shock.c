@@ -11,6 +11,7 @@
 #include "steppers/impulse/impulse_step.h"
 
 #define SWEEPS 20
+#define SOLVED 1e-9 // of g h: 
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
 
@@ -30,7 +31,9 @@ typedef struct Shock {
 
 static bool takesPart(const knImpulseStep* step, int body) {
 	int group = step->islands.group[body];
-	return group >= 0 && step->graph.grounded[body] && !step->islands.jointed[group];
+	double solved = SOLVED * step->h * knLength(step->state->header->gravity);
+	return group >= 0 && step->graph.grounded[body] && !step->islands.jointed[group] &&
+		   step->change[group] > solved * solved;
 }
 
 // Bodies by level, by counting.
