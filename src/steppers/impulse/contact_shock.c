@@ -5,7 +5,8 @@
 // carried on: it is that of infinitely heavy supports. A support that moves would be a hammer; so a body keeps the
 // result only if that leaves at most half of its kinetic energy as seen from its supports. And supports that move
 // differently make a tilt that grows from level to level; so the result counts only up to the level to which it calms
-// the pile most, as seen from its centre of mass. Only piles on something that does not move take part, so the momentum
+// the pile most, as seen from the ground. (Seen from the centre of mass, which a heavy block draws down with it, bricks
+// that stand still would be those in motion.) Only piles on something that does not move take part, so the momentum
 // of free bodies is not touched; groups with joints do not, their joints would open.
 
 #include "steppers/impulse/impulse_step.h"
@@ -24,7 +25,7 @@ typedef struct Shock {
 	knTwist* before;      // [bodyCount] velocities after the sweeps
 	knTwist* support;     // [bodyCount] sum of the velocities of what bears a body, at the points
 	int* supports;        // [bodyCount]
-	knVec3* mean;         // [bodyCount] by group, velocity of the centre of mass before
+	knVec3* ground;       // [bodyCount] by group, m/s, of what does not yield below it
 	double *gain, *least; // [bodyCount] by group, J
 	int* top;             // [bodyCount] by group: the highest level that keeps the result
 } Shock;
@@ -108,23 +109,27 @@ static void addSupport(const knImpulseStep* step, Shock* shock, int upper, int l
 	shock->supports[upper] += 1;
 }
 
-// m/s, the velocity of each group's centre of mass, after the sweeps.
-static bool findMeans(const knImpulseStep* step, Shock* shock) {
+// m/s, the velocity of the ground of each group: of the bodies that do not yield, by what they carry.
+static bool findGrounds(const knImpulseStep* step, Shock* shock) {
 	int bodyCount = step->model->bodyCount;
-	shock->mean = KN_SCRATCH_ZERO(step->context->arena, knVec3, bodyCount);
-	double* mass = KN_SCRATCH_ZERO(step->context->arena, double, bodyCount);
+	shock->ground = KN_SCRATCH_ZERO(step->context->arena, knVec3, bodyCount);
+	double* carried = KN_SCRATCH_ZERO(step->context->arena, double, bodyCount);
 	if (step->context->arena->failed) {
 		return false;
 	}
-	for (int b = 0; b < bodyCount; ++b) {
-		int group = step->islands.group[b];
-		if (group >= 0) {
-			shock->mean[group] = knMulAdd(shock->mean[group], step->model->mass[b], shock->before[b].lin);
-			mass[group] += step->model->mass[b];
+	for (int i = 0; i < step->pointCount; ++i) {
+		const knImpulsePoint* p = &step->points[i];
+		bool freeA = step->blocks.invMass[p->a] > 0.0, freeB = step->blocks.invMass[p->b] > 0.0;
+		if (freeA != freeB) {
+			knTwist u = step->blocks.u[freeA ? p->b : p->a];
+			knVec3 v = knAdd(u.lin, knCross(u.ang, freeA ? p->rB : p->rA));
+			int group = knImpulseStep_GroupOf(step, p);
+			shock->ground[group] = knMulAdd(shock->ground[group], p->jn, v);
+			carried[group] += p->jn;
 		}
 	}
 	for (int b = 0; b < bodyCount; ++b) {
-		shock->mean[b] = mass[b] > 0.0 ? knScale(1.0 / mass[b], shock->mean[b]) : knZero3();
+		shock->ground[b] = carried[b] > 0.0 ? knScale(1.0 / carried[b], shock->ground[b]) : knZero3();
 	}
 	return true;
 }
@@ -154,7 +159,7 @@ static void guard(const knImpulseStep* step, Shock* shock, int level) {
 	sumSupports(step, shock, level);
 	for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
 		int b = shock->bodies[i];
-		knTwist supports = { knZero3(), shock->mean[step->islands.group[b]] };
+		knTwist supports = { knZero3(), shock->ground[step->islands.group[b]] };
 		if (shock->supports[b] > 0) {
 			supports = knScaleT(1.0 / shock->supports[b], shock->support[b]);
 		}
@@ -175,7 +180,7 @@ static void cutOff(const knImpulseStep* step, Shock* shock) {
 	for (int level = 0; level < step->graph.levelCount; ++level) {
 		for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
 			int b = shock->bodies[i], group = step->islands.group[b];
-			knTwist common = { knZero3(), shock->mean[group] };
+			knTwist common = { knZero3(), shock->ground[group] };
 			sum[group] +=
 				energyIn(step, b, step->blocks.u[b], common) - energyIn(step, b, shock->before[b], common);
 		}
@@ -197,7 +202,7 @@ static void cutOff(const knImpulseStep* step, Shock* shock) {
 
 bool knContactShock_Run(knImpulseStep* step) {
 	Shock shock;
-	if (!begin(step, &shock) || !findMeans(step, &shock)) {
+	if (!begin(step, &shock) || !findGrounds(step, &shock)) {
 		return false;
 	}
 	int levels = step->graph.levelCount;
