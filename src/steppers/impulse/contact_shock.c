@@ -102,10 +102,14 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 
 // --- the guard -----------------------------------------------------------------------------------------------
 
-static void addSupport(const knImpulseStep* step, Shock* shock, int upper, int lower, knVec3 r) {
-	knTwist u = step->blocks.u[lower];
-	shock->support[upper].lin = knAdd(shock->support[upper].lin, knAdd(u.lin, knCross(u.ang, r)));
-	shock->support[upper].ang = knAdd(shock->support[upper].ang, u.ang);
+// What bears a body at a point moves with its own velocity, and nearer by as much as the point's gap lets the body come.
+static void addSupport(const knImpulseStep* step, Shock* shock, const knImpulsePoint* p, bool ofA) {
+	int upper = ofA ? p->a : p->b;
+	knTwist u = step->blocks.u[ofA ? p->b : p->a];
+	double approach = knMin(knDot(p->n, knImpulsePoint_Velocity(p, shock->before)), 0.0);
+	knVec3 nearer = knScale((ofA ? -1.0 : 1.0) * knMax(approach, p->target), p->n);
+	knVec3 v = knAdd(knAdd(u.lin, knCross(u.ang, ofA ? p->rB : p->rA)), nearer);
+	shock->support[upper] = knAddT(shock->support[upper], knMakeTwist(u.ang, v));
 	shock->supports[upper] += 1;
 }
 
@@ -139,12 +143,7 @@ static void sumSupports(const knImpulseStep* step, Shock* shock, int level) {
 		const knImpulsePair* pair = &step->pairs[step->order[i]];
 		bool freeA = shock->freeLevel[pair->a] == level, freeB = shock->freeLevel[pair->b] == level;
 		for (int k = pair->first; k < pair->first + pair->count && freeA != freeB; ++k) {
-			const knImpulsePoint* p = &step->points[k];
-			if (freeA) {
-				addSupport(step, shock, p->a, p->b, p->rB);
-			} else {
-				addSupport(step, shock, p->b, p->a, p->rA);
-			}
+			addSupport(step, shock, &step->points[k], freeA);
 		}
 	}
 }
