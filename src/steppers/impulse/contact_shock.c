@@ -6,13 +6,15 @@
 // result only if that leaves at most half of its kinetic energy as seen from its supports. And supports that move
 // differently make a tilt that grows from level to level; so the result counts only up to the level to which it calms
 // the pile most, as seen from the ground. (Seen from the centre of mass, which a heavy block draws down with it, bricks
-// that stand still would be those in motion.) Only piles on something that does not move take part, so the momentum
+// that stand still would be those in motion.) And what it took from a body is given back where it is more than the sweeps
+// can have been wrong by. Only piles on something that does not move take part, so the momentum
 // of free bodies is not touched; groups with joints do not, their joints would open.
 
 #include "steppers/impulse/impulse_step.h"
 
 #define SWEEPS 20
-#define SOLVED 1e-9 // of g h: 
+#define SOLVED 1e-9        // of g h: groups in which the last sweep changed less need no such pass
+#define LEFT_OVER 2.0      // times the levels, times what the last sweep changed: what the sweeps may have left over
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
 
@@ -28,6 +30,7 @@ typedef struct Shock {
 	knVec3* ground;       // [bodyCount] by group, m/s, of what does not yield below it
 	double *gain, *least; // [bodyCount] by group, J
 	int* top;             // [bodyCount] by group: the highest level that keeps the result
+	int* levels;          // [bodyCount] by group: how many it has
 } Shock;
 
 static bool takesPart(const knImpulseStep* step, int body) {
@@ -80,7 +83,8 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 					  .supports = KN_SCRATCH_ZERO(arena, int, bodyCount),
 					  .gain = KN_SCRATCH_ZERO(arena, double, bodyCount),
 					  .least = KN_SCRATCH_ZERO(arena, double, bodyCount),
-					  .top = KN_SCRATCH(arena, int, bodyCount) };
+					  .top = KN_SCRATCH(arena, int, bodyCount),
+					  .levels = KN_SCRATCH_ZERO(arena, int, bodyCount) };
 	if (arena->failed || !listBodies(step, shock)) {
 		return false;
 	}
@@ -185,6 +189,7 @@ static void cutOff(const knImpulseStep* step, Shock* shock) {
 		}
 		for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
 			int group = step->islands.group[shock->bodies[i]];
+			shock->levels[group] = level + 1;
 			if (sum[group] <= least[group]) {
 				least[group] = sum[group];
 				shock->top[group] = level;
@@ -194,6 +199,20 @@ static void cutOff(const knImpulseStep* step, Shock* shock) {
 	for (int i = 0; i < shock->first[step->graph.levelCount]; ++i) {
 		int b = shock->bodies[i];
 		if (shock->freeLevel[b] > shock->top[step->islands.group[b]]) {
+			step->blocks.u[b] = shock->before[b];
+		}
+	}
+}
+
+// What the pass took from a body was real if it is more than the sweeps can have left over, by the energy of it: a pile that
+// gives way, a tower that begins to topple. Frozen supports would hold them for ever.
+static void giveBack(const knImpulseStep* step, const Shock* shock) {
+	for (int i = 0; i < shock->first[step->graph.levelCount]; ++i) {
+		int b = shock->bodies[i], group = step->islands.group[b];
+		knTwist taken = knSubT(shock->before[b], step->blocks.u[b]);
+		double most = LEFT_OVER * shock->levels[group];
+		double leftOver = most * most * step->change[group] * step->model->mass[b];
+		if (knImpulseStep_Product(step, b, taken, taken) > leftOver) {
 			step->blocks.u[b] = shock->before[b];
 		}
 	}
@@ -211,5 +230,6 @@ bool knContactShock_Run(knImpulseStep* step) {
 		guard(step, &shock, level);
 	}
 	cutOff(step, &shock);
+	giveBack(step, &shock);
 	return true;
 }
