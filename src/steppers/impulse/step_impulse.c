@@ -220,6 +220,7 @@ static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactMo
 			knContactMomentum_After(momentum, step);
 		}
 	}
+	knContactMomentum_End(momentum, step);
 	knContactSweep_Store(step);
 }
 
@@ -231,7 +232,7 @@ static knStatus contact(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	runSweeps(step, pressed, momentum);
-	if (step->context->settings->shock != 0 && !(knContactMomentum_End(momentum, step) &&
+	if (step->context->settings->shock != 0 && !(knContactGroups_Find(step, momentum) &&
 												 knContactColumns_Run(step) && knContactShock_Run(step))) {
 		return knImpulseStep_OutOfMemory(step);
 	}
