@@ -6,7 +6,7 @@
 #include "solve/subspace.h"
 #include "steppers/impulse/impulse_step.h"
 
-#define COLUMN_LEVELS 10 // at least
+#define COLUMN_LEVELS 4  // at least
 #define COLUMN_POINTS 24 // a level, at most
 #define ENOUGH 1e-10     // of g h: what the last sweep changed is nothing
 #define PATIENCE 2       // rounds that bring little
