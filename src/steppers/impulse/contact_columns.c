@@ -55,8 +55,6 @@ bool knContactColumns_Run(knImpulseStep* step) {
 	for (int b = 0; b < bodyCount; ++b) {
 		step->facts[b].change = wanted[b] ? left[b] : step->facts[b].change;
 	}
-	for (int i = 0; i < step->pointCount; ++i) {
-		knImpulsePoint_Take(&step->points[i], &step->list.points[i]);
-	}
+	knContactSweep_TakeOver(step);
 	return true;
 }

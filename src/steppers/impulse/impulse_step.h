@@ -33,8 +33,8 @@ typedef struct knImpulsePoint {
 // Rolling and spinning friction at a point.
 typedef struct knImpulseTurn {
 	double arm;  // m
-	knMat33 inv; // of the sum of the inverse inertias of the present pass
-	knVec3 g;    // N m s, on B
+	knMat33 inv; // of the sum of the inverse inertias, for points that are solved with joints
+	knVec3 g;    // N m s, on B, carried in the contact phase
 } knImpulseTurn;
 
 // The points of two shapes.
@@ -149,16 +149,10 @@ bool knContactSweep_WarmStart(knImpulseStep* step);
 bool knContactSweep_Begin(knImpulseStep* step);
 // One sweep over all levels, up and down.
 void knContactSweep_Run(knImpulseStep* step);
-// Impulses that belong to a point.
-static inline void knImpulsePoint_Take(knImpulsePoint* point, const knSweepPoint* from) {
-	if (!point->withJoints) {
-		point->jn = from->lambda[0];
-		point->j1 = from->lambda[1];
-		point->j2 = from->lambda[2];
-	}
-}
 // Impulses of the set back into the points.
 void knContactSweep_Store(knImpulseStep* step);
+// The same from step->list.points.
+void knContactSweep_TakeOver(knImpulseStep* step);
 
 // contact_descent.c: takes as much of a change of impulses as lowers their energy most, group by group.
 typedef struct knContactDescent knContactDescent;
