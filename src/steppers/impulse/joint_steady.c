@@ -5,12 +5,12 @@
 // energy of a taut chain or net grows without bound, the sooner the better the joints are solved. The cure is that
 // of an implicit step, a couple -c w with c = h k/2 or more, written here between the two jointed bodies:
 //
-//   kappa = -C P (w_c - w_p),   C = h^2/2 (s_c k_c + s_p k_p),   P = 1 - f f^T/|f|^2
+//   kappa = -C (w_c - w_p),   C = h^2 (s_c k_c + s_p k_p)/STEADY, a part ALONG less along the line of the centres
 //
-// so that it conserves momentum, only ever takes energy, leaves a turn of the whole and a twist about f alone, and
-// vanishes with h. s ramps from 0 to 1 where h^2 k/I is between CALM and STIFF, I being what the joint leaves of the
-// body's inertia: a bob that turns about its pin is not taut however small it is. f is that of the step before. The
-// joint's locked directions answer the couple (joint_bounds.c).
+// so that it conserves momentum, only ever takes energy, leaves a turn of the whole alone and vanishes with h. s ramps
+// from 0 to 1 where h^2 k/I is between CALM and STIFF, I being what the joint leaves of the body's inertia: a bob that
+// turns about its pin is not taut however small it is. f is that of the step before. The joint's locked directions
+// answer the couple (joint_bounds.c).
 #include "core/dense.h"
 #include "steppers/impulse/articulation_internal.h"
 
