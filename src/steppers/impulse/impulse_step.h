@@ -107,6 +107,8 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 
 // Asks the collider once, lists contacts and points, recalls what they carried.
 knStatus knImpulseContacts_Find(knImpulseStep* step);
+// contact_struck.c: who is struck hard in this step, into input.struck. False when out of memory.
+bool knContactStruck_Find(knImpulseStep* step, const knContactSet* set);
 // contact_recall.c: what the points carried in the last step.
 void knContactRecall_Run(knImpulseStep* step);
 // The velocity of B relative to A at a point.
