@@ -6,8 +6,9 @@
 //   articulation_contacts    least squares
 //
 // Sizes must be compared in the same stage: what is built standing, from its 20th step on; what falls freely, from the start;
-// a heap, from when its kinetic energy has come down to 2 % of the largest so far. There the state is saved, the following steps
-// are run three times, each counts with its least time, and the median of the steps is what a step costs.
+// a heap, from when its kinetic energy has come down to 2 % of the largest so far; the silo, whose bodies go on sinking, at 2.5 s.
+// There the state is saved, the following steps are run three times, each counts with its least time, and the median of the
+// steps is what a step costs.
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,12 +20,12 @@
 #define SETTLED 0.02 // of the largest kinetic energy
 #define STANDING_STEPS 20
 
-typedef enum Stage { STANDS, FALLS, LIES } Stage;
+typedef enum Stage { STANDS, FALLS, LIES, AT } Stage;
 
 // A moment of a scene, and how many steps of it are timed.
 typedef struct Moment {
 	Stage stage;
-	double latest; // s, for heaps: begins then at the latest
+	double latest; // s, LIES: begins then at the latest; AT: begins then
 	int window;    // steps
 } Moment;
 
@@ -231,7 +232,7 @@ static const struct Family {
 	{ "tower", "tower", "layers", { 10, 20, 40, 80 }, NULL, { STANDS, 0.0, 40 } },
 	{ "wall", "wall", "bricks", { 100, 200, 400, 800 }, NULL, { STANDS, 0.0, 40 } },
 	{ "pyramid", "pyramid", "base", { 10, 15, 22, 32 }, NULL, { STANDS, 0.0, 40 } },
-	{ "silo", "silo", "objects", { 250, 500, 1000, 2000 }, NULL, { LIES, 3.0, 20 } },
+	{ "silo", "silo", "objects", { 250, 500, 1000, 2000 }, NULL, { AT, 2.5, 20 } },
 	{ "heavy-chain", "heavy-chain", "links", { 50, 100, 200, 400 }, NULL, { FALLS, 0.0, 60 } },
 	{ "magnets", "magnets", "letters", { 50, 100, 200, 400 }, NULL, { LIES, 2.5, 20 } },
 	{ "net", "net", "boxes", { 9, 18, 36, 72 }, NULL, { LIES, 2.0, 20 } },
