@@ -158,8 +158,8 @@ static const struct Sharing {
 	{ "tank", "tank", { NULL }, { STANDS, 0.0, 40 } },
 	{ "ragdolls", "ragdolls", { "count=10", NULL }, { LIES, 2.5, 20 } },
 	{ "rings (capsules)", "rings", { "rings=40", "mesh=0", NULL }, { LIES, 2.0, 20 } },
-	{ "rings (meshes)", "rings", { "rings=12", NULL }, { LIES, 2.0, 20 } },
-	{ "skeletons", "skeletons", { "count=2", NULL }, { LIES, 2.0, 20 } },
+	{ "rings (meshes)", "rings", { "rings=40", NULL }, { LIES, 2.0, 10 } },
+	{ "skeletons", "skeletons", { "count=2", NULL }, { LIES, 2.0, 10 } },
 };
 
 #define SHARING_COUNT ((int)(sizeof(sharing) / sizeof(sharing[0])))
@@ -237,9 +237,9 @@ static const struct Family {
 	{ "magnets", "magnets", "letters", { 50, 100, 200, 400 }, NULL, { LIES, 2.5, 20 } },
 	{ "net", "net", "boxes", { 9, 18, 36, 72 }, NULL, { LIES, 2.0, 20 } },
 	{ "ragdolls", "ragdolls", "count", { 3, 6, 12, 24 }, NULL, { LIES, 3.0, 20 } },
-	{ "rings (capsules)", "rings", "rings", { 20, 40, 80, 160 }, "mesh=0", { LIES, 2.0, 20 } },
-	{ "rings (meshes)", "rings", "rings", { 5, 10, 20, 40 }, NULL, { LIES, 2.0, 10 } },
-	{ "skeletons", "skeletons", "count", { 1, 2, 4, 8 }, NULL, { LIES, 2.0, 10 } },
+	{ "rings (capsules)", "rings", "rings", { 40, 80, 160, 320 }, "mesh=0", { LIES, 2.0, 20 } },
+	{ "rings (meshes)", "rings", "rings", { 30, 45, 70, 100 }, NULL, { LIES, 2.0, 10 } },
+	{ "skeletons", "skeletons", "count", { 2, 3, 5, 8 }, NULL, { LIES, 2.0, 10 } },
 };
 
 #define FAMILY_COUNT ((int)(sizeof(families) / sizeof(families[0])))
@@ -300,6 +300,8 @@ static void fit(const knJointBench* bench, const struct Family* family, const ch
 	printf("%-16s exponent of the cost against %s %.2f\n", family->label, quantity, exponent);
 	knJointBench_Record(bench, "exponent", family->label, quantity, "exponent", exponent);
 	knPlot_Add(plot, KN_PLOT_MARKED, legend, x, ms, SIZES);
+	// a scene has its colour in both plots
+	plot->series[plot->seriesCount - 1].color = knPlot_Color((int)(family - families));
 }
 
 static int benchGrowth(const knJointBench* bench) {

@@ -227,7 +227,7 @@ static void tickLabel(const Axis* axis, double at, double step, char* text, size
 	if (!axis->log) {
 		snprintf(text, capacity, "%.6g", fabs(at) < 1e-9 * step ? 0.0 : at);
 	} else if (at > -3.0 && at < 4.0) {
-		snprintf(text, capacity, "%.3g", pow(10.0, at));
+		snprintf(text, capacity, "%.6g", pow(10.0, at));
 	} else {
 		snprintf(text, capacity, "%.0fe%d", pow(10.0, at - decade), (int)decade);
 	}
@@ -285,7 +285,7 @@ static void drawFrame(Page* page) {
 
 static uint32_t colorOf(const knPlot* plot, int s) {
 	uint32_t color = plot->series[s].color;
-	return color != 0 ? color : palette[s % (int)(sizeof(palette) / sizeof(palette[0]))];
+	return color != 0 ? color : knPlot_Color(s);
 }
 
 static void drawLine(Page* page, int s) {
@@ -358,7 +358,7 @@ static void drawBars(Page* page) {
 					"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%06x\"/>\n", from,
 					top, to - from, height, colorOf(plot, s));
 			char text[32];
-			snprintf(text, sizeof(text), "%.3g", length);
+			snprintf(text, sizeof(text), length < 10.0 ? "%.1f" : "%.0f", length);
 			if (to - from > textWidth(text) + 6.0) {
 				writeText(page, 0.5 * (from + to), top + 0.5 * height + 4.0,
 						  "text-anchor=\"middle\" fill=\"#fff\"", text);
@@ -426,6 +426,10 @@ static void drawPage(Page* page) {
 	}
 	drawLegend(page);
 	fputs("</svg>\n", page->out);
+}
+
+uint32_t knPlot_Color(int index) {
+	return palette[index % (int)(sizeof(palette) / sizeof(palette[0]))];
 }
 
 void knPlot_Add(knPlot* plot, knPlotStyle style, const char* name, const double* x, const double* y,

@@ -36,7 +36,9 @@ typedef struct knPlot {
 	knPlotSeries series[KN_PLOT_MAX_SERIES];
 } knPlot;
 
-// Adds a line or dots; ignored when full.
+// Of the palette, again from its start where it ends.
+uint32_t knPlot_Color(int index);
+// Adds a curve; ignored when full.
 void knPlot_Add(knPlot* plot, knPlotStyle style, const char* name, const double* x, const double* y,
 				int count);
 // Writes FOLDER/NAME.svg. False after a complaint on standard error.

@@ -4,7 +4,7 @@
 #include <string.h>
 
 extern const knBenchSuite knLcpBench;
-extern const knBenchSuite knVspBench, knVspTimesBench;
+extern const knBenchSuite knVspBench, knVspCurvesBench, knVspTimesBench;
 extern const knBenchSuite knArticulationBench, knArticulationErrorsBench, knArticulationTimesBench;
 extern const knBenchSuite knCollideBench;
 extern const knBenchSuite knBroadBench;
@@ -14,6 +14,7 @@ extern const knBenchSuite knDynamicsBench;
 static const knBenchSuite* const suites[] = {
 	&knLcpBench,
 	&knVspBench,
+	&knVspCurvesBench,
 	&knVspTimesBench,
 	&knArticulationBench,
 	&knArticulationErrorsBench,
