@@ -84,6 +84,10 @@ typedef struct knImpulseStep {
 
 // Velocities with this step's forces, contacts at the start poses, joints, groups.
 knStatus knImpulseStep_Begin(knImpulseStep* step);
+// Reports the time since `start` as the joints'.
+static inline void knImpulseStep_CountJointTime(knImpulseStep* step, double start) {
+	step->context->report->jointTime += knStepContext_Now(step->context) - start;
+}
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step);
 // Where a body is at the end of the step with velocity u.
 knFrame knImpulseStep_Predict(const knImpulseStep* step, int body, knTwist u);
