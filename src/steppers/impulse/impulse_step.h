@@ -83,6 +83,10 @@ typedef struct knImpulseStep {
 
 // Velocities with this step's forces, contacts at the start poses, joints, groups.
 knStatus knImpulseStep_Begin(knImpulseStep* step);
+// Reports the time since `start` as the joints'.
+static inline void knImpulseStep_CountJointTime(knImpulseStep* step, double start) {
+	step->context->report->jointTime += knStepContext_Now(step->context) - start;
+}
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step);
 // Where a body is at the end of the step with velocity u.
 knFrame knImpulseStep_Predict(const knImpulseStep* step, int body, knTwist u);
@@ -106,6 +110,8 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 
 // Asks the collider once, lists contacts and points, recalls what they carried.
 knStatus knImpulseContacts_Find(knImpulseStep* step);
+// contact_struck.c: who is struck hard in this step, into input.struck. False when out of memory.
+bool knContactStruck_Find(knImpulseStep* step, const knContactSet* set);
 // contact_recall.c: what the points carried in the last step.
 void knContactRecall_Run(knImpulseStep* step);
 // The velocity of B relative to A at a point.
