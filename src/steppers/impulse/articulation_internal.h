@@ -91,7 +91,7 @@ struct knArticulationSolve {
 	int* islandBegin;    // [islandCount + 1]
 	int* islandJoint;    // entries, ascending within an island
 	double* islandWorst; // [islandCount] error of a sweep
-	uint8_t* stale;      // [islandCount] rows changed since they were factored (joint_settle.c)
+	uint8_t* stale;      // [islandCount] poses or rows changed since they were factored (joint_settle.c)
 	uint8_t*
 		exact; // [islandCount] settling is all it needs: solved directly, without bounds (joint_settle.c)
 	uint8_t* pressed;                // [islandCount] contacts press on it: solved with them (joint_contact.c)

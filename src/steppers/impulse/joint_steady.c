@@ -8,7 +8,8 @@
 //   kappa = -C P (w_c - w_p),   C = h^2/2 (s_c k_c + s_p k_p),   P = 1 - f f^T/|f|^2
 //
 // so that it conserves momentum, only ever takes energy, leaves a turn of the whole and a twist about f alone, and
-// vanishes with h. s ramps from 0 to 1 where h^2 k/I is between CALM and STIFF: joints that are not taut for the
+// vanishes with h. A body that hangs on an immovable one turns about the joint, so that its inertia is the one about there
+// (a pendulum does not flutter). s ramps from 0 to 1 where h^2 k/I is between CALM and STIFF: joints that are not taut for the
 // step have none. f is that of the step before. The joint's locked directions answer the couple (joint_bounds.c).
 #include "core/dense.h"
 #include "steppers/impulse/articulation_internal.h"
@@ -19,15 +20,17 @@
 #define STIFF 0.5
 #define SIMILAR 1.5 // a couple that is softer or harder by less stays as it is
 
-// s k of one body that a force pulls at an arm.
-static double stiffness(const knMat33* invInertia, knVec3 pull, double force, knVec3 arm, double h) {
+// s k of one body that a force pulls at an arm. `held` is its mass if the other body is immovable, else 0.
+static double stiffness(const knMat33* invInertia, knVec3 pull, double force, knVec3 arm, double held,
+						double h) {
 	double k = force * knDot(pull, arm);
 	if (!(k > 0.0)) {
 		return 0.0;
 	}
-	// the inverse inertias about the two axes across the force, together
+	// the inverse inertias about the two axes across the force, together; a body on a fixed pivot turns about that
 	double across = invInertia->cx.x + invInertia->cy.y + invInertia->cz.z;
 	across -= knDot(pull, knMulMV(invInertia, pull));
+	across /= 1.0 + 0.5 * across * held * knLengthSquared(arm);
 	return k * knClamp((h * h * k * across - CALM) / (STIFF - CALM), 0.0, 1.0);
 }
 
@@ -43,8 +46,11 @@ static double softnessOf(const knArticulationSolve* solve, int i, knVec3* pull) 
 	}
 	*pull = knScale(1.0 / (h * force), impulse);
 	const knMat33 *parent = &solve->invInertia[entry->parent], *child = &solve->invInertia[entry->child];
-	double k =
-		stiffness(child, *pull, force, block->rC, h) + stiffness(parent, knNeg(*pull), force, block->rP, h);
+	const double* mass = solve->input.model->mass;
+	double heldC = solve->invMass[entry->parent] > 0.0 ? 0.0 : mass[entry->child];
+	double heldP = solve->invMass[entry->child] > 0.0 ? 0.0 : mass[entry->parent];
+	double k = stiffness(child, *pull, force, block->rC, heldC, h) +
+			   stiffness(parent, knNeg(*pull), force, block->rP, heldP, h);
 	// the line along which the two bodies are strung
 	knVec3 line =
 		knSub(parent->cx.x > 0.0 ? block->rP : knZero3(), child->cx.x > 0.0 ? block->rC : knZero3());
