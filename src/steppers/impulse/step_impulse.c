@@ -66,6 +66,7 @@ static knStatus applyForces(knImpulseStep* step) {
 }
 
 static knStatus beginJoints(knImpulseStep* step) {
+	double start = knStepContext_Now(step->context);
 	knArticulationInput input = { .model = step->model,
 								  .state = step->state,
 								  .blocks = &step->blocks,
@@ -78,6 +79,7 @@ static knStatus beginJoints(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	step->joints = knArticulationSolve_JointCount(solve) > 0 ? solve : NULL;
+	knImpulseStep_CountJointTime(step, start);
 	return KN_OK;
 }
 
@@ -139,12 +141,14 @@ static void postStabilize(knImpulseStep* step) {
 	if (step->joints == NULL) {
 		return;
 	}
+	double start = knStepContext_Now(step->context);
 	if (!step->paper) {
 		knArticulationSolve_Settle(step->joints);
 	}
 	for (int k = 1; k <= VELOCITY_SWEEPS; ++k) {
 		knPostStabilize_Sweep(step->joints, step->paper ? (double)k / VELOCITY_SWEEPS : 1.0);
 	}
+	knImpulseStep_CountJointTime(step, start);
 }
 
 // Collisions see the velocities from before the forces.
@@ -196,9 +200,11 @@ static bool beginContact(knImpulseStep* step, knJointContacts** pressed, knConta
 	if (!knContactSweep_WarmStart(step)) {
 		return false;
 	}
+	double start = knStepContext_Now(step->context);
 	if (step->joints != NULL && !knJointContacts_Begin(step, pressed)) {
 		return false;
 	}
+	knImpulseStep_CountJointTime(step, start);
 	postStabilize(step);
 	if (step->context->settings->shock != 0 && !knShockLoad_Run(step)) {
 		return false;
@@ -216,13 +222,17 @@ static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactMo
 	for (int k = 0, last = sweeps; k < last && !done; ++k) {
 		double error = 0.0, change = sweep(step, momentum);
 		for (int i = 0; step->joints != NULL && i < EXCHANGES && change > settled; ++i) {
+			double start = knStepContext_Now(step->context);
 			knPostStabilize_Sweep(step->joints, 1.0);
+			knImpulseStep_CountJointTime(step, start);
 			change = sweep(step, momentum);
 		}
+		double start = knStepContext_Now(step->context);
 		together = together && knJointContacts_Round(pressed, GOOD * weight);
 		if (step->joints != NULL) {
 			error = knMax(error, knPreStabilize_Sweep(step->joints, 1.0));
 		}
+		knImpulseStep_CountJointTime(step, start);
 		step->context->report->iterations += 1;
 		done = change <= settled && error <= CLOSED && !together;
 		last = k + 1 == last && last < most && change > ROUGH * weight ? last + 1 : last;
@@ -241,13 +251,16 @@ static knStatus contact(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	runSweeps(step, pressed, momentum);
-	if (step->context->settings->shock != 0 && !knContactShock_Run(step)) {
+	if (step->context->settings->shock != 0 && !(knContactMomentum_End(momentum, step) &&
+												 knContactColumns_Run(step) && knContactShock_Run(step))) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knContactPush_Run(step);
+	double start = knStepContext_Now(step->context);
 	if (pressed != NULL) {
 		knJointContacts_Push(pressed);
 	}
+	knImpulseStep_CountJointTime(step, start);
 	knContactPush_ReturnSpin(step);
 	knContactCollisions_Land(step);
 	step->blocks.push = step->push;
@@ -282,10 +295,12 @@ static knStatus arrive(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	if (step->joints != NULL) {
+		double start = knStepContext_Now(context);
 		if (!step->paper) {
 			knArticulationSolve_Enter(step->joints, KN_ARTICULATION_CORRECTION);
 			knArticulationSolve_Settle(step->joints);
 		}
+		knImpulseStep_CountJointTime(step, start);
 		knArticulationSolve_Enter(step->joints, KN_ARTICULATION_ARRIVAL);
 		postStabilize(step);
 		context->report->work += knArticulationSolve_Finish(step->joints);
@@ -300,8 +315,8 @@ static knStatus stepImpulse(knStepContext* context, double h) {
 						   .state = context->state,
 						   .h = h,
 						   .paper = context->settings->scheme == KN_SCHEME_PAPER };
-	knStatus status = knImpulseStep_Begin(&step);
 	double start = knStepContext_Now(context);
+	knStatus status = knImpulseStep_Begin(&step);
 
 	// 1 collisions; 2 forces; after each the joints' velocities
 	if (status == KN_OK) {
@@ -327,7 +342,7 @@ static knStatus stepImpulse(knStepContext* context, double h) {
 		report(&step);
 		status = arrive(&step);
 	}
-	context->report->solveTime += knStepContext_Now(context) - start;
+	context->report->solveTime += knStepContext_Now(context) - start - context->report->collideTime;
 	return status;
 }
 
