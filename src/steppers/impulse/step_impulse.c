@@ -153,21 +153,31 @@ static void postStabilize(knImpulseStep* step) {
 
 // Collisions see the velocities from before the forces.
 static knStatus collide(knImpulseStep* step) {
+	bool bounced = false;
+	if (!knContactCollisions_Run(step, &bounced)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	if (!bounced) {
+		return KN_OK;
+	}
+	postStabilize(step);
+	knStatus status = applyForces(step);
+	if (status == KN_OK) {
+		knContactCollisions_Hold(step);
+	}
+	return status;
+}
+
+static knStatus collideAsPublished(knImpulseStep* step) {
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		step->blocks.u[b] = step->state->velocity[b];
 	}
-	bool bounced = step->paper && knContactPaper_Collisions(step);
-	if (!step->paper && !knContactCollisions_Run(step, &bounced)) {
-		return knImpulseStep_OutOfMemory(step);
-	}
-	if (bounced) {
+	if (knContactPaper_Collisions(step)) {
 		for (int b = 0; b < step->model->bodyCount; ++b) {
 			step->state->velocity[b] = step->blocks.u[b];
 		}
 	}
-	if (bounced || step->paper) {
-		postStabilize(step);
-	}
+	postStabilize(step);
 	return applyForces(step);
 }
 
@@ -253,6 +263,7 @@ static knStatus contact(knImpulseStep* step) {
 	}
 	knImpulseStep_CountJointTime(step, start);
 	knContactPush_ReturnSpin(step);
+	knContactCollisions_Land(step);
 	step->blocks.push = step->push;
 	return KN_OK;
 }
@@ -310,7 +321,7 @@ static knStatus stepImpulse(knStepContext* context, double h) {
 
 	// 1 collisions; 2 forces; after each the joints' velocities
 	if (status == KN_OK) {
-		status = collide(&step);
+		status = step.paper ? collideAsPublished(&step) : collide(&step);
 	}
 	if (status == KN_OK && step.joints != NULL) {
 		knArticulationSolve_Enter(step.joints, KN_ARTICULATION_DYNAMICS);
