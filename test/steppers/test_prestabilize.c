@@ -240,6 +240,18 @@ static void test_published_chain(void** state) {
 	assert_true(gaps[1] > 1e-3 && gaps[1] < 3e-2);
 }
 
+// Hinges as published: force first, then a couple for the state that the force leaves. A couple for the state of before
+// would hold the free axes too, and drive a chain without bound.
+static void test_published_hinges_gain_nothing(void** state) {
+	(void)state;
+	JointWorld w = newJointWorld(chainOf(10, 0.4, 1.0, KN_JOINT_HINGE));
+	w.settings.scheme = KN_SCHEME_PAPER;
+	Worst worst = runWorst(&w, 200, 0.01);
+	assert_true(worst.gain < 2.0); // of 196 J that the fall sets free
+	assert_true(worst.gap < 1e-2 && worst.angle < 1e-2);
+	freeJointWorld(&w);
+}
+
 // A small heavy bob on a pin, and two rods in a row, swing for five seconds at an animation's step: what steadies taut
 // chains must leave them alone.
 static void test_pendulums_keep_their_energy(void** state) {
@@ -424,6 +436,7 @@ int main(void) {
 		cmocka_unit_test(test_chains_hold_and_gain_nothing),
 		cmocka_unit_test(test_heavy_load),
 		cmocka_unit_test(test_published_chain),
+		cmocka_unit_test(test_published_hinges_gain_nothing),
 		cmocka_unit_test(test_pendulums_keep_their_energy),
 		cmocka_unit_test(test_whirling_rods_keep_their_energy),
 		cmocka_unit_test(test_velocities_alone_drift),
