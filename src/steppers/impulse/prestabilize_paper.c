@@ -1,6 +1,6 @@
 // Pre-stabilization of one joint to the letter (Weinstein et al. 2006, section IV): the target frame J*, limits
-// included, is aimed at as a whole; first a force closes the position, then a couple, with the bodies predicted anew, the
-// orientation. Each is accepted once the share epsilon of its error is gone.
+// included, is aimed at as a whole; first a force closes the position, then a couple, with the bodies and their target
+// predicted anew, the orientation. Each is accepted once the share epsilon of its error is gone.
 //
 // Friction, springs and motors, which the paper leaves to the joint model, act as in the default form.
 #include "steppers/impulse/articulation_internal.h"
@@ -44,16 +44,15 @@ double knPreStabilize_PaperJoint(knArticulationSolve* solve, int i, double epsil
 	}
 	double error = 0.0;
 	knJointNewton newton;
-	const knFrame target = targetOf(solve, entry);
 	if (locks(solve, i, false)) {
-		knJointNewton_Set(solve, i, target, &newton);
+		knJointNewton_Set(solve, i, targetOf(solve, entry), &newton);
 		knNewtonResult result =
 			knJointNewton_Solve(&newton, KN_NEWTON_LINEAR, KN_NEWTON_GOLDEN, epsilon, LINEAR_TOLERANCE);
 		knPreStabilize_Push(solve, i, &newton, knMakeTwist(knZero3(), result.impulse));
 		error = result.before;
 	}
 	if (locks(solve, i, true)) {
-		knJointNewton_Set(solve, i, target, &newton);
+		knJointNewton_Set(solve, i, targetOf(solve, entry), &newton);
 		knNewtonResult result =
 			knJointNewton_Solve(&newton, KN_NEWTON_ANGULAR, KN_NEWTON_GOLDEN, epsilon, ANGULAR_TOLERANCE);
 		knPreStabilize_Push(solve, i, &newton, knMakeTwist(result.impulse, knZero3()));
