@@ -127,7 +127,8 @@ static int plotTime(const knJointBench* bench, const struct Scene* scene, Curve 
 			continue;
 		}
 		snprintf(names[i], sizeof(names[i]), "%s, %d sweeps", scheme->name, sweepCounts[i % SWEEPS]);
-		knPlot_Add(&plot, KN_PLOT_LINE, names[i], curve->time, curve->error, curve->count);
+		// what was built has no error yet
+		knPlot_Add(&plot, KN_PLOT_LINE, names[i], curve->time + 1, curve->error + 1, curve->count - 1);
 		plot.series[plot.seriesCount - 1].color = scheme->colors[i % SWEEPS];
 	}
 	return knJointBench_Plot(bench, &plot, file);
