@@ -62,3 +62,13 @@ void knContactMomentum_After(knContactMomentum* m, knImpulseStep* step) {
 		}
 	}
 }
+
+bool knContactMomentum_End(knContactMomentum* m, knImpulseStep* step) {
+	(void)knSweepMomentum_Look(m->sweeps, &step->context->tasks);
+	step->change = KN_SCRATCH(step->context->arena, double, step->model->bodyCount);
+	for (int b = 0; step->change != NULL && b < step->model->bodyCount; ++b) {
+		bool isGroup = step->islands.group[b] == b;
+		step->change[b] = isGroup ? knSweepMomentum_Change(m->sweeps, b) : (double)INFINITY;
+	}
+	return step->change != NULL;
+}

@@ -107,13 +107,7 @@ bool knContactSweep_Begin(knImpulseStep* step) {
 void knContactSweep_Store(knImpulseStep* step) {
 	knSweepSet_Store(&step->set, &step->context->tasks, step->list.points);
 	for (int i = 0; i < step->pointCount; ++i) {
-		knImpulsePoint* p = &step->points[i];
-		if (!p->withJoints) {
-			const double* lambda = step->list.points[i].lambda;
-			p->jn = lambda[0];
-			p->j1 = lambda[1];
-			p->j2 = lambda[2];
-		}
+		knImpulsePoint_Take(&step->points[i], &step->list.points[i]);
 	}
 }
 

@@ -72,6 +72,8 @@ typedef struct knImpulseStep {
 	int* levelFirst; // [levelCount + 1] into order
 
 	knSweepSet set; // default scheme: the points of all levels, a stage a level; knContactSweep_Begin
+	double* change; // [bodyCount] by group, m2/s2 of its mass: what the last sweep changed; or what is left by
+					// knContactColumns_Run
 
 	int64_t pairTests; // knCollide_Pair calls
 
@@ -109,6 +111,8 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 
 // Asks the collider once, lists contacts and points, recalls what they carried.
 knStatus knImpulseContacts_Find(knImpulseStep* step);
+// contact_struck.c: who is struck hard in this step, into input.struck. False when out of memory.
+bool knContactStruck_Find(knImpulseStep* step, const knContactSet* set);
 // contact_recall.c: what the points carried in the last step.
 void knContactRecall_Run(knImpulseStep* step);
 // The velocity of B relative to A at a point.
@@ -152,6 +156,14 @@ bool knContactSweep_WarmStart(knImpulseStep* step);
 bool knContactSweep_Begin(knImpulseStep* step);
 // One sweep over all levels, up and down.
 void knContactSweep_Run(knImpulseStep* step);
+// Impulses that belong to a point.
+static inline void knImpulsePoint_Take(knImpulsePoint* point, const knSweepPoint* from) {
+	if (!point->withJoints) {
+		point->jn = from->lambda[0];
+		point->j1 = from->lambda[1];
+		point->j2 = from->lambda[2];
+	}
+}
 // Impulses of the set back into the points.
 void knContactSweep_Store(knImpulseStep* step);
 
@@ -169,10 +181,15 @@ void knContactMomentum_Before(knContactMomentum* momentum, const knImpulseStep* 
 // m/s, the largest change of a body's speed since then.
 double knContactMomentum_Change(const knContactMomentum* momentum, const knImpulseStep* step);
 void knContactMomentum_After(knContactMomentum* momentum, knImpulseStep* step);
+// After the last sweep: step->change. False when out of memory.
+bool knContactMomentum_End(knContactMomentum* momentum, knImpulseStep* step);
 
 // shock_load.c: carries the weight of piles down to the ground, before the sweeps.
 // False when out of memory.
 bool knShockLoad_Run(knImpulseStep* step);
+
+// contact_columns.c: piles that the sweeps have left unfinished, solved at once. False when out of memory.
+bool knContactColumns_Run(knImpulseStep* step);
 
 // contact_shock.c: levels from the ground up, what is below frozen, after the sweeps. False when out of memory.
 bool knContactShock_Run(knImpulseStep* step);

@@ -14,7 +14,8 @@
 #define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
 #define NEARLY 1e-4         // of the shortest arm: large islands are content with that
 #define CORRECTION_ROUNDS 8 // at most
-#define ARC_ENERGY 0.002    // of the kinetic energy
+#define ARC_ENERGY 0.002    // of the kinetic energy; and, where it is more,
+#define ARC_TURN 2.0        // times what a turn about a fixed pin takes
 #define REACH 14            // iterations of a round at most,
 #define SHORT_REACH 40      // and of small islands, which may be long loops with any ratio of masses
 #define AGAIN_REACH 6       // between contacts
@@ -108,21 +109,28 @@ static void soften(const knSettleIsland* island, double factor) {
 }
 
 // How much of the bodies' arcs to follow. The impulses for it put in 1/2 x^T K x at first, what the arrival takes out
-// again; near a singular pose, such as a net drawn flat, they grow beyond measure, so they are kept to a share of the
-// island's kinetic energy.
+// again: what is not followed is lost. Near a singular pose, such as a net drawn flat, they grow beyond measure, so they
+// are kept to a share of the island's kinetic energy. A body that turns about a pin by 2 a in the step takes the share
+// tan^2 a of its own, and so does one that another carries round.
 static double shareOfArcs(const knSettleIsland* island) {
 	knArticulationSolve* solve = island->solve;
-	double put = 0.0, kinetic = 0.0;
+	const double half = 0.5 * solve->input.h;
+	double put = 0.0, kinetic = 0.0, turning = 0.0;
 	for (int n = 0; n < island->count; ++n) {
 		const int i = island->entries[n];
 		const knSolveJoint* entry = &solve->joints[i];
 		for (int k = 0; k < solve->blocks[i].count; ++k) {
 			put += 0.5 * solve->settle[0][i].v[k] * solve->settle[4][i].v[k];
 		}
-		kinetic += solve->kinetic[entry->child] / solve->jointsOfBody[entry->child];
-		kinetic += solve->kinetic[entry->parent] / solve->jointsOfBody[entry->parent];
+		const double own = solve->kinetic[entry->child] / solve->jointsOfBody[entry->child] +
+						   solve->kinetic[entry->parent] / solve->jointsOfBody[entry->parent];
+		kinetic += own;
+		turning +=
+			half * half * own *
+			knMax(knLengthSquared(solve->u[entry->child].ang), knLengthSquared(solve->u[entry->parent].ang));
 	}
-	return put > ARC_ENERGY * kinetic ? sqrt(ARC_ENERGY * kinetic / put) : 1.0;
+	const double most = knMax(ARC_ENERGY * kinetic, ARC_TURN * turning);
+	return put > most ? sqrt(most / put) : 1.0;
 }
 
 // Loops by a factorisation over bodies, trees by conjugate gradients, whose preconditioner is exact there.

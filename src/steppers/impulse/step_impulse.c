@@ -241,7 +241,8 @@ static knStatus contact(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	runSweeps(step, pressed, momentum);
-	if (step->context->settings->shock != 0 && !knContactShock_Run(step)) {
+	if (step->context->settings->shock != 0 && !(knContactMomentum_End(momentum, step) &&
+												 knContactColumns_Run(step) && knContactShock_Run(step))) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knContactPush_Run(step);
