@@ -29,8 +29,8 @@ static const struct Scene {
 	const char *name, *set; // NULL: none
 	int steps;
 } scenes[] = {
-	{ "pendulum", "links=10", 150 }, { "net", NULL, 150 },           { "bridge", NULL, 150 },
-	{ "tank", NULL, 120 },           { "ragdolls", "count=5", 120 },
+	{ "pendulum", "links=10", 150 }, { "net", NULL, 100 }, { "bridge", NULL, 100 }, { "tank", NULL, 60 },
+	{ "ragdolls", "count=5", 80 },
 };
 
 #define SCENE_COUNT ((int)(sizeof(scenes) / sizeof(scenes[0])))
