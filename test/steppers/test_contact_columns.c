@@ -37,12 +37,12 @@ static double wayOfColumn(int boxes, int sweeps, int shock) {
 	return way;
 }
 
-// A thousand sweeps without shock propagation are the reference.
+// Five hundred sweeps without shock propagation are the reference.
 static void test_shifted_columns_topple(void** state) {
 	(void)state;
-	const int boxes[3] = { 8, 15, 33 };
+	const int boxes[3] = { 8, 14, 25 };
 	for (int k = 0; k < 3; ++k) {
-		double few = wayOfColumn(boxes[k], FEW, 1), many = wayOfColumn(boxes[k], 1000, 0);
+		double few = wayOfColumn(boxes[k], FEW, 1), many = wayOfColumn(boxes[k], 500, 0);
 		assert_true(many > 0.1);
 		assert_near(few, many, 0.02 * many);
 	}
@@ -133,31 +133,23 @@ static void test_block_falls_on_a_tower(void** state) {
 	knWorld_Destroy(world);
 }
 
-// Balls in a triangle, 5 + 4 + .. + 1, that rolling friction holds: what it carries is known from step to step.
-static void test_balls_in_a_triangle_stand(void** state) {
+// A plank on two balls on a slope, held by rolling friction alone: what that carries is known from step to step, so one sweep a
+// step will do.
+static void test_plank_on_balls_stays_on_a_slope(void** state) {
 	(void)state;
 	knShapeDef rough = material(0.8, 0.0);
-	rough.rollingFriction = 0.2;
-	knScene* scene = newScene(earth);
+	rough.rollingFriction = 0.1;
+	knScene* scene = newScene(knV3(0.1 * G, 0.0, -G));
 	newGround(scene, rough);
-	knBodyId balls[15];
-	int count = 0;
-	for (int row = 0; row < 5; ++row) {
-		for (int i = 0; i < 5 - row; ++i) {
-			balls[count++] =
-				newBall(scene, knV3(i + 0.5 * row, 0.0, 0.5 + row * sqrt(0.75)), 0.5, knZero3(), rough);
-		}
-	}
-	knWorld* world = worldOf(scene, FEW, 1);
+	knBodyId plank = newBox(scene, knV3(0.0, 0.0, 1.1), knV3(2.0, 0.5, 0.1), rough);
+	newBall(scene, knV3(-1.0, 0.0, 0.5), 0.5, knZero3(), rough);
+	newBall(scene, knV3(1.0, 0.0, 0.5), 0.5, knZero3(), rough);
+	knWorld* world = worldOf(scene, 1, 1);
 	run(world, 100, DT);
-	knVec3 settled[15];
-	for (int i = 0; i < 15; ++i) {
-		settled[i] = knWorld_BodyCenter(world, balls[i]);
-	}
+	knVec3 settled = knWorld_BodyCenter(world, plank);
+	assert_near3(settled, knV3(0.0, 0.0, 1.1), 1e-3);
 	run(world, 200, DT);
-	for (int i = 0; i < 15; ++i) {
-		assert_near3(knWorld_BodyCenter(world, balls[i]), settled[i], 1e-7);
-	}
+	assert_near3(knWorld_BodyCenter(world, plank), settled, 1e-8);
 	knWorld_Destroy(world);
 }
 
@@ -208,7 +200,7 @@ int main(void) {
 		cmocka_unit_test(test_shifted_wall_gives_way),
 		cmocka_unit_test(test_columns_stand),
 		cmocka_unit_test(test_block_falls_on_a_tower),
-		cmocka_unit_test(test_balls_in_a_triangle_stand),
+		cmocka_unit_test(test_plank_on_balls_stays_on_a_slope),
 		cmocka_unit_test(test_facts_of_groups),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
