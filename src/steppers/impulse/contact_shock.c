@@ -86,6 +86,7 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 	for (int b = 0; b < bodyCount; ++b) {
 		shock->before[b] = step->blocks.u[b];
 	}
+	uint8_t* tied = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount); // groups with joints take no part
 	for (int c = 0; c < chunkCount; ++c) {
 		shock->chunks[c] = step->list.chunks[c];
 		shock->chunks[c].stage = levelOf(step, shock, &shock->chunks[c]);
@@ -93,7 +94,8 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 	knSweepBlocks blocks = { .count = bodyCount,
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia,
-							 .freeStage = shock->freeLevel };
+							 .freeStage = shock->freeLevel,
+							 .tied = tied };
 	// the points have the impulses of the sweeps
 	return knSweepSet_Build(&shock->set, shock->chunks, chunkCount, step->graph.levelCount, step->list.points,
 							&blocks, KN_SWEEP_CONE, &step->context->tasks, arena);
