@@ -89,6 +89,7 @@ typedef struct knStepReport {
 	double work;        // J, what motors, user forces and kinematic bodies put in during the step
 	double collideTime; // s
 	double solveTime;   // s
+	double jointTime;   // s, of that for joints and contacts solved together with them; 0: not told apart
 	double stepTime;    // s, the whole knWorld_Step
 	size_t arenaBytes;  // high-water mark of the scratch arena
 } knStepReport;

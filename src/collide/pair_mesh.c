@@ -154,7 +154,10 @@ static bool collideLine(const OverMesh* over, const knGeom* geom) {
 	knMeshHit hit = knMeshHit_None(0.0);
 	for (int i = -LINE_SAMPLES; i <= LINE_SAMPLES; ++i) {
 		knVec3 point = knMulAdd(middle, (double)i / LINE_SAMPLES, line);
-		double distance = target->probe(target, point, true, &found, &hit);
+		if (target->bound != NULL && target->bound(target, point) >= 0.0) {
+			continue;
+		}
+		double distance = target->probe(target, point, &found, &hit);
 		if (distance < depth) {
 			depth = distance;
 			deepest = point;
@@ -228,6 +231,9 @@ int knPair_Mesh(const knPairInput* in, knContactPoint* points) {
 	}
 	knReducer reducer;
 	knReducer_Init(&reducer, knMin(sizeOf(in->geomA), sizeOf(in->geomB)));
+	if (in->looksAhead) {
+		knReducer_SetMotion(&reducer, in->slide, in->tilt);
+	}
 	if (both) {
 		collideMeshes(in, &reducer);
 	} else {

@@ -30,17 +30,19 @@ struct knTarget {
 	bool flat;     // a plane: edges touch at their ends
 	knVec3 middle; // of the sampled geometry; a convex one is never behind a face of a surface
 	bool hasMiddle;
-	// signed distance and normal, and of a solid mesh the closest point (else its triangle is -1); the hit begins with a
-	// triangle that may be close, or -1. Without `exact` a field may answer for what is far
-	double (*probe)(const knTarget* target, knVec3 point, bool exact, knVec3* normal, knMeshHit* hit);
+	// signed distance and normal, and of a solid mesh the closest point (its triangle is -1 where the field was good
+	// enough); the hit begins with a triangle that may be close, or -1
+	double (*probe)(const knTarget* target, knVec3 point, knVec3* normal, knMeshHit* hit);
 	// the contact of a sample that looks along `facing`; false: none within the margin. `known` is what a probe of the
 	// point found, or NULL
 	bool (*touch)(const knTarget* target, knVec3 point, knVec3 facing, const knMeshHit* known,
 				  knTouch* touch);
 	// what a ball beyond `exact` comes against on its way; only with a field
 	bool (*touchBall)(const knTarget* target, knVec3 center, double radius, knTouch* touch);
-	// the signed distance at the point is at least this; NULL: not known
+	// the signed distance at the point is at least this; NULL: not known. `boundAhead` takes its place ahead of a
+	// motion: tighter, and as sure as the field's tolerance
 	double (*bound)(const knTarget* target, knVec3 point);
+	double (*boundAhead)(const knTarget* target, knVec3 point);
 	// false if nothing within `radius` of the point can be within the margin, or the way does not bring it near
 	bool (*mayReach)(const knTarget* target, knVec3 center, double radius);
 	// samples that are not within `near` count only if a motion brings them there; no ways: all count. A sample x goes

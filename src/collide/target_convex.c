@@ -85,8 +85,7 @@ static bool closestFacing(const knGeom* geom, knVec3 p, knVec3 facing, knClosest
 	return knIsFinite(best->distance);
 }
 
-static double probe(const knTarget* target, knVec3 point, bool exact, knVec3* normal, knMeshHit* hit) {
-	(void)exact;
+static double probe(const knTarget* target, knVec3 point, knVec3* normal, knMeshHit* hit) {
 	hit->triangle = -1;
 	knClosest closest = closestOn(target->geom, point);
 	*normal = closest.normal;

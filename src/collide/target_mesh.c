@@ -32,9 +32,9 @@ static double signedAt(const knMesh* mesh, const knMeshHit* hit, knVec3 point, k
 	return distance;
 }
 
-static double probe(const knTarget* target, knVec3 point, bool exact, knVec3* normal, knMeshHit* hit) {
+static double probe(const knTarget* target, knVec3 point, knVec3* normal, knMeshHit* hit) {
 	if (target->mesh->field != NULL) {
-		bool far = !exact && target->bound(target, point) >= target->exact;
+		bool far = target->exact < INFINITY && target->bound(target, point) >= target->exact;
 		knSdfSample sample =
 			far ? knSdf_Far(target->mesh, point) : knSdf_Exact(target->mesh, point, hit->triangle);
 		*normal = sample.normal;
@@ -157,6 +157,10 @@ static double bound(const knTarget* target, knVec3 point) {
 	return knSdf_LowerBound(target->mesh, point);
 }
 
+static double boundAhead(const knTarget* target, knVec3 point) {
+	return knSdf_Below(target->mesh, point);
+}
+
 static bool mayReachSurface(const knTarget* target, knVec3 center, double radius) {
 	const knMesh* mesh = target->mesh;
 	double around = mesh->unbounded ? target->margin : knMax(target->margin, target->reach);
@@ -182,6 +186,7 @@ knTarget knTarget_Mesh(const knMesh* mesh, double margin, double otherSize) {
 		.touch = touch,
 		.touchBall = touchBall,
 		.bound = mesh->field != NULL ? bound : NULL,
+		.boundAhead = boundAhead,
 		.mayReach = mesh->field != NULL ? knTarget_MayReach : mayReachSurface,
 	};
 }

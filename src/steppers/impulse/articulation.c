@@ -22,6 +22,15 @@ int knArticulationSolve_JointAt(const knArticulationSolve* solve, int i) {
 	return solve->joints[i].index;
 }
 
+int knArticulationSolve_IslandOf(const knArticulationSolve* solve, int body) {
+	return solve->bodyIsland[body];
+}
+
+int knArticulationSolve_JointsOf(const knArticulationSolve* solve, int body) {
+	const int island = solve->bodyIsland[body];
+	return island >= 0 ? solve->islandBegin[island + 1] - solve->islandBegin[island] : 0;
+}
+
 // --- islands ---------------------------------------------------------------------------------------------
 
 // A moving body of the joint; it has at least one.
@@ -173,6 +182,9 @@ void knArticulationSolve_TakePoses(knArticulationSolve* solve) {
 	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, turnInertias, solve);
 	for (int i = 0; i < solve->jointCount; ++i) {
 		solve->blocks[i].ready = false;
+	}
+	for (int k = 0; k < solve->islandCount; ++k) {
+		solve->stale[k] = 1;
 	}
 }
 

@@ -38,13 +38,15 @@ typedef struct knSolveJoint {
 	knTwist locked; // dynamics phase: impulse of locked directions at the child's start origin, world axes
 	knTwist
 		error; // at the start of the step, parent joint frame's axes: the dynamics phase leaves it as it is
-	bool byRates;     // dynamics: predicted by rates and `curve` to the end of the step
-	knTwist curve;    // what rates at the start miss of the error's growth, as a rate; world axes
-	knVec3 shift;     // of the correction phase, kg m, on the child
-	knVec3 lastShift; // before the last round
-	knTwist total;    // all impulses of the step likewise (each at the child's origin of its time)
-	knQuat axes;      // parent joint frame at the start of the step
-	double work;      // J, of motors
+	bool byRates;             // dynamics: predicted by rates and `curve` to the end of the step
+	knTwist curve;            // what rates at the start miss of the error's growth, as a rate; world axes
+	knVec3 shift;             // of the correction phase, kg m, on the child
+	knVec3 lastShift;         // before the last round
+	knTwist total;            // all impulses of the step likewise (each at the child's origin of its time)
+	knQuat axes;              // parent joint frame at the start of the step
+	knTwist closedP, closedC; // velocities with which it was found closed; knPreStabilize_Joint
+	bool closed;
+	double work; // J, of motors
 
 	// steadying couple (joint_steady.c)
 	knVec3 recalled; // force impulse of the last step, where this one begins without it
@@ -91,7 +93,7 @@ struct knArticulationSolve {
 	int* islandBegin;    // [islandCount + 1]
 	int* islandJoint;    // entries, ascending within an island
 	double* islandWorst; // [islandCount] error of a sweep
-	uint8_t* stale;      // [islandCount] rows changed since they were factored (joint_settle.c)
+	uint8_t* stale;      // [islandCount] poses or rows changed since they were factored (joint_settle.c)
 	uint8_t*
 		exact; // [islandCount] settling is all it needs: solved directly, without bounds (joint_settle.c)
 	uint8_t* pressed;                // [islandCount] contacts press on it: solved with them (joint_contact.c)

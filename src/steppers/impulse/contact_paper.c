@@ -283,6 +283,7 @@ static bool sortJoints(const knImpulseStep* step, JointLevels* levels) {
 
 static void stabilizeLevel(Phase* phase, const JointLevels* joints, int level, double epsilon) {
 	knImpulseStep* step = phase->step;
+	double start = knStepContext_Now(step->context);
 	phase->now += 1;
 	for (int i = joints->first[level]; i < joints->first[level + 1]; ++i) {
 		int entry = joints->order[i];
@@ -291,6 +292,7 @@ static void stabilizeLevel(Phase* phase, const JointLevels* joints, int level, d
 		const knJoint* joint = knState_Joint(step->state, step->model, index);
 		phase->moved[joint->parent] = phase->moved[joint->child] = phase->now;
 	}
+	knImpulseStep_CountJointTime(step, start);
 }
 
 static bool processLevel(Phase* phase, int level, int impulses) {

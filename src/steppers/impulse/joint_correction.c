@@ -96,6 +96,7 @@ static void takeBack(knArticulationSolve* solve, int island) {
 		}
 		solve->blocks[i].ready = false;
 	}
+	solve->stale[island] = 1;
 }
 
 static int countHeld(const knArticulationSolve* solve, int island) {

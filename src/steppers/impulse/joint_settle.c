@@ -178,7 +178,6 @@ static double settleIsland(const knSettleIsland* island, Round round) {
 	const bool arcs = round == ROUND_ARCS, direct = knJointDirect_Has(solve->direct, island->index);
 	const bool fresh = round != ROUND_AGAIN || (!direct && island->count <= SMALL);
 	double worst = 0.0, square = 0.0, share = 1.0;
-	solve->stale[island->index] |= round == ROUND_RATES; // the poses are new
 	for (int n = 0; n < island->count; ++n) {
 		worst = knMax(worst, findWrong(solve, island->entries[n], round, fresh, &square));
 		solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]];
@@ -208,6 +207,28 @@ static double settleIsland(const knSettleIsland* island, Round round) {
 		entry->curve = knScaleT(share, entry->curve);
 	}
 	return worst;
+}
+
+void knArticulationSolve_Answer(knArticulationSolve* solve, int index, knTwist* change) {
+	const int begin = solve->islandBegin[index];
+	const knSettleIsland island = { solve, solve->islandJoint + begin, begin,
+									solve->islandBegin[index + 1] - begin, index };
+	for (int n = 0; n < island.count; ++n) {
+		const int i = island.entries[n];
+		const knJointBlock* block = knJointBlock_Get(solve, i);
+		knJointPair pair = knSettle_PairOn(solve, i, change);
+		knTwist rate = knJointPair_Rate(&pair);
+		for (int k = 0; k < block->all; ++k) {
+			solve->settle[0][i].v[k] = 0.0;
+			solve->settle[1][i].v[k] = -knDotT(block->rows[k], rate);
+		}
+	}
+	solveLinear(&island, ROUND_RATES);
+	for (int n = 0; n < island.count; ++n) {
+		const int i = island.entries[n];
+		knJointPair pair = knSettle_PairOn(solve, i, change);
+		knJointPair_Push(&pair, knSettle_WrenchOf(&solve->blocks[i], solve->settle[0][i].v));
+	}
 }
 
 // Between contacts a lone joint, and one with limits or motors, is also solved by itself.
