@@ -164,11 +164,10 @@ static bool isNearlyClosed(const knSettleIsland* island, double worst) {
 		   worst < NEARLY * knMin(shortestArm(island), 1.0);
 }
 
-// One round: what was wrong before.
-static double settleIsland(const knSettleIsland* island, Round round) {
+// One round, with couples for the forces at hand if it is fresh: what was wrong before.
+static double settleIsland(const knSettleIsland* island, Round round, bool fresh) {
 	knArticulationSolve* solve = island->solve;
-	const bool arcs = round == ROUND_ARCS, direct = knJointDirect_Has(solve->direct, island->index);
-	const bool fresh = round != ROUND_AGAIN || (!direct && island->count <= SMALL);
+	const bool arcs = round == ROUND_ARCS;
 	double worst = 0.0, square = 0.0, share = 1.0;
 	solve->stale[island->index] |= round == ROUND_RATES; // the poses are new
 	for (int n = 0; n < island->count; ++n) {
@@ -200,6 +199,13 @@ static double settleIsland(const knSettleIsland* island, Round round) {
 		entry->curve = knScaleT(share, entry->curve);
 	}
 	return worst;
+}
+
+double knSettle_Island(knArticulationSolve* solve, int index) {
+	const int begin = solve->islandBegin[index];
+	knSettleIsland island = { solve, solve->islandJoint + begin, begin, solve->islandBegin[index + 1] - begin,
+							  index };
+	return settleIsland(&island, ROUND_AGAIN, false);
 }
 
 // Between contacts a lone joint, and one with limits or motors, is also solved by itself.
@@ -239,7 +245,9 @@ static void settleIslands(int first, int last, int worker, void* argument) {
 		}
 		knSettleIsland island = { solve, solve->islandJoint + begin, begin, solve->islandBegin[k + 1] - begin,
 								  k };
-		double worst = settleIsland(&island, task->round);
+		const bool fresh =
+			task->round != ROUND_AGAIN || (!knJointDirect_Has(solve->direct, k) && island.count <= SMALL);
+		double worst = settleIsland(&island, task->round, fresh);
 		solve->islandWorst[k] = task->round == ROUND_AGAIN ? knMax(worst, solve->islandWorst[k]) : worst;
 	}
 }
