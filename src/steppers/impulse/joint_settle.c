@@ -173,11 +173,10 @@ static bool isNearlyClosed(const knSettleIsland* island, double worst) {
 		   worst < NEARLY * knMin(shortestArm(island), 1.0);
 }
 
-// One round: what was wrong before.
-static double settleIsland(const knSettleIsland* island, Round round) {
+// One round, with couples for the forces at hand if it is fresh: what was wrong before.
+static double settleIsland(const knSettleIsland* island, Round round, bool fresh) {
 	knArticulationSolve* solve = island->solve;
-	const bool arcs = round == ROUND_ARCS, direct = knJointDirect_Has(solve->direct, island->index);
-	const bool fresh = round != ROUND_AGAIN || (!direct && island->count <= SMALL);
+	const bool arcs = round == ROUND_ARCS;
 	double worst = 0.0, square = 0.0, share = 1.0;
 	for (int n = 0; n < island->count; ++n) {
 		worst = knMax(worst, findWrong(solve, island->entries[n], round, fresh, &square));
@@ -214,10 +213,14 @@ static double settleIsland(const knSettleIsland* island, Round round) {
 	return worst;
 }
 
-void knArticulationSolve_Answer(knArticulationSolve* solve, int index, knTwist* change) {
+static knSettleIsland islandAt(knArticulationSolve* solve, int index) {
 	const int begin = solve->islandBegin[index];
-	const knSettleIsland island = { solve, solve->islandJoint + begin, begin,
-									solve->islandBegin[index + 1] - begin, index };
+	return (knSettleIsland){ solve, solve->islandJoint + begin, begin, solve->islandBegin[index + 1] - begin,
+							 index };
+}
+
+void knArticulationSolve_Answer(knArticulationSolve* solve, int index, knTwist* change) {
+	const knSettleIsland island = islandAt(solve, index);
 	for (int n = 0; n < island.count; ++n) {
 		const int i = island.entries[n];
 		const knJointBlock* block = knJointBlock_Get(solve, i);
@@ -234,6 +237,11 @@ void knArticulationSolve_Answer(knArticulationSolve* solve, int index, knTwist* 
 		knJointPair pair = knSettle_PairOn(solve, i, change);
 		knJointPair_Push(&pair, knSettle_WrenchOf(&solve->blocks[i], solve->settle[0][i].v));
 	}
+}
+
+double knSettle_Island(knArticulationSolve* solve, int index) {
+	knSettleIsland island = islandAt(solve, index);
+	return settleIsland(&island, ROUND_AGAIN, false);
 }
 
 // Between contacts a lone joint, and one with limits or motors, is also solved by itself.
@@ -271,9 +279,10 @@ static void settleIslands(int first, int last, int worker, void* argument) {
 				continue;
 			}
 		}
-		knSettleIsland island = { solve, solve->islandJoint + begin, begin, solve->islandBegin[k + 1] - begin,
-								  k };
-		double worst = settleIsland(&island, task->round);
+		knSettleIsland island = islandAt(solve, k);
+		const bool fresh =
+			task->round != ROUND_AGAIN || (!knJointDirect_Has(solve->direct, k) && island.count <= SMALL);
+		double worst = settleIsland(&island, task->round, fresh);
 		solve->islandWorst[k] = task->round == ROUND_AGAIN ? knMax(worst, solve->islandWorst[k]) : worst;
 	}
 }
