@@ -7,6 +7,7 @@
 //   contact     blocks.u changes by impulses that do not bounce, and `push` by ones that only move poses
 #pragma once
 
+#include "dynamics/bounce.h"
 #include "dynamics/contact_graph.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/fast_bodies.h"
@@ -25,6 +26,7 @@ typedef struct knImpulsePoint {
 	double mu;         // friction
 	double jn, j1, j2; // N s, carried in the contact phase
 	knVec3 bounce;     // N s, of the collision phase
+	double held;       // N s, what holds this step's forces off what has bounced
 	double push;       // N s, of the push-out
 	int turn;          // index into `turns`, -1: no rolling friction
 	bool withJoints;   // the contact phase solves it together with joints: joint_contact.c
@@ -54,8 +56,9 @@ typedef struct knImpulseStep {
 	bool paper; // the published scheme
 
 	knBlocks blocks;
-	knTwist* force; // [bodyCount] what forces add to blocks.u
-	knTwist* push;  // [bodyCount] moves poses only
+	knTwist* force;            // [bodyCount] what forces add to blocks.u
+	knTwist* push;             // [bodyCount] moves poses only
+	knBounceLanding* landings; // [bodyCount] where bounces happen; NULL: none did. knContactCollisions_Run
 
 	knRowInput input;
 	knContactRows list;
@@ -131,8 +134,13 @@ knStatus knContactLevels_Build(knImpulseStep* step);
 
 // --- default scheme ---
 
-// contact_collisions.c: pairs that approach bounce, before forces act. False when out of memory.
+// contact_collisions.c: points that approach bounce, before forces act; the velocities of the state change. False when out of
+// memory.
 bool knContactCollisions_Run(knImpulseStep* step, bool* bounced);
+// Once the forces act: what has bounced keeps its speed.
+void knContactCollisions_Hold(knImpulseStep* step);
+// Bodies that have bounced end where they would have if they had done so at the surface: a part of the push.
+void knContactCollisions_Land(knImpulseStep* step);
 
 // contact_sweep.c: impulses accumulated over sweeps.
 
