@@ -13,14 +13,16 @@
 #include "steppers/impulse/joint_contact.h"
 
 #define DEFAULT_SWEEPS 30
-#define SETTLED 1e-7      // of g h: sweeps that change speeds by less are done
-#define GOOD 1e-2         // of g h: rates of joints and contacts that are solved together
-#define ROUGH 1e-2        // of g h: while sweeps change speeds by more, tall piles get
-#define ROUGH_SWEEPS 3    // times as many,
-#define TALL 12           // one for so many levels
-#define CLOSED 1e-10      // m: joints with smaller errors are closed
-#define EXCHANGES 5       // between contact and joints' velocities in a sweep
-#define VELOCITY_SWEEPS 5 // of post-stabilization
+#define PAPER_SWEEPS 10      // Guendelman et al.
+#define PAPER_JOINT_SWEEPS 9 // Weinstein et al.
+#define SETTLED 1e-7         // of g h: sweeps that change speeds by less are done
+#define GOOD 1e-2            // of g h: rates of joints and contacts that are solved together
+#define ROUGH 1e-2           // of g h: while sweeps change speeds by more, tall piles get
+#define ROUGH_SWEEPS 3       // times as many,
+#define TALL 12              // one for so many levels
+#define CLOSED 1e-10         // m: joints with smaller errors are closed
+#define EXCHANGES 5          // between contact and joints' velocities in a sweep
+#define VELOCITY_SWEEPS 5    // of post-stabilization
 
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step) {
 	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
@@ -47,7 +49,8 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 
 int knImpulseStep_Sweeps(const knImpulseStep* step) {
 	int sweeps = step->context->settings->sweeps;
-	return sweeps >= 0 ? sweeps : DEFAULT_SWEEPS;
+	int published = step->joints != NULL ? PAPER_JOINT_SWEEPS : PAPER_SWEEPS;
+	return sweeps >= 0 ? sweeps : (step->paper ? published : DEFAULT_SWEEPS);
 }
 
 // --- the parts of a step -----------------------------------------------------------------------------------
@@ -240,6 +243,7 @@ static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactMo
 			knContactMomentum_After(momentum, step);
 		}
 	}
+	knContactMomentum_End(momentum, step);
 	knContactSweep_Store(step);
 }
 
@@ -251,7 +255,7 @@ static knStatus contact(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	runSweeps(step, pressed, momentum);
-	if (step->context->settings->shock != 0 && !(knContactMomentum_End(momentum, step) &&
+	if (step->context->settings->shock != 0 && !(knContactGroups_Find(step, momentum) &&
 												 knContactColumns_Run(step) && knContactShock_Run(step))) {
 		return knImpulseStep_OutOfMemory(step);
 	}
