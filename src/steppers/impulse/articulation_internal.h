@@ -151,8 +151,16 @@ static inline knTwist knJointPair_Rate(const knJointPair* pair) {
 	return knMakeTwist(knSub(pair->uC->ang, pair->uP->ang), lin);
 }
 
+static inline bool knIsZero3(knVec3 v) {
+	return v.x == 0.0 && v.y == 0.0 && v.z == 0.0;
+}
+
 // Its change under a wrench at the common point.
 static inline knTwist knJointPair_Response(const knJointPair* pair, knTwist wrench) {
+	if (knIsZero3(wrench.lin)) {
+		knVec3 spinC = knMulMV(pair->invInertiaC, wrench.ang), spinP = knMulMV(pair->invInertiaP, wrench.ang);
+		return knMakeTwist(knAdd(spinC, spinP), knAdd(knCross(spinC, pair->rC), knCross(spinP, pair->rP)));
+	}
 	knVec3 spinC = knMulMV(pair->invInertiaC, knAdd(wrench.ang, knCross(pair->rC, wrench.lin)));
 	knVec3 spinP = knMulMV(pair->invInertiaP, knAdd(wrench.ang, knCross(pair->rP, wrench.lin)));
 	knVec3 lin = knScale(pair->invMassC + pair->invMassP, wrench.lin);
