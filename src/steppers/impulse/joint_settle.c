@@ -16,7 +16,8 @@
 #define NEARLY 1e-4         // of the shortest arm: large islands are content with that
 #define CORRECTION_ROUNDS 8 // at most
 #define ARC_ENERGY 0.002    // of the kinetic energy; and, where it is more,
-#define ARC_TURN 2.0        // times what a turn about a fixed pin takes
+#define ARC_TURN 2.0        // times what a turn about a fixed pin takes,
+#define ARC_MOST 0.01       // but of the kinetic energy no more
 #define REACH 14            // iterations of a round at most,
 #define SHORT_REACH 40      // and of small islands, which may be long loops with any ratio of masses
 #define AGAIN_REACH 6       // between contacts
@@ -130,7 +131,7 @@ static double shareOfArcs(const knSettleIsland* island) {
 			half * half * own *
 			knMax(knLengthSquared(solve->u[entry->child].ang), knLengthSquared(solve->u[entry->parent].ang));
 	}
-	const double most = knMax(ARC_ENERGY * kinetic, ARC_TURN * turning);
+	const double most = knClamp(ARC_TURN * turning, ARC_ENERGY * kinetic, ARC_MOST * kinetic);
 	return put > most ? sqrt(most / put) : 1.0;
 }
 
