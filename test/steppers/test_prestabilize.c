@@ -240,6 +240,27 @@ static void test_published_chain(void** state) {
 	assert_true(gaps[1] > 1e-3 && gaps[1] < 3e-2);
 }
 
+// Hinges as published: force first, then a couple for the state that the force leaves. A couple for the state of before
+// would hold the free axes too, and drive a chain without bound.
+static void test_published_hinges_gain_nothing(void** state) {
+	(void)state;
+	knScene* scene = newScene(earth);
+	knBodyId parent = KN_WORLD_BODY;
+	for (int i = 0; i < 4; ++i) {
+		knBodyId rod = newMass(scene, knMakeFrame(knV3(i + 0.5, 0.0, 0.0), knIdentityQ()), 1.0,
+							   knV3(0.001, 0.0833, 0.0833));
+		knJointDef def = jointAt(scene, KN_JOINT_HINGE, parent, rod, knV3(i, 0.0, 0.0), knV3(0.0, 1.0, 0.0));
+		newJoint(scene, &def);
+		parent = rod;
+	}
+	JointWorld w = newJointWorld(scene);
+	w.settings.scheme = KN_SCHEME_PAPER;
+	Worst worst = runWorst(&w, 300, 0.01);
+	assert_true(worst.gain < 1.0); // of 78 J that the fall sets free
+	assert_true(worst.gap < 2e-3 && worst.angle < 2e-3);
+	freeJointWorld(&w);
+}
+
 // A small heavy bob on a pin, and two rods in a row, swing for five seconds at an animation's step: what steadies taut
 // chains must leave them alone.
 static void test_pendulums_keep_their_energy(void** state) {
@@ -424,6 +445,7 @@ int main(void) {
 		cmocka_unit_test(test_chains_hold_and_gain_nothing),
 		cmocka_unit_test(test_heavy_load),
 		cmocka_unit_test(test_published_chain),
+		cmocka_unit_test(test_published_hinges_gain_nothing),
 		cmocka_unit_test(test_pendulums_keep_their_energy),
 		cmocka_unit_test(test_whirling_rods_keep_their_energy),
 		cmocka_unit_test(test_velocities_alone_drift),

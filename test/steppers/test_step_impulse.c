@@ -89,8 +89,9 @@ static void test_ball_bounces(void** state) {
 			before = knWorld_BodyVelocity(world, ball).z;
 			run(world, 1, dt);
 		}
-		// the bounce is before the step's forces
-		assert_near(knWorld_BodyVelocity(world, ball).z, -e * before - G * dt, 1e-12);
+		// the bounce is before the step's forces, which in the default scheme do not slow it in this step
+		double forces = schemes[k / 3] == KN_SCHEME_PAPER ? G * dt : 0.0;
+		assert_near(knWorld_BodyVelocity(world, ball).z, -e * before - forces, 1e-12);
 		for (int i = 0; i < 3000 && knWorld_BodyVelocity(world, ball).z > 0.0; ++i) {
 			run(world, 1, dt);
 			highest = knMax(highest, knWorld_BodyCenter(world, ball).z);

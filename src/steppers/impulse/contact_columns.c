@@ -1,35 +1,24 @@
-// Piles that the sweeps leave unfinished, solved at once (solve/subspace.h): columns, in which news passes by a few levels a
-// sweep. A column about to topple is known only to a solve that has settled; what is left over by sweeps is larger
-// than what sets it in motion, and shock propagation, whose supports are frozen, would hold it for ever. Groups with
-// joints or rolling friction are left to the sweeps.
+// Columns that the sweeps leave unfinished, solved at once (solve/subspace.h). News passes by a few levels a sweep; a column
+// about to topple is known only to a solve that has settled, and what few sweeps leave over is larger than what sets it in
+// motion. Wide piles, which cost more and in which sweeps do better, and groups with joints or rolling friction are left
+// to the sweeps; so is a column in a motion that is larger than what the sweeps can be wrong by.
 
 #include "solve/subspace.h"
 #include "steppers/impulse/impulse_step.h"
 
-#define COLUMN_LEVELS 4 // groups of fewer are left to the sweeps
-#define ENOUGH 1e-10    // of g h
+#define COLUMN_LEVELS 4  // at least
+#define COLUMN_POINTS 24 // a level, at most
+#define ENOUGH 1e-10     // of g h: what the last sweep changed is nothing
+#define PATIENCE 2       // rounds that bring little
+#define EXACT 0.01       // of the speed of a column: what the sweeps may be wrong by
 
-// Groups without joints, turns and too many points, that have not settled.
-static bool listColumns(const knImpulseStep* step, double settled, uint8_t* wanted) {
-	const int32_t* group = step->islands.group;
-	int* points = KN_SCRATCH_ZERO(step->context->arena, int, step->model->bodyCount);
-	if (points == NULL) {
-		return false;
-	}
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		if (group[b] >= 0 && step->graph.level[b] >= COLUMN_LEVELS) {
-			bool left = step->change[group[b]] > settled * settled;
-			wanted[group[b]] = left && step->graph.grounded[b] && !step->islands.jointed[group[b]];
-		}
-	}
-	for (int i = 0; i < step->pointCount; ++i) {
-		int32_t g = knImpulseStep_GroupOf(step, &step->points[i]);
-		points[g] += 1;
-		if (points[g] > KN_SUBSPACE_POINTS || step->points[i].turn >= 0) {
-			wanted[g] = 0;
-		}
-	}
-	return true;
+static bool isColumn(const knImpulseStep* step, int group, double enough) {
+	const knGroupFacts* facts = &step->facts[group];
+	bool narrow = facts->points <= KN_SUBSPACE_POINTS && facts->points <= COLUMN_POINTS * facts->levels;
+	bool plain = !step->islands.jointed[group] && !facts->turns;
+	double wrong = knGroupFacts_LeftOver(facts) * facts->mass;
+	return facts->levels >= COLUMN_LEVELS && narrow && plain && facts->change > enough * enough &&
+		   wrong > EXACT * EXACT * 2.0 * facts->energy;
 }
 
 bool knContactColumns_Run(knImpulseStep* step) {
@@ -38,8 +27,16 @@ bool knContactColumns_Run(knImpulseStep* step) {
 	double enough = ENOUGH * step->h * knLength(step->state->header->gravity);
 	uint8_t* wanted = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount);
 	double* left = KN_SCRATCH(arena, double, bodyCount);
-	if (arena->failed || !listColumns(step, enough, wanted)) {
+	if (arena->failed) {
 		return false;
+	}
+	bool any = false;
+	for (int b = 0; b < bodyCount; ++b) {
+		wanted[b] = step->islands.group[b] == b && isColumn(step, b, enough);
+		any = any || wanted[b];
+	}
+	if (!any) {
+		return true;
 	}
 	knSweepBlocks blocks = { .count = bodyCount,
 							 .invMass = step->blocks.invMass,
@@ -50,15 +47,14 @@ bool knContactColumns_Run(knImpulseStep* step) {
 						   .blocks = &blocks,
 						   .group = step->islands.group,
 						   .wanted = wanted,
-						   .enough = enough * enough };
+						   .enough = enough * enough,
+						   .patience = PATIENCE };
 	if (!knSubspace_Solve(&problem, step->blocks.u, left, arena)) {
 		return false;
 	}
 	for (int b = 0; b < bodyCount; ++b) {
-		step->change[b] = wanted[b] ? left[b] : step->change[b];
+		step->facts[b].change = wanted[b] ? left[b] : step->facts[b].change;
 	}
-	for (int i = 0; i < step->pointCount; ++i) {
-		knImpulsePoint_Take(&step->points[i], &step->list.points[i]);
-	}
+	knContactSweep_TakeOver(step);
 	return true;
 }

@@ -5,16 +5,14 @@
 // carried on: it is that of infinitely heavy supports. A support that moves would be a hammer; so a body keeps the
 // result only if that leaves at most half of its kinetic energy as seen from its supports. And supports that move
 // differently make a tilt that grows from level to level; so the result counts only up to the level to which it calms
-// the pile most, as seen from the ground. (Seen from the centre of mass, which a heavy block draws down with it, bricks
-// that stand still would be those in motion.) And what it took from a body is given back where it is more than the sweeps
-// can have been wrong by. Only piles on something that does not move take part, so the momentum
-// of free bodies is not touched; groups with joints do not, their joints would open.
+// the pile most, as seen from the ground. What it took from a body is given back where it is more than the sweeps can
+// have left over. Only piles on something that does not move take part, so the momentum of free bodies is not touched;
+// groups with joints do not, their joints would open.
 
 #include "steppers/impulse/impulse_step.h"
 
 #define SWEEPS 20
 #define SOLVED 1e-9        // of g h: groups in which the last sweep changed less need no such pass
-#define LEFT_OVER 2.0      // times the levels, times what the last sweep changed: what the sweeps may have left over
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
 
@@ -27,17 +25,15 @@ typedef struct Shock {
 	knTwist* before;      // [bodyCount] velocities after the sweeps
 	knTwist* support;     // [bodyCount] sum of the velocities of what bears a body, at the points
 	int* supports;        // [bodyCount]
-	knVec3* ground;       // [bodyCount] by group, m/s, of what does not yield below it
 	double *gain, *least; // [bodyCount] by group, J
 	int* top;             // [bodyCount] by group: the highest level that keeps the result
-	int* levels;          // [bodyCount] by group: how many it has
 } Shock;
 
 static bool takesPart(const knImpulseStep* step, int body) {
 	int group = step->islands.group[body];
 	double solved = SOLVED * step->h * knLength(step->state->header->gravity);
 	return group >= 0 && step->graph.grounded[body] && !step->islands.jointed[group] &&
-		   step->change[group] > solved * solved;
+		   step->facts[group].change > solved * solved;
 }
 
 // Bodies by level, by counting.
@@ -83,14 +79,14 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 					  .supports = KN_SCRATCH_ZERO(arena, int, bodyCount),
 					  .gain = KN_SCRATCH_ZERO(arena, double, bodyCount),
 					  .least = KN_SCRATCH_ZERO(arena, double, bodyCount),
-					  .top = KN_SCRATCH(arena, int, bodyCount),
-					  .levels = KN_SCRATCH_ZERO(arena, int, bodyCount) };
+					  .top = KN_SCRATCH(arena, int, bodyCount) };
 	if (arena->failed || !listBodies(step, shock)) {
 		return false;
 	}
 	for (int b = 0; b < bodyCount; ++b) {
 		shock->before[b] = step->blocks.u[b];
 	}
+	uint8_t* tied = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount); // groups with joints take no part
 	for (int c = 0; c < chunkCount; ++c) {
 		shock->chunks[c] = step->list.chunks[c];
 		shock->chunks[c].stage = levelOf(step, shock, &shock->chunks[c]);
@@ -98,7 +94,8 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 	knSweepBlocks blocks = { .count = bodyCount,
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia,
-							 .freeStage = shock->freeLevel };
+							 .freeStage = shock->freeLevel,
+							 .tied = tied };
 	// the points have the impulses of the sweeps
 	return knSweepSet_Build(&shock->set, shock->chunks, chunkCount, step->graph.levelCount, step->list.points,
 							&blocks, KN_SWEEP_CONE, &step->context->tasks, arena);
@@ -115,31 +112,6 @@ static void addSupport(const knImpulseStep* step, Shock* shock, const knImpulseP
 	knVec3 v = knAdd(knAdd(u.lin, knCross(u.ang, ofA ? p->rB : p->rA)), nearer);
 	shock->support[upper] = knAddT(shock->support[upper], knMakeTwist(u.ang, v));
 	shock->supports[upper] += 1;
-}
-
-// m/s, the velocity of the ground of each group: of the bodies that do not yield, by what they carry.
-static bool findGrounds(const knImpulseStep* step, Shock* shock) {
-	int bodyCount = step->model->bodyCount;
-	shock->ground = KN_SCRATCH_ZERO(step->context->arena, knVec3, bodyCount);
-	double* carried = KN_SCRATCH_ZERO(step->context->arena, double, bodyCount);
-	if (step->context->arena->failed) {
-		return false;
-	}
-	for (int i = 0; i < step->pointCount; ++i) {
-		const knImpulsePoint* p = &step->points[i];
-		bool freeA = step->blocks.invMass[p->a] > 0.0, freeB = step->blocks.invMass[p->b] > 0.0;
-		if (freeA != freeB) {
-			knTwist u = step->blocks.u[freeA ? p->b : p->a];
-			knVec3 v = knAdd(u.lin, knCross(u.ang, freeA ? p->rB : p->rA));
-			int group = knImpulseStep_GroupOf(step, p);
-			shock->ground[group] = knMulAdd(shock->ground[group], p->jn, v);
-			carried[group] += p->jn;
-		}
-	}
-	for (int b = 0; b < bodyCount; ++b) {
-		shock->ground[b] = carried[b] > 0.0 ? knScale(1.0 / carried[b], shock->ground[b]) : knZero3();
-	}
-	return true;
 }
 
 static void sumSupports(const knImpulseStep* step, Shock* shock, int level) {
@@ -162,7 +134,7 @@ static void guard(const knImpulseStep* step, Shock* shock, int level) {
 	sumSupports(step, shock, level);
 	for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
 		int b = shock->bodies[i];
-		knTwist supports = { knZero3(), shock->ground[step->islands.group[b]] };
+		knTwist supports = { knZero3(), step->facts[step->islands.group[b]].ground };
 		if (shock->supports[b] > 0) {
 			supports = knScaleT(1.0 / shock->supports[b], shock->support[b]);
 		}
@@ -183,13 +155,11 @@ static void cutOff(const knImpulseStep* step, Shock* shock) {
 	for (int level = 0; level < step->graph.levelCount; ++level) {
 		for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
 			int b = shock->bodies[i], group = step->islands.group[b];
-			knTwist common = { knZero3(), shock->ground[group] };
-			sum[group] +=
-				energyIn(step, b, step->blocks.u[b], common) - energyIn(step, b, shock->before[b], common);
+			sum[group] += knContactGroups_Energy(step, b, step->blocks.u[b]) -
+						  knContactGroups_Energy(step, b, shock->before[b]);
 		}
 		for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
 			int group = step->islands.group[shock->bodies[i]];
-			shock->levels[group] = level + 1;
 			if (sum[group] <= least[group]) {
 				least[group] = sum[group];
 				shock->top[group] = level;
@@ -210,8 +180,7 @@ static void giveBack(const knImpulseStep* step, const Shock* shock) {
 	for (int i = 0; i < shock->first[step->graph.levelCount]; ++i) {
 		int b = shock->bodies[i], group = step->islands.group[b];
 		knTwist taken = knSubT(shock->before[b], step->blocks.u[b]);
-		double most = LEFT_OVER * shock->levels[group];
-		double leftOver = most * most * step->change[group] * step->model->mass[b];
+		double leftOver = knGroupFacts_LeftOver(&step->facts[group]) * step->model->mass[b];
 		if (knImpulseStep_Product(step, b, taken, taken) > leftOver) {
 			step->blocks.u[b] = shock->before[b];
 		}
@@ -220,7 +189,7 @@ static void giveBack(const knImpulseStep* step, const Shock* shock) {
 
 bool knContactShock_Run(knImpulseStep* step) {
 	Shock shock;
-	if (!begin(step, &shock) || !findGrounds(step, &shock)) {
+	if (!begin(step, &shock)) {
 		return false;
 	}
 	int levels = step->graph.levelCount;

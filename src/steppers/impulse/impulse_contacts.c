@@ -202,6 +202,9 @@ static void dropPassing(knImpulseStep* step) {
 			for (int k = pair->first; k < pair->first + pair->count; ++k) {
 				step->points[k].target = -(double)INFINITY;
 				step->points[k].jn = step->points[k].j1 = step->points[k].j2 = 0.0;
+				if (step->points[k].turn >= 0) {
+					step->turns[step->points[k].turn].g = knZero3();
+				}
 			}
 		}
 	}
@@ -280,6 +283,7 @@ static void collectPoints(int begin, int end, int worker, void* argument) {
 									   .feature = contact->point.feature,
 									   .normal = p->jn,
 									   .friction = knMulAdd(carried, -p->jn, p->n),
+									   .rolling = p->turn >= 0 ? step->turns[p->turn].g : knZero3(),
 									   .place = placeOf(step, p) };
 	}
 }

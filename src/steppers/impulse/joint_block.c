@@ -7,6 +7,11 @@
 	1e-7 // of a locked row beside its own resistance: a net drawn flat has no solution without it
 #define FAST_TURN 0.7 // rad
 
+// A ball may turn as it likes.
+static knTwist errorOf(const knJoint* joint, knFrame J, knFrame allowed) {
+	return joint->kind == KN_JOINT_BALL ? knMakeTwist(knZero3(), J.p) : knJoint_ErrorTwist(J, allowed);
+}
+
 static void build(const knArticulationSolve* solve, const knSolveJoint* entry, knJointBlock* block) {
 	// in
 	const knJoint* joint = entry->joint;
@@ -19,7 +24,9 @@ static void build(const knArticulationSolve* solve, const knSolveJoint* entry, k
 	block->rC = knSub(anchor, poseC.p);
 	block->axes = knMulQ(poseP.q, joint->frameParent.q);
 	block->J = knJoint_Frame(joint, poseP, poseC);
-	block->count = entry->ops->lockedRows(joint, entry->ops->projectState(joint, block->J), block->rows);
+	const knFrame allowed = entry->ops->projectState(joint, block->J);
+	block->error = errorOf(joint, block->J, allowed);
+	block->count = entry->ops->lockedRows(joint, allowed, block->rows);
 	block->free = block->count;
 	if (solve->phase == KN_ARTICULATION_CORRECTION && entry->boundCount > 0) {
 		block->count += knJointBounds_Hold(solve, entry, block->J, 6 - block->free, block->rows + block->free,
@@ -56,8 +63,14 @@ void knJointBlock_Answer(const knJointBlock* block, knTwist change, double z[6])
 }
 
 knTwist knSolveJoint_ErrorAt(const knSolveJoint* entry, knFrame poseP, knFrame poseC) {
-	knFrame J = knJoint_Frame(entry->joint, poseP, poseC);
-	return knJoint_ErrorTwist(J, entry->ops->projectState(entry->joint, J));
+	const knJoint* joint = entry->joint;
+	if (joint->kind == KN_JOINT_BALL) {
+		// only where its two points are
+		knVec3 apart = knSub(knPoint(poseC, joint->frameChild.p), knPoint(poseP, joint->frameParent.p));
+		return knMakeTwist(knZero3(), knInvRotate(knMulQ(poseP.q, joint->frameParent.q), apart));
+	}
+	knFrame J = knJoint_Frame(joint, poseP, poseC);
+	return errorOf(joint, J, entry->ops->projectState(joint, J));
 }
 
 static bool armTurnsFast(double h, knVec3 spin, knVec3 arm) {

@@ -13,14 +13,16 @@
 #include "steppers/impulse/joint_contact.h"
 
 #define DEFAULT_SWEEPS 30
-#define SETTLED 1e-7      // of g h: sweeps that change speeds by less are done
-#define GOOD 1e-2         // of g h: rates of joints and contacts that are solved together
-#define ROUGH 1e-2        // of g h: while sweeps change speeds by more, tall piles get
-#define ROUGH_SWEEPS 3    // times as many,
-#define TALL 12           // one for so many levels
-#define CLOSED 1e-10      // m: joints with smaller errors are closed
-#define EXCHANGES 5       // between contact and joints' velocities in a sweep
-#define VELOCITY_SWEEPS 5 // of post-stabilization
+#define PAPER_SWEEPS 10      // Guendelman et al.
+#define PAPER_JOINT_SWEEPS 9 // Weinstein et al.
+#define SETTLED 1e-7         // of g h: sweeps that change speeds by less are done
+#define GOOD 1e-2            // of g h: rates of joints and contacts that are solved together
+#define ROUGH 1e-2           // of g h: while sweeps change speeds by more, tall piles get
+#define ROUGH_SWEEPS 3       // times as many,
+#define TALL 12              // one for so many levels
+#define CLOSED 1e-10         // m: joints with smaller errors are closed
+#define EXCHANGES 5          // between contact and joints' velocities in a sweep
+#define VELOCITY_SWEEPS 5    // of post-stabilization
 
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step) {
 	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
@@ -47,7 +49,8 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 
 int knImpulseStep_Sweeps(const knImpulseStep* step) {
 	int sweeps = step->context->settings->sweeps;
-	return sweeps >= 0 ? sweeps : DEFAULT_SWEEPS;
+	int published = step->joints != NULL ? PAPER_JOINT_SWEEPS : PAPER_SWEEPS;
+	return sweeps >= 0 ? sweeps : (step->paper ? published : DEFAULT_SWEEPS);
 }
 
 // --- the parts of a step -----------------------------------------------------------------------------------
@@ -153,21 +156,31 @@ static void postStabilize(knImpulseStep* step) {
 
 // Collisions see the velocities from before the forces.
 static knStatus collide(knImpulseStep* step) {
+	bool bounced = false;
+	if (!knContactCollisions_Run(step, &bounced)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	if (!bounced) {
+		return KN_OK;
+	}
+	postStabilize(step);
+	knStatus status = applyForces(step);
+	if (status == KN_OK) {
+		knContactCollisions_Hold(step);
+	}
+	return status;
+}
+
+static knStatus collideAsPublished(knImpulseStep* step) {
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		step->blocks.u[b] = step->state->velocity[b];
 	}
-	bool bounced = step->paper && knContactPaper_Collisions(step);
-	if (!step->paper && !knContactCollisions_Run(step, &bounced)) {
-		return knImpulseStep_OutOfMemory(step);
-	}
-	if (bounced) {
+	if (knContactPaper_Collisions(step)) {
 		for (int b = 0; b < step->model->bodyCount; ++b) {
 			step->state->velocity[b] = step->blocks.u[b];
 		}
 	}
-	if (bounced || step->paper) {
-		postStabilize(step);
-	}
+	postStabilize(step);
 	return applyForces(step);
 }
 
@@ -230,6 +243,7 @@ static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactMo
 			knContactMomentum_After(momentum, step);
 		}
 	}
+	knContactMomentum_End(momentum, step);
 	knContactSweep_Store(step);
 }
 
@@ -241,7 +255,7 @@ static knStatus contact(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	runSweeps(step, pressed, momentum);
-	if (step->context->settings->shock != 0 && !(knContactMomentum_End(momentum, step) &&
+	if (step->context->settings->shock != 0 && !(knContactGroups_Find(step, momentum) &&
 												 knContactColumns_Run(step) && knContactShock_Run(step))) {
 		return knImpulseStep_OutOfMemory(step);
 	}
@@ -252,6 +266,7 @@ static knStatus contact(knImpulseStep* step) {
 	}
 	knImpulseStep_CountJointTime(step, start);
 	knContactPush_ReturnSpin(step);
+	knContactCollisions_Land(step);
 	step->blocks.push = step->push;
 	return KN_OK;
 }
@@ -309,7 +324,7 @@ static knStatus stepImpulse(knStepContext* context, double h) {
 
 	// 1 collisions; 2 forces; after each the joints' velocities
 	if (status == KN_OK) {
-		status = collide(&step);
+		status = step.paper ? collideAsPublished(&step) : collide(&step);
 	}
 	if (status == KN_OK && step.joints != NULL) {
 		knArticulationSolve_Enter(step.joints, KN_ARTICULATION_DYNAMICS);

@@ -6,7 +6,7 @@
 #include "solve/sweep_momentum.h"
 #include "steppers/velocity/velocity_step.h"
 
-#define TINY_GROUP 32    // contact points
+#define TINY_GROUP 32 // contact points
 #define SMALL_GROUP KN_SUBSPACE_POINTS
 #define COLUMN_LAYERS 20 // groups of that many layers are solved at once where sweeps do not settle
 
