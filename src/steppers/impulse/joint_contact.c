@@ -22,7 +22,7 @@
 
 // Of large groups, where the slowest of hundreds of points would keep all waiting.
 #define LARGE_SOFTNESS 0.03 // as above
-#define CUT_SOFTNESS 0.2    // likewise between parts
+#define CUT_SOFTNESS 0.1    // likewise between parts
 #define LARGE_GOOD 10.0     // times what is good for others
 #define LARGE_ENOUGH 1e-2   // of the worst rate of the first round
 #define LARGE_FEW 0.01      // of the entries may be worse
