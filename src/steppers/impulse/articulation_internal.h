@@ -254,6 +254,8 @@ knTwist knSettle_WrenchOf(const knJointBlock* block, const double* x);
 // The right-hand side of joint i between contacts, into settle[1]. A share of its answer.
 void knSettle_FindAgain(knArticulationSolve* solve, int i);
 void knSettle_Push(knArticulationSolve* solve, int i, double share);
+// One round of settling, in the dynamics phase, of an island alone, with the rows of before; worst rate before (m/s).
+double knSettle_Island(knArticulationSolve* solve, int index);
 // One more round of settling, in the dynamics phase, for what contacts have changed; worst rate before (m/s).
 double knArticulationSolve_SettleAgain(knArticulationSolve* solve);
 // Memory for joint_settle.c.
