@@ -48,6 +48,11 @@ static double onPage(const Axis* axis, double value) {
 		   (axis->to - axis->from) * (scaled(axis, value) - axis->low) / (axis->high - axis->low);
 }
 
+// On the page, of one unit on a linear axis.
+static double slope(const Axis* axis) {
+	return (axis->to - axis->from) / (axis->high - axis->low);
+}
+
 static double xOf(const knPlotSeries* series, int i) {
 	return series->x != NULL ? series->x[i] : (double)i;
 }
@@ -311,25 +316,28 @@ static void drawLine(Page* page, int s) {
 
 // Small squares in one path: a matrix may have thousands. Neighbours of a row that overlap become one bar.
 static void drawDots(Page* page, int s) {
-	const knPlotSeries* series = &page->plot->series[s];
-	double half = series->count > 2000 ? 0.8 : 2.0;
-	fprintf(page->out, "<path fill=\"#%06x\" fill-opacity=\"0.75\" d=\"", colorOf(page->plot, s));
+	const knPlot* plot = page->plot;
+	const knPlotSeries* series = &plot->series[s];
+	double side = series->count > 2000 ? 1.6 : 4.0;
+	double wide = plot->dotWidth > 0.0 ? plot->dotWidth * fabs(slope(&page->x)) : side;
+	double tall = plot->dotHeight > 0.0 ? plot->dotHeight * fabs(slope(&page->y)) : side;
+	fprintf(page->out, "<path fill=\"#%06x\" fill-opacity=\"0.75\" d=\"", colorOf(plot, s));
 	for (int i = 0; i < series->count; ++i) {
-		if (!isDrawn(page->plot, series, i)) {
+		if (!isDrawn(plot, series, i)) {
 			continue;
 		}
 		double first = onPage(&page->x, xOf(series, i)), last = first, y = onPage(&page->y, series->y[i]);
-		for (;
-			 i + 1 < series->count && isDrawn(page->plot, series, i + 1) && series->y[i + 1] == series->y[i];
+		for (; i + 1 < series->count && isDrawn(plot, series, i + 1) && series->y[i + 1] == series->y[i];
 			 ++i) {
 			double next = onPage(&page->x, xOf(series, i + 1));
-			if (next < last || next > last + 2.0 * half) {
+			if (next < last || next > last + wide) {
 				break;
 			}
 			last = next;
 		}
-		double width = last - first + 2.0 * half;
-		fprintf(page->out, "M%.1f %.1fh%.4gv%gh-%.4gz", first - half, y - half, width, 2.0 * half, width);
+		double width = last - first + wide;
+		fprintf(page->out, "M%.1f %.1fh%.4gv%.4gh-%.4gz", first - 0.5 * wide, y - 0.5 * tall, width, tall,
+				width);
 	}
 	fputs("\"/>\n", page->out);
 }

@@ -28,9 +28,10 @@ typedef struct knPlotSeries {
 typedef struct knPlot {
 	const char *title, *xLabel, *yLabel;
 	bool logX, logY;
-	bool equal;              // one scale for both axes
-	bool downward;           // y grows downwards (matrices)
-	const char* const* bars; // with KN_PLOT_BARS, and nothing else: their names, from the top
+	bool equal;                 // one scale for both axes
+	bool downward;              // y grows downwards (matrices)
+	double dotWidth, dotHeight; // of KN_PLOT_DOTS, as long as on linear axes; 0: small squares
+	const char* const* bars;    // with KN_PLOT_BARS, and nothing else: their names, from the top
 	int barCount;
 	int seriesCount;
 	knPlotSeries series[KN_PLOT_MAX_SERIES];

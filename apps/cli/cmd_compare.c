@@ -23,6 +23,8 @@
 #define SHOT_FRAMES 10 // between looks, and until the first
 #define MOVED 0.05     // m
 #define CLASSES 4
+#define BRICK_ANGLE 18.0 // degrees, of the tower's bricks
+#define BRICK_HEIGHT 0.25
 
 enum {
 	OPTION_STEPPERS,
@@ -136,7 +138,11 @@ static void drawCrack(const Run* run, const knWorld* world, int frames) {
 	}
 	char title[96], name[96];
 	snprintf(title, sizeof(title), "%s, %d frames after the shot", run->name, frames);
-	knPlot plot = { .title = title, .xLabel = "angle from the ball, degrees", .yLabel = "height, m" };
+	knPlot plot = { .title = title,
+					.xLabel = "angle from the ball, degrees",
+					.yLabel = "height, m",
+					.dotWidth = 0.9 * BRICK_ANGLE,
+					.dotHeight = 0.9 * BRICK_HEIGHT };
 	for (int c = 0; c < CLASSES; ++c) {
 		knPlot_Add(&plot, KN_PLOT_DOTS, classes[c], &memory[c * bricks], &memory[(CLASSES + c) * bricks],
 				   counts[c]);
@@ -496,14 +502,14 @@ static void printTable(const Compare* compare, const Run* runs) {
 }
 
 static bool writeFigures(const Compare* compare, const Run* runs) {
-	knPlot time = {
-		.title = compare->request.source, .xLabel = "time, s", .yLabel = "ms per step", .logY = true
-	};
-	knPlot energy = { .title = compare->request.source, .xLabel = "time, s", .yLabel = "energy, J" };
-	knPlot displacement = { .title = compare->request.source,
-							.xLabel = "time, s",
-							.yLabel = "largest displacement, m",
-							.logY = true };
+	char titles[3][128];
+	static const char* const what[] = { "time of a step", "energy", "largest displacement of a body" };
+	for (int i = 0; i < 3; ++i) {
+		snprintf(titles[i], sizeof(titles[i]), "%.60s: %s", compare->request.source, what[i]);
+	}
+	knPlot time = { .title = titles[0], .xLabel = "time, s", .yLabel = "ms", .logY = true };
+	knPlot energy = { .title = titles[1], .xLabel = "time, s", .yLabel = "J" };
+	knPlot displacement = { .title = titles[2], .xLabel = "time, s", .yLabel = "m", .logY = true };
 	for (int i = 0; i < compare->runCount; ++i) {
 		const Run* run = &runs[i];
 		knPlot_Add(&time, KN_PLOT_LINE, run->name, run->time, run->stepMs, (int)run->seen);

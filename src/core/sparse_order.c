@@ -67,6 +67,9 @@ static bool isLast(const Graph* graph, int block) {
 
 static int degreeOf(const Graph* graph, int block) {
 	const IntList* around = &graph->neighbours[block];
+	if (graph->def->late == NULL) {
+		return around->count;
+	}
 	int degree = 0;
 	for (int k = 0; k < around->count; ++k) {
 		degree += isLast(graph, around->items[k]) ? 0 : 1;

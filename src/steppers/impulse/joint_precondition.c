@@ -135,13 +135,13 @@ bool knPreconditioner_Reserve(knArticulationSolve* solve, knArena* arena) {
 		return false;
 	}
 	solve->precondition = p;
-	p->position = KN_SCRATCH_ZERO(arena, int, count);
-	p->order = KN_SCRATCH_ZERO(arena, int, count);
-	p->first = KN_SCRATCH_ZERO(arena, int, count + 1);
-	p->pivot = knArena_TakeZero(arena, sizeof(*p->pivot) * (size_t)count);
-	p->bodyFirst = KN_SCRATCH_ZERO(arena, int, bodyCount + 2);
-	p->bodyEntry = KN_SCRATCH_ZERO(arena, int, 2 * count);
-	int* queue = KN_SCRATCH_ZERO(arena, int, count);
+	p->position = KN_SCRATCH(arena, int, count);
+	p->order = KN_SCRATCH(arena, int, count);
+	p->first = KN_SCRATCH(arena, int, count + 1);
+	p->pivot = knArena_Take(arena, sizeof(*p->pivot) * (size_t)count);
+	p->bodyFirst = KN_SCRATCH(arena, int, bodyCount + 2);
+	p->bodyEntry = KN_SCRATCH(arena, int, 2 * count);
+	int* queue = KN_SCRATCH(arena, int, count);
 	if (arena->failed) {
 		return false;
 	}
@@ -154,7 +154,7 @@ bool knPreconditioner_Reserve(knArticulationSolve* solve, knArena* arena) {
 	for (int i = 0; i < count; ++i) {
 		p->first[i + 1] = p->first[i] + linkEntry(solve, i, NULL);
 	}
-	p->links = KN_SCRATCH_ZERO(arena, knJointLink, p->first[count]);
+	p->links = KN_SCRATCH(arena, knJointLink, p->first[count]);
 	for (int i = 0; p->links != NULL && i < count; ++i) {
 		linkEntry(solve, i, p->links + p->first[i]);
 	}

@@ -11,6 +11,7 @@
 #include "core/tasks.h"
 #include "steppers/impulse/joint_direct.h"
 
+#define FINE 1e-9           // m or rad: what is left to the correction between contacts
 #define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
 #define NEARLY 1e-4         // of the shortest arm: large islands are content with that
 #define CORRECTION_ROUNDS 8 // at most
@@ -40,7 +41,7 @@ static knTwist wrongRate(knArticulationSolve* solve, int i, Round round) {
 	const knFrame poseP = solve->input.state->pose[entry->parent],
 				  poseC = solve->input.state->pose[entry->child];
 	if (solve->phase == KN_ARTICULATION_CORRECTION) {
-		return knRotateT(block->axes, knSolveJoint_ErrorAt(entry, poseP, poseC));
+		return knRotateT(block->axes, block->error);
 	}
 	if (solve->phase == KN_ARTICULATION_DYNAMICS && round != ROUND_RATES &&
 		!knJointSteady_ByRates(solve, i)) {
@@ -173,28 +174,31 @@ static bool isNearlyClosed(const knSettleIsland* island, double worst) {
 		   worst < NEARLY * knMin(shortestArm(island), 1.0);
 }
 
-// One round: what was wrong before.
-static double settleIsland(const knSettleIsland* island, Round round) {
+// One round, with couples for the forces at hand if it is fresh: what was wrong before.
+static double settleIsland(const knSettleIsland* island, Round round, bool fresh) {
 	knArticulationSolve* solve = island->solve;
-	const bool arcs = round == ROUND_ARCS, direct = knJointDirect_Has(solve->direct, island->index);
-	const bool fresh = round != ROUND_AGAIN || (!direct && island->count <= SMALL);
+	const bool arcs = round == ROUND_ARCS;
 	double worst = 0.0, square = 0.0, share = 1.0;
 	for (int n = 0; n < island->count; ++n) {
 		worst = knMax(worst, findWrong(solve, island->entries[n], round, fresh, &square));
 		solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]];
 	}
 	if (solve->phase == KN_ARTICULATION_CORRECTION) {
+		solve->shifted[island->index] = 0;
 		if (!knJointCorrection_Helped(solve, island->index, square)) {
 			for (int n = 0; n < island->count; ++n) {
 				findWrong(solve, island->entries[n], round, fresh, &square);
 			}
 		}
-		soften(island, knJointCorrection_Soften(solve, island->index));
+		if (solve->stale[island->index] != 0) {
+			soften(island, knJointCorrection_Soften(solve, island->index));
+		}
 	}
-	if (isNearlyClosed(island, worst)) {
+	if (isNearlyClosed(island, worst) || (round == ROUND_AGAIN && solve->input.h * worst < FINE)) {
 		return 0.0;
 	}
 	if (worst * worst > QUIET) {
+		solve->shifted[island->index] = 1;
 		solveLinear(island, round);
 		share = arcs ? shareOfArcs(island) : 1.0;
 		for (int n = 0; n < island->count; ++n) {
@@ -210,10 +214,14 @@ static double settleIsland(const knSettleIsland* island, Round round) {
 	return worst;
 }
 
-void knArticulationSolve_Answer(knArticulationSolve* solve, int index, knTwist* change) {
+static knSettleIsland islandAt(knArticulationSolve* solve, int index) {
 	const int begin = solve->islandBegin[index];
-	const knSettleIsland island = { solve, solve->islandJoint + begin, begin,
-									solve->islandBegin[index + 1] - begin, index };
+	return (knSettleIsland){ solve, solve->islandJoint + begin, begin, solve->islandBegin[index + 1] - begin,
+							 index };
+}
+
+void knArticulationSolve_Answer(knArticulationSolve* solve, int index, knTwist* change) {
+	const knSettleIsland island = islandAt(solve, index);
 	for (int n = 0; n < island.count; ++n) {
 		const int i = island.entries[n];
 		const knJointBlock* block = knJointBlock_Get(solve, i);
@@ -230,6 +238,11 @@ void knArticulationSolve_Answer(knArticulationSolve* solve, int index, knTwist* 
 		knJointPair pair = knSettle_PairOn(solve, i, change);
 		knJointPair_Push(&pair, knSettle_WrenchOf(&solve->blocks[i], solve->settle[0][i].v));
 	}
+}
+
+double knSettle_Island(knArticulationSolve* solve, int index) {
+	knSettleIsland island = islandAt(solve, index);
+	return settleIsland(&island, ROUND_AGAIN, false);
 }
 
 // Between contacts a lone joint, and one with limits or motors, is also solved by itself.
@@ -267,9 +280,10 @@ static void settleIslands(int first, int last, int worker, void* argument) {
 				continue;
 			}
 		}
-		knSettleIsland island = { solve, solve->islandJoint + begin, begin, solve->islandBegin[k + 1] - begin,
-								  k };
-		double worst = settleIsland(&island, task->round);
+		knSettleIsland island = islandAt(solve, k);
+		const bool fresh =
+			task->round != ROUND_AGAIN || (!knJointDirect_Has(solve->direct, k) && island.count <= SMALL);
+		double worst = settleIsland(&island, task->round, fresh);
 		solve->islandWorst[k] = task->round == ROUND_AGAIN ? knMax(worst, solve->islandWorst[k]) : worst;
 	}
 }

@@ -47,8 +47,8 @@ static double stiffness(const knArticulationSolve* solve, int i, bool child, knV
 	const double h = solve->input.h, k = force * knDot(pull, arm);
 	// without the joint the body would answer more: most joints are not taut, and known so at once
 	const knMat33* invInertia = &solve->invInertia[child ? solve->joints[i].child : solve->joints[i].parent];
-	const double trace = invInertia->cx.x + invInertia->cy.y + invInertia->cz.z;
-	if (!(h * h * k * trace > CALM)) {
+	const double size = knLengthSquared(arm), trace = invInertia->cx.x + invInertia->cy.y + invInertia->cz.z;
+	if (!(h * h * k * (size * trace - knDot(arm, knMulMV(invInertia, arm))) > CALM * size)) {
 		return 0.0;
 	}
 	return k * knClamp((h * h * k * responseAcross(solve, i, child, arm) - CALM) / (STIFF - CALM), 0.0, 1.0);
