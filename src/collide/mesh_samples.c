@@ -24,6 +24,9 @@
 #define ONE_END 0.02          // pieces: a shorter stretch is one point
 #define AT_END 1e-3           // closer to an end of the edge its vertex stands for it
 #define BALLS 8.0             // radii: what goes farther than that is one
+#define BALLS_FINE 3.0        // the same for what is small compared with its mesh
+#define FINE 0.03             // sizes: radius of that
+#define FINE_BLOW 0.06        // the same where only a blow may bring it
 #define EARLY_WAY 0.02        // of a way: so close to being near is near
 #define EARLY_BALL 0.1        // of a radius
 #define WAY_STEPS 12          // along a ball's way; then it counts as near
@@ -561,7 +564,8 @@ static bool isWorth(const Walk* walk, int index, Branch* branch, bool* passing) 
 	if (target->wayCount == 0) {
 		return target->mayReach(target, ball.center, ball.radius);
 	}
-	if (isPassing(target, ball.center, BALLS * ball.radius)) {
+	bool fine = ball.radius < (target->wayCount > 1 ? FINE_BLOW : FINE) * walk->mesh->size;
+	if (isPassing(target, ball.center, (fine ? BALLS_FINE : BALLS) * ball.radius)) {
 		collideBall(walk, index, ball);
 		return false;
 	}
