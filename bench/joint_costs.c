@@ -32,7 +32,7 @@ typedef struct Moment {
 typedef struct Cost {
 	int bodies;
 	double from;                        // s, beginning of the stage
-	double contacts;                    // mean
+	double contacts, sweeps;            // means
 	double median;                      // ms a step
 	double step, collide, solve, joint; // ms a step, means
 } Cost;
@@ -109,6 +109,7 @@ static bool timeWindow(knSceneRun* run, int window, Cost* cost) {
 			ok = knSceneRun_Step(run);
 			keepLeast(&times, k, r == 0, knWorld_Report(world));
 			cost->contacts += (double)knWorld_Report(world)->contacts / (RUNS * window);
+			cost->sweeps += (double)knWorld_Report(world)->iterations / (RUNS * window);
 		}
 	}
 	// for whoever goes on from here
@@ -277,12 +278,14 @@ static int timeSizes(const knJointBench* bench, const struct Family* family, cli
 		growth->bodies[i] = cost.bodies;
 		growth->contacts[i] = cost.contacts;
 		growth->ms[i] = fmax(cost.median, 1e-6);
-		printf("%-16s %-12s %6d bodies %8.0f contacts %10.3f ms a step (median of %d from %.2f s)\n",
-			   family->label, set, cost.bodies, cost.contacts, growth->ms[i],
+		printf("%-16s %-12s %6d bodies %8.0f contacts %5.1f sweeps %10.3f ms a step (median of %d from %.2f "
+			   "s)\n",
+			   family->label, set, cost.bodies, cost.contacts, cost.sweeps, growth->ms[i],
 			   windowOf(bench, &family->moment), cost.from);
 		fflush(stdout);
 		knJointBench_Record(bench, "growth", family->label, set, "bodies", cost.bodies);
 		knJointBench_Record(bench, "growth", family->label, set, "contacts", cost.contacts);
+		knJointBench_Record(bench, "growth", family->label, set, "sweeps", cost.sweeps);
 		knJointBench_Record(bench, "growth", family->label, set, "ms", growth->ms[i]);
 		knJointBench_Record(bench, "growth", family->label, set, "from", cost.from);
 	}
