@@ -94,6 +94,7 @@ struct knArticulationSolve {
 	int* islandBegin;    // [islandCount + 1]
 	int* islandJoint;    // entries, ascending within an island
 	double* islandWorst; // [islandCount] error of a sweep
+	uint8_t* looped;     // [islandCount] has closed loops, over immovable bodies as well
 	uint8_t* stale;      // [islandCount] poses or rows changed since they were factored (joint_settle.c)
 	uint8_t*
 		exact; // [islandCount] settling is all it needs: solved directly, without bounds (joint_settle.c)
@@ -232,6 +233,8 @@ struct knSettleVector {
 bool knPreconditioner_Reserve(knArticulationSolve* solve, knArena* arena);
 void knPreconditioner_Factor(knArticulationSolve* solve, int begin, int end);
 void knPreconditioner_Solve(const knArticulationSolve* solve, int begin, int end, struct knSettleVector* z);
+// Is it the inverse itself?
+bool knPreconditioner_IsExact(const knArticulationSolve* solve, int island);
 // An island of the settling and its linear problem (joint_linear.c): settle[1] holds the right-hand side and is used up,
 // settle[0] the start and then the answer; at most `reach` iterations, or until the residual is `good` of the first.
 typedef struct knSettleIsland {

@@ -22,13 +22,13 @@
 
 // Of large groups, where the slowest of hundreds of points would keep all waiting.
 #define LARGE_SOFTNESS 0.03 // as above
-#define CUT_SOFTNESS 0.2    // likewise between parts
+#define CUT_SOFTNESS 0.1    // likewise between parts
 #define LARGE_GOOD 10.0     // times what is good for others
 #define LARGE_ENOUGH 1e-2   // of the worst rate of the first round
 #define LARGE_FEW 0.01      // of the entries may be worse
+#define LARGE_BAD 5.0       // times worse than that none may be
 #define LARGE_LEAST_ROUNDS 2
-#define LARGE_MOST_ROUNDS 4 // unless rates are
-#define LARGE_BAD 0.1       // of the worst of the first round
+#define LARGE_MOST_ROUNDS 4 // when more than a few are worse, but none is bad
 
 // --- entries ---------------------------------------------------------------------------------------------
 
@@ -382,8 +382,8 @@ static bool isLast(const knLawGroup* group, double worst) {
 	if (!group->large) {
 		return worst <= group->enough && round >= LEAST_ROUNDS;
 	}
-	return (group->over <= (int)(LARGE_FEW * group->count) && round >= LARGE_LEAST_ROUNDS) ||
-		   (worst <= LARGE_BAD * group->worst && round >= LARGE_MOST_ROUNDS);
+	const bool few = group->over <= (int)(LARGE_FEW * group->count);
+	return round >= (few ? LARGE_LEAST_ROUNDS : LARGE_MOST_ROUNDS) && worst <= LARGE_BAD * group->enough;
 }
 
 static double findEnough(const RoundTask* task, const knLawGroup* group) {

@@ -10,8 +10,8 @@
 #define DENSEST 64 // block products a body: beyond it a group that is not large is not solved here
 #define FEWEST 32  // bodies: smaller groups are never large
 #define LONG 64    // bodies of a unit: groups with such are large only if they are dense
-#define UNCUT 450  // bodies of a large group that is not cut
-#define PART 150   // bodies of a part at most
+#define UNCUT 640  // bodies of a large group that is not cut
+#define PART 430   // bodies of a part at most
 
 // Of one group, in arrays for the largest possible one.
 typedef struct Units {

@@ -10,7 +10,7 @@
 
 #include "steppers/impulse/joint_contact_internal.h"
 
-#define REACH 12  // iterations at most
+#define REACH 16  // iterations at most
 #define GOOD 1e-5 // of the first residual, squared
 
 bool knLawGroup_Factor(knLawGroup* group) {

@@ -350,7 +350,7 @@ double knArticulationSolve_SettleAgain(knArticulationSolve* solve) {
 
 // Islands with closed loops, over immovable bodies as well.
 static bool reserveDirect(knArticulationSolve* solve, knArena* arena) {
-	uint8_t* looped = KN_SCRATCH_ZERO(arena, uint8_t, solve->islandCount);
+	uint8_t* looped = solve->looped = KN_SCRATCH_ZERO(arena, uint8_t, solve->islandCount);
 	int* bodies = KN_SCRATCH_ZERO(arena, int, solve->islandCount);
 	solve->direct = KN_SCRATCH_ZERO(arena, knJointDirect, 1);
 	if (arena->failed) {
