@@ -301,6 +301,34 @@ static void test_attach_and_release_every_step(void** state) {
 	assert_int_equal(memory.live, 0);
 }
 
+// Two loads hang on joints that bear 50 N: 4 kg stay, 6 kg fall, in the first step and freely from then on.
+static void test_joint_gives_way(void** state) {
+	(void)state;
+	for (int paper = 0; paper < 2; ++paper) {
+		knScene* scene = newScene(earth);
+		knBodyId loads[2];
+		for (int i = 0; i < 2; ++i) {
+			knVec3 at = knV3(3.0 * i, 0.0, -0.5);
+			loads[i] =
+				newMass(scene, knMakeFrame(at, knIdentityQ()), i == 0 ? 4.0 : 6.0, knV3(0.1, 0.1, 0.1));
+			knJointDef def = jointAt(scene, KN_JOINT_BALL, KN_WORLD_BODY, loads[i], knV3(3.0 * i, 0.0, 0.0),
+									 knV3(0.0, 0.0, 1.0));
+			def.maxForce = 50.0;
+			newJoint(scene, &def);
+		}
+		knSettings settings = knSettings_Default();
+		settings.scheme = paper ? KN_SCHEME_PAPER : KN_SCHEME_DEFAULT;
+		knWorldDef def = knWorldDef_Default();
+		def.stepper = "impulse";
+		def.settings = &settings;
+		knWorld* world = newWorldWith(scene, &def);
+		run(world, 101, DT);
+		assert_near(knWorld_BodyCenter(world, loads[0]).z, -0.5, 1e-6);
+		assert_near(knWorld_BodyCenter(world, loads[1]).z, -0.5 - 0.5 * G * 1.0 * (1.0 + DT), 1e-6);
+		knWorld_Destroy(world);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_velocity_motor),
@@ -316,6 +344,7 @@ int main(void) {
 		cmocka_unit_test(test_kinematic_parent),
 		cmocka_unit_test(test_immovable_pair),
 		cmocka_unit_test(test_attach_and_release_every_step),
+		cmocka_unit_test(test_joint_gives_way),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

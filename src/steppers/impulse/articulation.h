@@ -56,8 +56,8 @@ typedef struct knArticulationInput {
 // NULL when the arena has no memory.
 knArticulationSolve* knArticulationSolve_Begin(const knArticulationInput* input, knArena* arena);
 void knArticulationSolve_Enter(knArticulationSolve* solve, knArticulationPhase phase);
-// Adds to the joints' reactions (cleared by knJointRows_ApplyForces), writes memory, releases joints whose force
-// exceeded maxForce; returns the work of motors (J).
+// Adds to the joints' reactions (cleared by knJointRows_ApplyForces), by which the world releases joints, and writes
+// memory; returns the work of motors (J).
 double knArticulationSolve_Finish(knArticulationSolve* solve);
 
 // Active joints: pairs of body indices, in the order of joint indices.
