@@ -19,6 +19,7 @@
 #define ASIDE 0.01            // pieces: no closer to their ends
 #define SPLITS 14             // halvings of a piece, to the end of a stretch
 #define KNOWN 128             // vertices that are remembered; a power of two
+#define DEPTH 128             // of the tree, as far as ways are kept; deeper nodes use those above
 #define FEW 3                 // nodes of a subtree, twice its triangles less one
 #define ONE_END 0.02          // pieces: a shorter stretch is one point
 #define AT_END 1e-3           // closer to an end of the edge its vertex stands for it
@@ -28,7 +29,7 @@
 #define WAY_STEPS 12          // along a ball's way; then it counts as near
 #define EXACT_SHARE 0.01      // of the target's size, as the envelopes of contacts are
 #define EXACT_LIMIT 0.01      // m
-#define EXACT_TOLERANCES 2.0  // of the field
+#define EXACT_TOLERANCES 0.5  // of the field
 #define SKEW 1e-3             // sine of the angle below which two edges are parallel
 
 void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* touch, uint64_t feature) {
@@ -88,7 +89,10 @@ bool knTarget_Follow(const knTarget* target, int way, knVec3 center, double radi
 	knVec3 all = wayOf(target, way, center);
 	double length = knLength(all), near = target->near + target->grow * radius;
 	*toward = length > 0.0 ? knScale(1.0 / length, all) : knZero3();
-	*gone = 0.0;
+	*gone = target->starts[way] * length;
+	if (target->starts[way] >= 1.0) {
+		return false;
+	}
 	double early = knMax(EARLY_WAY * length, EARLY_BALL * radius);
 	for (int i = 0; i < WAY_STEPS; ++i) {
 		double room = target->bound(target, knMulAdd(center, *gone, *toward)) - near;
@@ -140,9 +144,7 @@ typedef struct KnownVertex {
 	bool probed;
 	knVec3 point;
 	double bound; // of the distance; -INFINITY: not known
-	double distance;
-	knVec3 normal;
-	knMeshHit hit;
+	knSeen seen;
 } KnownVertex;
 
 typedef struct Walk {
@@ -172,33 +174,33 @@ static KnownVertex* knownVertex(const Walk* walk, int vertex) {
 	return known;
 }
 
-static const KnownVertex* probeVertex(const Walk* walk, KnownVertex* known) {
+static knSeen probePoint(const Walk* walk, knVec3 point) {
+	knSeen seen = walk->target->probe(walk->target, point, *walk->last);
+	*walk->last = seen.hit.triangle >= 0 ? seen.hit.triangle : *walk->last;
+	return seen;
+}
+
+static const knSeen* probeVertex(const Walk* walk, KnownVertex* known) {
 	if (!known->probed) {
 		known->probed = true;
-		known->hit.triangle = *walk->last;
-		known->distance = walk->target->probe(walk->target, known->point, &known->normal, &known->hit);
-		*walk->last = known->hit.triangle >= 0 ? known->hit.triangle : *walk->last;
+		known->seen = probePoint(walk, known->point);
 	}
-	return known;
+	return &known->seen;
 }
 
 static void collideVertex(const Walk* walk, int vertex) {
 	const knTarget* target = walk->target;
 	KnownVertex* known = knownVertex(walk, vertex);
-	if (target->wayCount == 0 && known->bound >= target->margin) {
+	bool solid = target->mesh != NULL && target->mesh->solid;
+	bool exact = known->bound < target->exact; // else the field is good enough
+	if ((target->wayCount == 0 && known->bound >= target->margin) ||
+		(exact && !target->mayReach(target, known->point, 0.0))) {
 		return;
 	}
-	const knMeshHit* hit = NULL;
-	if (known->bound < target->exact) {
-		if (!target->mayReach(target, known->point, 0.0)) {
-			return;
-		}
-		bool solid = target->mesh != NULL && target->mesh->solid;
-		hit = solid ? &probeVertex(walk, known)->hit : NULL;
-	}
+	const knSeen* seen = solid && (exact || target->wayCount == 0) ? probeVertex(walk, known) : NULL;
 	knVec3 facing = knMulMV(&walk->R, walk->mesh->vertexNormals[vertex]);
 	knTouch touch;
-	if (target->touch(target, known->point, facing, hit, &touch)) {
+	if (target->touch(target, known->point, facing, seen, &touch)) {
 		knContactSink_Add(walk->sink, known->point, &touch, knMeshFeature(walk->kind, vertex, 0));
 	}
 }
@@ -211,33 +213,28 @@ typedef struct Edge {
 	int piece;          // the present one
 	knVec3 from, along; // along: the whole edge
 	double length;
-	knVec3 facing;
-	knVec3 left, right; // normals of its triangles
 } Edge;
 
 // The distance along the edge at parameter t.
 typedef struct Probe {
 	double t;
 	double distance, slope;
-	knMeshHit hit; // triangle -1: none
+	knSeen seen;
 } Probe;
 
+static double slopeOf(const Edge* edge, const knSeen* seen) {
+	return knDot(seen->normal, edge->along) / edge->length;
+}
+
 static Probe probeAt(const Edge* edge, double t) {
-	const knTarget* target = edge->walk->target;
-	const knMeshEdge* e = &edge->walk->mesh->edges[edge->id];
-	knVec3 point = knMulAdd(edge->from, t, edge->along), normal;
+	const Walk* walk = edge->walk;
+	const knMeshEdge* e = &walk->mesh->edges[edge->id];
+	bool end = t <= 0.0 || t >= 1.0;
 	Probe probe = { .t = t };
-	if (t <= 0.0 || t >= 1.0) {
-		const KnownVertex* known = probeVertex(edge->walk, knownVertex(edge->walk, t <= 0.0 ? e->a : e->b));
-		probe.distance = known->distance;
-		probe.hit = known->hit;
-		normal = known->normal;
-	} else {
-		probe.hit.triangle = *edge->walk->last;
-		probe.distance = target->probe(target, point, &normal, &probe.hit);
-		*edge->walk->last = probe.hit.triangle >= 0 ? probe.hit.triangle : *edge->walk->last;
-	}
-	probe.slope = knDot(normal, edge->along) / edge->length;
+	probe.seen = end ? *probeVertex(walk, knownVertex(walk, t <= 0.0 ? e->a : e->b))
+					 : probePoint(walk, knMulAdd(edge->from, t, edge->along));
+	probe.distance = probe.seen.distance;
+	probe.slope = slopeOf(edge, &probe.seen);
 	return probe;
 }
 
@@ -309,9 +306,23 @@ static bool crossing(knVec3 p, knVec3 d, knVec3 q, knVec3 e, double* s, double* 
 	return *s >= 0.0 && *s <= 1.0 && *t >= 0.0 && *t <= 1.0;
 }
 
+// Normals of an edge's triangles in the target's frame.
+typedef struct Sides {
+	knVec3 left, right;
+} Sides;
+
+static Sides sidesOf(const Edge* edge) {
+	const Walk* walk = edge->walk;
+	const knMeshEdge* e = &walk->mesh->edges[edge->id];
+	knVec3 left = knMulMV(&walk->R, walk->mesh->faceNormals[e->left]);
+	knVec3 right = e->right >= 0 ? knMulMV(&walk->R, walk->mesh->faceNormals[e->right]) : left;
+	return (Sides){ left, right };
+}
+
 // Two edges that cross: their common normal, if both can look along it, is the true one where field and faces
 // would say the one or the other side of the ridge.
-static bool touchEdge(const Edge* edge, const knTouch* found, knTouch* best, knVec3* sample) {
+static bool touchEdge(const Edge* edge, const Sides* sides, const knTouch* found, knTouch* best,
+					  knVec3* sample) {
 	const knMesh* other = edge->walk->target->mesh;
 	bool any = false;
 	for (int k = 0; k < 3; ++k) {
@@ -328,7 +339,7 @@ static bool touchEdge(const Edge* edge, const knTouch* found, knTouch* best, knV
 		}
 		knVec3 n = knNormalize(knCross(edge->along, d));
 		n = knDot(n, knAdd(left, right)) < 0.0 ? knNeg(n) : n;
-		if (!isBetween(n, left, right, d) || !isBetween(knNeg(n), edge->left, edge->right, edge->along)) {
+		if (!isBetween(n, left, right, d) || !isBetween(knNeg(n), sides->left, sides->right, edge->along)) {
 			continue;
 		}
 		knVec3 own = knMulAdd(edge->from, s, edge->along), on = knMulAdd(q, t, d);
@@ -342,19 +353,23 @@ static bool touchEdge(const Edge* edge, const knTouch* found, knTouch* best, knV
 	return any;
 }
 
-// `known` is what a probe of the place found, or NULL.
-static void collideAt(const Edge* edge, double t, int end, const knMeshHit* known) {
+// `seen` is what a probe of the place found, or NULL.
+static void collideAt(const Edge* edge, double t, int end, const knSeen* seen) {
 	const int id = edge->piece * edge->walk->mesh->edgeCount + edge->id;
 	const knTarget* target = edge->walk->target;
 	knVec3 point = knMulAdd(edge->from, t, edge->along);
+	if (t < AT_END || t > 1.0 - AT_END) {
+		return;
+	}
+	Sides sides = sidesOf(edge);
 	knTouch touch;
-	if (t < AT_END || t > 1.0 - AT_END || !target->touch(target, point, edge->facing, known, &touch)) {
+	if (!target->touch(target, point, knNormalize(knAdd(sides.left, sides.right)), seen, &touch)) {
 		return;
 	}
 	if (touch.separation < 0.0 && touch.triangle >= 0) {
 		knTouch crossed;
 		knVec3 sample;
-		if (touchEdge(edge, &touch, &crossed, &sample)) {
+		if (touchEdge(edge, &sides, &touch, &crossed, &sample)) {
 			touch = crossed;
 			point = sample;
 		}
@@ -371,7 +386,7 @@ static void collideHollow(const Edge* edge, const Probe* lower, const Probe* upp
 	bool levelBefore = level && turnAt(edge, before) == 0;
 	bool levelAfter = level && turnAt(edge, after) == 0;
 	if (!levelBefore && !levelAfter) {
-		collideAt(edge, bottom.t, 0, &bottom.hit);
+		collideAt(edge, bottom.t, 0, edge->walk->target->bound != NULL ? &bottom.seen : NULL);
 		return;
 	}
 	collideAt(edge, levelBefore ? endOf(edge, lower->t, before, -1) : before, 0, NULL);
@@ -447,11 +462,11 @@ static void collideEdge(const Walk* walk, int id) {
 	if (isOut(&edge, boundA, end->bound)) {
 		return;
 	}
-	edge.left = knMulMV(&walk->R, mesh->faceNormals[e->left]);
-	edge.right = e->right >= 0 ? knMulMV(&walk->R, mesh->faceNormals[e->right]) : edge.left;
-	edge.facing = knNormalize(knAdd(edge.left, edge.right));
-
 	int pieces = countPieces(&edge);
+	if (pieces == 1 && (slopeOf(&edge, probeVertex(walk, knownVertex(walk, e->a))) > LEVEL ||
+						slopeOf(&edge, probeVertex(walk, knownVertex(walk, e->b))) < -LEVEL)) {
+		return; // one end is the bottom
+	}
 	Probe first = { 0 };
 	bool known = false; // `first`
 	for (edge.piece = 0; edge.piece < pieces; ++edge.piece) {
@@ -498,8 +513,43 @@ static void collideBall(const Walk* walk, int node, Ball ball) {
 	}
 }
 
+// The parts of a target's ways that are free for all of a node: they are for all below it, too. Balls nest in time as
+// in space: at no time is anything in a node farther from its centre than the ball has grown.
+typedef struct Branch {
+	int skip; // node after it
+	double starts[KN_PAIR_WAYS];
+} Branch;
+
+static void setStarts(knTarget* target, const Branch* branch) {
+	for (int i = 0; i < target->wayCount; ++i) {
+		target->starts[i] = branch->starts[i];
+	}
+}
+
+// Follows a node's ball along all ways; false if none brings it near.
+static bool followNode(const Walk* walk, Ball ball, Branch* branch) {
+	const knTarget* target = walk->target;
+	double gap = target->bound(target, ball.center) - ball.radius;
+	if (gap < target->near) {
+		return gap < target->margin;
+	}
+	bool any = false;
+	for (int i = 0; i < target->wayCount; ++i) {
+		knVec3 toward;
+		double gone;
+		if (knTarget_Follow(target, i, ball.center, ball.radius, &toward, &gone)) {
+			double length = knLength(wayOf(target, i, ball.center));
+			branch->starts[i] = length > 0.0 ? gone / length : 0.0;
+			any = true;
+		} else {
+			branch->starts[i] = 1.0;
+		}
+	}
+	return any;
+}
+
 // Whether a node of the tree may hold samples that touch; if not but for balls, that is done with here.
-static bool isWorth(const Walk* walk, int index, bool* passing) {
+static bool isWorth(const Walk* walk, int index, Branch* branch, bool* passing) {
 	const knTarget* target = walk->target;
 	const knBvhNode* node = &walk->mesh->tree.nodes[index];
 	*passing = false;
@@ -508,32 +558,48 @@ static bool isWorth(const Walk* walk, int index, bool* passing) {
 		return true;
 	}
 	Ball ball = { placed(walk, knAabb_Center(node->box)), walk->mesh->nodeRadii[index] };
+	if (target->wayCount == 0) {
+		return target->mayReach(target, ball.center, ball.radius);
+	}
 	if (isPassing(target, ball.center, BALLS * ball.radius)) {
 		collideBall(walk, index, ball);
 		return false;
 	}
 	// a triangle is not worth following
 	*passing = node->item >= 0 && isPassing(target, ball.center, 2.0 * ball.radius);
-	return *passing || target->mayReach(target, ball.center, ball.radius);
+	return *passing || followNode(walk, ball, branch);
 }
 
-void knMeshSamples_Collide(const knMesh* mesh, knFrame frame, const knTarget* target, int kind,
+void knMeshSamples_Collide(const knMesh* mesh, knFrame frame, const knTarget* whole, int kind,
 						   const knContactSink* sink) {
 	KnownVertex known[KNOWN];
 	int last = -1;
 	for (int i = 0; i < KNOWN; ++i) {
 		known[i].vertex = -1;
 	}
-	Walk walk = { mesh, target, sink, frame, knQuat_ToMat33(frame.q), kind, known, &last };
+	knTarget target = *whole; // its starts are those of the present node
+	Walk walk = { mesh, &target, sink, frame, knQuat_ToMat33(frame.q), kind, known, &last };
+	Branch branches[DEPTH]; // those above the present node
+	int depth = 1;
+	branches[0] = (Branch){ .skip = mesh->tree.nodeCount };
 	for (int i = 0; i < mesh->tree.nodeCount;) {
 		const knBvhNode* node = &mesh->tree.nodes[i];
+		while (branches[depth - 1].skip <= i) {
+			depth -= 1;
+		}
+		Branch branch = branches[depth - 1];
 		bool passing;
-		if (!isWorth(&walk, i, &passing)) {
+		setStarts(&target, &branch);
+		if (!isWorth(&walk, i, &branch, &passing)) {
 			i = node->skip;
 			continue;
 		}
+		branch.skip = node->skip;
 		if (node->item >= 0) {
-			collideTriangle(&walk, node->item, !passing && !target->flat);
+			setStarts(&target, &branch);
+			collideTriangle(&walk, node->item, !passing && !target.flat);
+		} else if (target.wayCount > 0 && depth < DEPTH) {
+			branches[depth++] = branch;
 		}
 		i += 1;
 	}

@@ -8,7 +8,7 @@
 #define APART 1e-4        // sizes: closer points are one
 #define BESIDE 0.8        // cosine: contacts that stop each other's gaps from closing
 #define PATCH 0.15        // sizes: if they are no farther apart
-#define DEEPEST_AHEAD 4   // once gaps that say nothing are left out
+#define DEEPEST_CALM 4    // once gaps that say nothing are left out
 
 static const double directions[KN_REDUCE_DIRECTIONS][2] = {
 	{ 1.0, 0.0 }, { -1.0, 0.0 },  { 0.0, 1.0 },  { 0.0, -1.0 },
@@ -18,12 +18,14 @@ static const double directions[KN_REDUCE_DIRECTIONS][2] = {
 void knReducer_Init(knReducer* reducer, double size) {
 	reducer->size = size;
 	reducer->slide = reducer->tilt = INFINITY;
+	reducer->calm = false;
 	reducer->count = 0;
 	reducer->deepestCount = 0;
 	reducer->deepestMost = KN_REDUCE_DEEPEST;
 }
 
-void knReducer_SetMotion(knReducer* reducer, double slide, double tilt) {
+void knReducer_SetMotion(knReducer* reducer, double slide, double tilt, bool calm) {
+	reducer->calm = calm;
 	reducer->slide = slide;
 	reducer->tilt = tilt;
 }
@@ -185,11 +187,13 @@ int knReducer_Finish(const knReducer* reducer, knContactPoint points[KN_MESH_MAX
 	if (reducer->tilt == INFINITY) {
 		return count;
 	}
-	// what is left lies about the same height: its outline, and a few in the middle
 	count = dropShut(reducer, points, count);
+	if (!reducer->calm) {
+		return count;
+	}
 	knReducer again;
 	knReducer_Init(&again, reducer->size);
-	again.deepestMost = DEEPEST_AHEAD;
+	again.deepestMost = DEEPEST_CALM;
 	for (int i = 0; i < count; ++i) {
 		knReducer_Add(&again, &points[i]);
 	}

@@ -119,7 +119,7 @@ static void test_gaps_left_out_stay_open(void** state) {
 		double radius = testUniform(&random, 0.02, 0.5);
 		knReducer reducer;
 		knReducer_Init(&reducer, 0.5);
-		knReducer_SetMotion(&reducer, slide, tilt);
+		knReducer_SetMotion(&reducer, slide, tilt, trial % 2);
 		knContactPoint all[400], kept[KN_MESH_MAX_POINTS];
 		for (int i = 0; i < 400; ++i) {
 			knVec3 across = knV3(testUniform(&random, -0.03, 0.03), testUniform(&random, -0.03, 0.03), 0.0);
@@ -146,7 +146,7 @@ static void test_gaps_left_out_stay_open(void** state) {
 			assert_true(least > leastKept - 0.1 * (tilt * 0.06 + slide));
 		}
 		dropped += 400 - count;
-		assert_true(count <= 16);
+		assert_true(count <= (trial % 2 ? 16 : 30));
 	}
 	assert_true(dropped > 0);
 }
@@ -156,7 +156,7 @@ static void test_patches_keep_their_corners_ahead(void** state) {
 	(void)state;
 	knReducer reducer;
 	knReducer_Init(&reducer, 1.0);
-	knReducer_SetMotion(&reducer, 1e-3, 0.05);
+	knReducer_SetMotion(&reducer, 1e-3, 0.05, true);
 	for (int i = 0; i < 2 * 11 * 11; ++i) {
 		double x = 0.02 * (i % 11) - 0.1, y = 0.02 * (i / 11 % 11) - 0.1;
 		knVec3 floor = knV3(x, y, 0.0), wall = knV3(0.2, y, 0.2 + x);

@@ -282,22 +282,26 @@ static void test_pendulums_keep_their_energy(void** state) {
 	}
 }
 
-// Three rods whirl about a pin, a ninth of a radian a step: energy is lost only as far as their arcs are not followed.
+// Three rods whirl about a pin: at a ninth of a radian a step they keep their energy, at two thirds of a radian they may
+// lose some. Neither gains any.
 static void test_whirling_rods_keep_their_energy(void** state) {
 	(void)state;
-	knScene* scene = chainOf(3, 0.5, 1.0, KN_JOINT_BALL);
-	knScene_Def(scene)->gravity = knZero3();
-	for (int i = 0; i < 3; ++i) {
-		knBodyDef* rod = knScene_EditBody(scene, knScene_BodyAt(scene, i));
-		rod->angularVelocity = knV3(0.0, 0.0, 7.0);
-		rod->velocity = knCross(rod->angularVelocity, rod->frame.p);
+	const double spins[2] = { 7.0, 40.0 };
+	for (int k = 0; k < 2; ++k) {
+		knScene* scene = chainOf(3, 0.5, 1.0, KN_JOINT_BALL);
+		knScene_Def(scene)->gravity = knZero3();
+		for (int i = 0; i < 3; ++i) {
+			knBodyDef* rod = knScene_EditBody(scene, knScene_BodyAt(scene, i));
+			rod->angularVelocity = knV3(0.0, 0.0, spins[k]);
+			rod->velocity = knCross(rod->angularVelocity, rod->frame.p);
+		}
+		JointWorld w = newJointWorld(scene);
+		double start = energyOf(&w);
+		Worst worst = runWorst(&w, 120, 1.0 / 60.0);
+		assert_true(k == 1 || energyOf(&w) > 0.98 * start);
+		assert_true(worst.gap < 1e-9 && worst.gain < 0.02 * start);
+		freeJointWorld(&w);
 	}
-	JointWorld w = newJointWorld(scene);
-	double start = energyOf(&w);
-	Worst worst = runWorst(&w, 120, 1.0 / 60.0);
-	assert_near(energyOf(&w), start, 0.02 * start);
-	assert_true(worst.gap < 1e-9 && worst.gain < 0.02 * start);
-	freeJointWorld(&w);
 }
 
 // Without pre-stabilization the errors of a chain add up.

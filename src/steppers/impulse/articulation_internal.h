@@ -94,6 +94,7 @@ struct knArticulationSolve {
 	int* islandBegin;    // [islandCount + 1]
 	int* islandJoint;    // entries, ascending within an island
 	double* islandWorst; // [islandCount] error of a sweep
+	uint8_t* looped;     // [islandCount] has closed loops, over immovable bodies as well
 	uint8_t* stale;      // [islandCount] poses or rows changed since they were factored (joint_settle.c)
 	uint8_t*
 		exact; // [islandCount] settling is all it needs: solved directly, without bounds (joint_settle.c)
@@ -151,8 +152,16 @@ static inline knTwist knJointPair_Rate(const knJointPair* pair) {
 	return knMakeTwist(knSub(pair->uC->ang, pair->uP->ang), lin);
 }
 
+static inline bool knIsZero3(knVec3 v) {
+	return v.x == 0.0 && v.y == 0.0 && v.z == 0.0;
+}
+
 // Its change under a wrench at the common point.
 static inline knTwist knJointPair_Response(const knJointPair* pair, knTwist wrench) {
+	if (knIsZero3(wrench.lin)) {
+		knVec3 spinC = knMulMV(pair->invInertiaC, wrench.ang), spinP = knMulMV(pair->invInertiaP, wrench.ang);
+		return knMakeTwist(knAdd(spinC, spinP), knAdd(knCross(spinC, pair->rC), knCross(spinP, pair->rP)));
+	}
 	knVec3 spinC = knMulMV(pair->invInertiaC, knAdd(wrench.ang, knCross(pair->rC, wrench.lin)));
 	knVec3 spinP = knMulMV(pair->invInertiaP, knAdd(wrench.ang, knCross(pair->rP, wrench.lin)));
 	knVec3 lin = knScale(pair->invMassC + pair->invMassP, wrench.lin);
@@ -224,6 +233,8 @@ struct knSettleVector {
 bool knPreconditioner_Reserve(knArticulationSolve* solve, knArena* arena);
 void knPreconditioner_Factor(knArticulationSolve* solve, int begin, int end);
 void knPreconditioner_Solve(const knArticulationSolve* solve, int begin, int end, struct knSettleVector* z);
+// Is it the inverse itself?
+bool knPreconditioner_IsExact(const knArticulationSolve* solve, int island);
 // An island of the settling and its linear problem (joint_linear.c): settle[1] holds the right-hand side and is used up,
 // settle[0] the start and then the answer; at most `reach` iterations, or until the residual is `good` of the first.
 typedef struct knSettleIsland {
@@ -243,6 +254,8 @@ knTwist knSettle_WrenchOf(const knJointBlock* block, const double* x);
 // The right-hand side of joint i between contacts, into settle[1]. A share of its answer.
 void knSettle_FindAgain(knArticulationSolve* solve, int i);
 void knSettle_Push(knArticulationSolve* solve, int i, double share);
+// One round of settling, in the dynamics phase, of an island alone, with the rows of before; worst rate before (m/s).
+double knSettle_Island(knArticulationSolve* solve, int index);
 // One more round of settling, in the dynamics phase, for what contacts have changed; worst rate before (m/s).
 double knArticulationSolve_SettleAgain(knArticulationSolve* solve);
 // Memory for joint_settle.c.

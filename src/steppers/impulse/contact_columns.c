@@ -8,7 +8,7 @@
 
 #define COLUMN_LEVELS 4  // at least
 #define COLUMN_POINTS 24 // a level, at most
-#define ENOUGH 1e-10     // of g h: what the last sweep changed is nothing
+#define ENOUGH 3e-10     // of g h: what the last sweep changed is nothing
 #define PATIENCE 2       // rounds that bring little
 #define EXACT 0.01       // of the speed of a column: what the sweeps may be wrong by
 

@@ -89,7 +89,7 @@ void knContactPush_Run(knImpulseStep* step) {
 
 void knContactPush_ReturnSpin(knImpulseStep* step) {
 	for (int i = 0; i < step->pointCount; ++i) {
-		if (step->points[i].push > 0.0) {
+		if (step->points[i].push != 0.0) {
 			returnSpin(step, &step->points[i]);
 		}
 	}

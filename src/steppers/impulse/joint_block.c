@@ -12,18 +12,25 @@ static knTwist errorOf(const knJoint* joint, knFrame J, knFrame allowed) {
 	return joint->kind == KN_JOINT_BALL ? knMakeTwist(knZero3(), J.p) : knJoint_ErrorTwist(J, allowed);
 }
 
+// Most rows are a force or a couple alone.
+static knTwist turnRow(const knMat33* turn, knTwist row) {
+	return knMakeTwist(knIsZero3(row.ang) ? row.ang : knMulMV(turn, row.ang),
+					   knIsZero3(row.lin) ? row.lin : knMulMV(turn, row.lin));
+}
+
 static void build(const knArticulationSolve* solve, const knSolveJoint* entry, knJointBlock* block) {
 	// in
 	const knJoint* joint = entry->joint;
 	const knState* state = solve->input.state;
 	const knFrame poseP = state->pose[entry->parent], poseC = state->pose[entry->child];
 
-	knVec3 anchor = knPoint(poseC, joint->frameChild.p);
+	// the joint's frames on its bodies: knJoint_Frame, with what else is needed of them
+	const knFrame onP = knMulF(poseP, joint->frameParent), onC = knMulF(poseC, joint->frameChild);
 	block->ready = true;
-	block->rP = knSub(anchor, poseP.p);
-	block->rC = knSub(anchor, poseC.p);
-	block->axes = knMulQ(poseP.q, joint->frameParent.q);
-	block->J = knJoint_Frame(joint, poseP, poseC);
+	block->rP = knSub(onC.p, poseP.p);
+	block->rC = knSub(onC.p, poseC.p);
+	block->axes = onP.q;
+	block->J = knInvMulF(onP, onC);
 	const knFrame allowed = entry->ops->projectState(joint, block->J);
 	block->error = errorOf(joint, block->J, allowed);
 	block->count = entry->ops->lockedRows(joint, allowed, block->rows);
@@ -33,8 +40,9 @@ static void build(const knArticulationSolve* solve, const knSolveJoint* entry, k
 										   block->room + block->free);
 	}
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
+	const knMat33 turn = knQuat_ToMat33(block->axes);
 	for (int i = 0; i < block->count; ++i) {
-		block->rows[i] = knRotateT(block->axes, block->rows[i]);
+		block->rows[i] = turnRow(&turn, block->rows[i]);
 		knTwist response = knJointPair_Response(&pair, block->rows[i]);
 		for (int k = 0; k <= i; ++k) {
 			block->factor[block->count * i + k] = knDotT(block->rows[k], response);

@@ -20,6 +20,16 @@
 #define ENOUGH 1e-3        // of the worst rate of the first round
 #define LEAST_ROUNDS 3     // friction follows the normal impulses of the round before, which follow friction
 
+// Of large groups, where the slowest of hundreds of points would keep all waiting.
+#define LARGE_SOFTNESS 0.03 // as above
+#define CUT_SOFTNESS 0.1    // likewise between parts
+#define LARGE_GOOD 10.0     // times what is good for others
+#define LARGE_ENOUGH 1e-2   // of the worst rate of the first round
+#define LARGE_FEW 0.01      // of the entries may be worse
+#define LARGE_BAD 5.0       // times worse than that none may be
+#define LARGE_LEAST_ROUNDS 2
+#define LARGE_MOST_ROUNDS 4 // when more than a few are worse, but none is bad
+
 // --- entries ---------------------------------------------------------------------------------------------
 
 static int groupOf(const knImpulseStep* step, int a, int b) {
@@ -79,9 +89,6 @@ static bool buildIslands(knJointContacts* contacts, knArena* arena) {
 	whole->islandBegin = KN_SCRATCH_ZERO(arena, int, total + 2);
 	whole->islandJoint = KN_SCRATCH(arena, int, total);
 	contacts->touched = KN_SCRATCH_ZERO(arena, uint8_t, total);
-	contacts->factored = KN_SCRATCH_ZERO(arena, uint8_t, total);
-	contacts->solved = KN_SCRATCH_ZERO(arena, uint8_t, total);
-	contacts->first = KN_SCRATCH_ZERO(arena, double, total);
 	if (arena->failed) {
 		return false;
 	}
@@ -108,46 +115,31 @@ static bool buildIslands(knJointContacts* contacts, knArena* arena) {
 	return true;
 }
 
-// Room for rows: those of the blocks and the bounds, three a point.
-static bool reserveRows(knJointContacts* contacts, knArena* arena) {
-	const knArticulationSolve* whole = &contacts->whole;
-	const int bodyCount = whole->input.model->bodyCount;
-	contacts->entries = KN_SCRATCH_ZERO(arena, knLawEntry, whole->jointCount);
-	contacts->rowFirst = KN_SCRATCH(arena, int, whole->jointCount + 1);
-	if (arena->failed) {
-		return false;
-	}
-	int rows = 0;
-	for (int n = 0; n < whole->jointCount; ++n) {
-		const int i = whole->islandJoint[n];
-		contacts->rowFirst[n] = rows;
-		rows += i < contacts->jointCount ? KN_BLOCK_ROWS + whole->joints[i].boundCount : 3;
-	}
-	contacts->rowFirst[whole->jointCount] = rows;
-	contacts->rows =
-		KN_SCRATCH_ZERO(arena, knLawRow, rows); // rows come and go between rounds: their weights begin at 0
-	contacts->moved = KN_SCRATCH(arena, double, 6 * bodyCount);
-	contacts->forward = KN_SCRATCH(arena, double, 6 * bodyCount);
-	return !arena->failed;
-}
-
 // Joints and points of the islands that are solved here are left alone elsewhere.
-static void mark(knJointContacts* contacts, knArticulationSolve* solve) {
+static bool mark(knJointContacts* contacts, knArticulationSolve* solve, knArena* arena) {
 	const knArticulationSolve* whole = &contacts->whole;
 	knImpulseStep* step = contacts->step;
-	for (int k = 0; k < whole->islandCount; ++k) {
-		contacts->touched[k] = contacts->touched[k] != 0 && knJointDirect_Has(&contacts->direct, k);
-		for (int n = whole->islandBegin[k]; contacts->touched[k] != 0 && n < whole->islandBegin[k + 1]; ++n) {
-			const int i = whole->islandJoint[n];
-			if (i < contacts->jointCount) {
-				solve->pressed[knSolveJoint_Island(solve, &solve->joints[i])] = 1;
-			}
+	uint8_t* here = KN_SCRATCH_ZERO(arena, uint8_t, step->model->bodyCount);
+	if (here == NULL) {
+		return false;
+	}
+	for (int d = 0; d < contacts->groupCount; ++d) {
+		const knBodyMatrix* matrix = &contacts->groups[d].matrix;
+		for (int s = 0; s < matrix->count; ++s) {
+			here[matrix->bodies[s]] = 1;
+		}
+	}
+	for (int i = 0; i < contacts->jointCount; ++i) {
+		const knSolveJoint* joint = &whole->joints[i];
+		if (here[joint->parent] != 0 || here[joint->child] != 0) {
+			solve->pressed[knSolveJoint_Island(solve, joint)] = 1;
 		}
 	}
 	for (int i = 0; i < step->pointCount; ++i) {
 		knImpulsePoint* p = &step->points[i];
-		p->withJoints = contacts->direct.stepOf[p->a] >= 0 || contacts->direct.stepOf[p->b] >= 0;
+		p->withJoints = here[p->a] != 0 || here[p->b] != 0;
 	}
+	return true;
 }
 
 bool knJointContacts_Begin(knImpulseStep* step, knJointContacts** result) {
@@ -180,47 +172,46 @@ bool knJointContacts_Begin(knImpulseStep* step, knJointContacts** result) {
 		}
 	}
 	if (!addPoints(contacts, solve, arena) || !buildIslands(contacts, arena) ||
-		!knJointDirect_Build(&contacts->direct, &contacts->whole, contacts->touched, arena) ||
-		!reserveRows(contacts, arena)) {
+		!knJointContacts_Group(contacts, arena) || !mark(contacts, solve, arena)) {
 		return false;
 	}
-	mark(contacts, solve);
 	*result = contacts;
 	return true;
 }
 
 // --- rows of a round -------------------------------------------------------------------------------------
 
-static knLawRow* addRow(const knLawIsland* island, knLawEntry* entry, knTwist wrench, double soft, double r) {
-	knLawRow* row = &island->contacts->rows[entry->first + entry->count++];
-	const double weight = island->contacts->factored[island->index] != 0 ? row->weight : 0.0;
-	*row = (knLawRow){ .row = knBodyRow_Make(&island->contacts->whole, entry->index, wrench),
+static knLawRow* addRow(const knLawGroup* group, knLawEntry* entry, knTwist wrench, double soft, double r) {
+	knLawRow* row = &group->contacts->rows[entry->first + entry->count++];
+	const double weight = group->factored ? row->weight : 0.0, made = group->factored ? row->made : 0.0;
+	*row = (knLawRow){ .row = knBodyRow_Make(&group->contacts->whole, entry->index, wrench),
 					   .soft = soft,
 					   .start = r,
 					   .r = r,
-					   .weight = weight };
+					   .weight = weight,
+					   .made = made };
 	return row;
 }
 
 // A push keeps joints as they are.
-static void listPushedJoint(const knLawIsland* island, knLawEntry* entry) {
-	const knArticulationSolve* whole = &island->contacts->whole;
+static void listPushedJoint(const knLawGroup* group, knLawEntry* entry) {
+	const knArticulationSolve* whole = &group->contacts->whole;
 	const knJointBlock* block = &whole->blocks[entry->index];
 	for (int k = 0; k < block->count; ++k) {
-		addRow(island, entry, block->rows[k], block->softness[k], 0.0);
+		addRow(group, entry, block->rows[k], block->softness[k], 0.0);
 	}
 	entry->locked = block->count;
 }
 
-static double listJoint(const knLawIsland* island, knLawEntry* entry) {
-	knArticulationSolve* whole = &island->contacts->whole;
+static double listJoint(const knLawGroup* group, knLawEntry* entry) {
+	knArticulationSolve* whole = &group->contacts->whole;
 	const int i = entry->index;
 	double worst = 0.0;
 	knSettle_FindAgain(whole, i);
 	const knJointBlock* block = &whole->blocks[i];
 	for (int k = 0; k < block->all; ++k) {
 		worst = k < block->count ? knMax(worst, knAbs(whole->settle[1][i].v[k])) : worst;
-		addRow(island, entry, block->rows[k], block->softness[k], -whole->settle[1][i].v[k]);
+		addRow(group, entry, block->rows[k], block->softness[k], -whole->settle[1][i].v[k]);
 	}
 	entry->locked = block->all;
 	if (whole->joints[i].boundCount > 0) {
@@ -231,7 +222,7 @@ static double listJoint(const knLawIsland* island, knLawEntry* entry) {
 		if (knJointBounds_Row(whole, i, k, &bound)) {
 			knJointPair pair = knSettle_PairOn(whole, i, whole->u);
 			double own = knDotT(bound.wrench, knJointPair_Response(&pair, bound.wrench));
-			knLawRow* row = addRow(island, entry, bound.wrench, bound.gamma > 0.0 ? bound.gamma : FIRM * own,
+			knLawRow* row = addRow(group, entry, bound.wrench, bound.gamma > 0.0 ? bound.gamma : FIRM * own,
 								   bound.residual);
 			row->law = KN_LAW_RANGE;
 			row->bound = k;
@@ -244,31 +235,33 @@ static double listJoint(const knLawIsland* island, knLawEntry* entry) {
 }
 
 // How much a unit impulse at the point changes the rate along it.
-static double ownRate(const knLawIsland* island, const knLawEntry* entry, knVec3 direction) {
-	knArticulationSolve* whole = &island->contacts->whole;
+static double ownRate(const knLawGroup* group, const knLawEntry* entry, knVec3 direction) {
+	knArticulationSolve* whole = &group->contacts->whole;
 	knTwist wrench = knMakeTwist(knZero3(), direction);
 	knJointPair pair = knSettle_PairOn(whole, entry->index, whole->u);
 	return knDotT(wrench, knJointPair_Response(&pair, wrench));
 }
 
-static double listPoint(const knLawIsland* island, knLawEntry* entry) {
-	const knJointContacts* contacts = island->contacts;
+static double listPoint(const knLawGroup* group, knLawEntry* entry) {
+	const knJointContacts* contacts = group->contacts;
 	const knImpulsePoint* p = &contacts->step->points[contacts->points[entry->index - contacts->jointCount]];
-	knVec3 u = knImpulsePoint_Velocity(p, island->u);
-	const double softness = island->pushing ? PUSH_SOFTNESS : SOFTNESS, wrong = knDot(p->n, u) - p->target;
+	knVec3 u = knImpulsePoint_Velocity(p, group->u);
+	const double firm = entry->cut ? CUT_SOFTNESS : group->large ? LARGE_SOFTNESS : SOFTNESS;
+	const double softness = group->pushing && !entry->cut ? PUSH_SOFTNESS : firm;
+	const double wrong = knDot(p->n, u) - p->target;
 	knLawRow* normal =
-		addRow(island, entry, knMakeTwist(knZero3(), p->n), softness * ownRate(island, entry, p->n), wrong);
+		addRow(group, entry, knMakeTwist(knZero3(), p->n), softness * ownRate(group, entry, p->n), wrong);
 	normal->law = KN_LAW_RANGE;
 	normal->hi = (double)INFINITY;
-	if (island->pushing) {
+	if (group->pushing) {
 		return p->target;
 	}
 	normal->lambda = p->jn;
-	entry->radius = p->mu * p->jn;
+	entry->radius = p->mu * knMax(p->jn, 0.0);
 	if (p->mu > 0.0) {
-		double soft = SOFTNESS * knMax(ownRate(island, entry, p->t1), ownRate(island, entry, p->t2));
-		knLawRow* t1 = addRow(island, entry, knMakeTwist(knZero3(), p->t1), soft, knDot(p->t1, u));
-		knLawRow* t2 = addRow(island, entry, knMakeTwist(knZero3(), p->t2), soft, knDot(p->t2, u));
+		double soft = firm * knMax(ownRate(group, entry, p->t1), ownRate(group, entry, p->t2));
+		knLawRow* t1 = addRow(group, entry, knMakeTwist(knZero3(), p->t1), soft, knDot(p->t1, u));
+		knLawRow* t2 = addRow(group, entry, knMakeTwist(knZero3(), p->t2), soft, knDot(p->t2, u));
 		t1->law = t2->law = KN_LAW_DISC;
 		t1->lambda = p->j1;
 		t2->lambda = p->j2;
@@ -277,33 +270,35 @@ static double listPoint(const knLawIsland* island, knLawEntry* entry) {
 }
 
 // Returns the worst rate, or how fast the points must be pushed.
-static double listRows(knLawIsland* island) {
-	knJointContacts* contacts = island->contacts;
-	const int begin = contacts->whole.islandBegin[island->index];
+static double listRows(knLawGroup* group) {
+	const knJointContacts* contacts = group->contacts;
 	double worst = 0.0;
-	for (int n = 0; n < island->count; ++n) {
-		knLawEntry* entry = &island->entries[n];
-		*entry = (knLawEntry){ .first = contacts->rowFirst[begin + n],
-							   .index = contacts->whole.islandJoint[begin + n] };
+	group->over = 0;
+	for (int n = 0; n < group->count; ++n) {
+		knLawEntry* entry = &group->entries[n];
+		entry->count = entry->locked = 0;
+		entry->radius = 0.0;
 		const bool joint = entry->index < contacts->jointCount;
-		if (joint && island->pushing) {
-			listPushedJoint(island, entry);
+		if (joint && group->pushing) {
+			listPushedJoint(group, entry);
 			continue;
 		}
-		worst = knMax(worst, joint ? listJoint(island, entry) : listPoint(island, entry));
+		const double rate = joint ? listJoint(group, entry) : listPoint(group, entry);
+		worst = knMax(worst, rate);
+		group->over += rate > group->enough ? 1 : 0;
 		// limits come and go from round to round, and their rows turn
-		island->refactor = island->refactor || (joint && entry->count > entry->locked);
+		group->refactor = group->refactor || (joint && entry->count > entry->locked);
 	}
 	return worst;
 }
 
 // --- a round ---------------------------------------------------------------------------------------------
 
-static void takeRows(knLawIsland* island) {
-	knJointContacts* contacts = island->contacts;
+static void takeRows(knLawGroup* group) {
+	knJointContacts* contacts = group->contacts;
 	knArticulationSolve* whole = &contacts->whole;
-	for (int n = 0; n < island->count; ++n) {
-		const knLawEntry* entry = &island->entries[n];
+	for (int n = 0; n < group->count; ++n) {
+		const knLawEntry* entry = &group->entries[n];
 		const knLawRow* rows = &contacts->rows[entry->first];
 		const int i = entry->index;
 		if (i < contacts->jointCount) {
@@ -329,25 +324,32 @@ static void takeRows(knLawIsland* island) {
 	}
 }
 
+// The joints' answer to what the rough solution of a large group left of them.
+static void settleJoints(const knLawGroup* group) {
+	for (int k = 0; k < group->islandCount; ++k) {
+		(void)knSettle_Island(group->contacts->step->joints, group->islands[k]);
+	}
+}
+
 // What cannot be pushed apart, because joints hold it, must not fling others away: bodies go no faster than OVERDONE times
 // what the points want.
-static double pushShare(const knLawIsland* island, double wanted) {
-	const knModel* model = island->contacts->whole.input.model;
+static double pushShare(const knLawGroup* group, double wanted) {
+	const knModel* model = group->contacts->whole.input.model;
 	double fastest = 0.0;
-	for (int s = 0; s < island->matrix->count; ++s) {
-		const double *v = island->moved + 6 * s, radius = model->radius[island->matrix->bodies[s]];
+	for (int s = 0; s < group->matrix.count; ++s) {
+		const double *v = group->moved + 6 * s, radius = model->radius[group->matrix.bodies[s]];
 		double turning = knLength(knV3(v[0], v[1], v[2])), going = knLength(knV3(v[3], v[4], v[5]));
 		fastest = knMax(fastest, going + radius * turning);
 	}
 	return fastest > OVERDONE * wanted ? OVERDONE * wanted / fastest : 1.0;
 }
 
-static void takePush(knLawIsland* island, double wanted) {
-	knJointContacts* contacts = island->contacts;
-	const double share = pushShare(island, wanted);
+static void takePush(knLawGroup* group, double wanted) {
+	knJointContacts* contacts = group->contacts;
+	const double share = pushShare(group, wanted);
 	knArticulationSolve* whole = &contacts->whole;
-	for (int n = 0; n < island->count; ++n) {
-		const knLawEntry* entry = &island->entries[n];
+	for (int n = 0; n < group->count; ++n) {
+		const knLawEntry* entry = &group->entries[n];
 		const knLawRow* rows = &contacts->rows[entry->first];
 		const int i = entry->index;
 		knTwist push = knZeroTwist();
@@ -362,7 +364,7 @@ static void takePush(knLawIsland* island, double wanted) {
 			push.lin = knScale(share * rows[0].x, p->n);
 			p->push += share * rows[0].x;
 		}
-		knJointPair pair = knSettle_PairOn(whole, i, island->u);
+		knJointPair pair = knSettle_PairOn(whole, i, group->u);
 		knJointPair_Push(&pair, push);
 	}
 }
@@ -373,60 +375,75 @@ typedef struct RoundTask {
 	double good; // m/s
 } RoundTask;
 
-// Is this round, of an island whose worst rate before it is this, the last one? An island is judged by itself: nothing outside
+// Is this round, of a group whose worst rate before it is this, the last one? A group is judged by itself: nothing outside
 // of it changes it.
-static bool isLast(const RoundTask* task, int island, double worst) {
-	knJointContacts* contacts = task->contacts;
-	contacts->first[island] = contacts->rounds == 0 ? worst : contacts->first[island];
-	return worst <= knMax(task->good, ENOUGH * contacts->first[island]) &&
-		   contacts->rounds + 1 >= LEAST_ROUNDS;
+static bool isLast(const knLawGroup* group, double worst) {
+	const int round = group->contacts->rounds + 1;
+	if (!group->large) {
+		return worst <= group->enough && round >= LEAST_ROUNDS;
+	}
+	const bool few = group->over <= (int)(LARGE_FEW * group->count);
+	return round >= (few ? LARGE_LEAST_ROUNDS : LARGE_MOST_ROUNDS) && worst <= LARGE_BAD * group->enough;
 }
 
-static void solveIslands(int first, int last, int worker, void* argument) {
+static double findEnough(const RoundTask* task, const knLawGroup* group) {
+	return group->large ? knMax(LARGE_GOOD * task->good, LARGE_ENOUGH * group->worst)
+						: knMax(task->good, ENOUGH * group->worst);
+}
+
+static void solveGroup(const RoundTask* task, knLawGroup* group) {
+	knJointContacts* contacts = task->contacts;
+	group->factored = group->factored && !task->pushing;
+	group->refactor = !group->factored;
+	group->pushing = task->pushing;
+	group->u = task->pushing ? contacts->step->push : contacts->whole.u;
+	group->enough = findEnough(task, group);
+	const double worst = listRows(group);
+	if (!task->pushing) {
+		if (contacts->rounds == 0) {
+			group->worst = worst;
+			group->enough = findEnough(task, group);
+		}
+		group->solved = isLast(group, worst);
+	}
+	const bool latest = contacts->rounds + 1 == knImpulseStep_Sweeps(contacts->step);
+	group->last = !task->pushing && (group->solved || latest);
+	if (task->pushing && worst <= 0.0) {
+		return;
+	}
+	if (knLawGroup_Descend(group)) {
+		if (task->pushing) {
+			takePush(group, worst);
+		} else {
+			takeRows(group);
+			settleJoints(group);
+		}
+	}
+}
+
+static void solveGroups(int first, int last, int worker, void* argument) {
 	(void)worker;
 	const RoundTask* task = argument;
-	knJointContacts* contacts = task->contacts;
-	const knArticulationSolve* whole = &contacts->whole;
 	for (int k = first; k < last; ++k) {
-		if (contacts->touched[k] == 0 || (contacts->solved[k] != 0 && !task->pushing)) {
-			continue;
-		}
-		const int begin = whole->islandBegin[k], at = contacts->direct.firstOf[k];
-		contacts->factored[k] = contacts->factored[k] != 0 && !task->pushing;
-		knLawIsland island = { .contacts = contacts,
-							   .index = k,
-							   .entries = contacts->entries + begin,
-							   .count = whole->islandBegin[k + 1] - begin,
-							   .matrix = &contacts->direct.matrices[k],
-							   .moved = contacts->moved + at,
-							   .forward = contacts->forward + at,
-							   .refactor = contacts->factored[k] == 0,
-							   .pushing = task->pushing,
-							   .u = task->pushing ? contacts->step->push : whole->u };
-		const double worst = listRows(&island);
-		contacts->solved[k] = !task->pushing && isLast(task, k, worst);
-		if ((!task->pushing || worst > 0.0) && knLawIsland_Descend(&island, contacts->direct.x + at)) {
-			if (task->pushing) {
-				takePush(&island, worst);
-			} else {
-				takeRows(&island);
-			}
+		knLawGroup* group = &task->contacts->groups[k];
+		if (task->pushing || !group->solved) {
+			solveGroup(task, group);
 		}
 	}
 }
 
 bool knJointContacts_Round(knJointContacts* contacts, double good) {
 	RoundTask task = { contacts, false, good };
-	knTasks_For(&contacts->whole.input.tasks, contacts->whole.islandCount, 1, solveIslands, &task);
+	knTasks_For(&contacts->whole.input.tasks, contacts->groupCount, 1, solveGroups, &task);
 	contacts->rounds += 1;
 	bool open = false;
-	for (int k = 0; k < contacts->whole.islandCount; ++k) {
-		open = open || (contacts->touched[k] != 0 && contacts->solved[k] == 0);
+	for (int k = 0; k < contacts->groupCount; ++k) {
+		open = open || !contacts->groups[k].solved;
 	}
 	return open;
 }
 
 void knJointContacts_Push(knJointContacts* contacts) {
 	RoundTask task = { .contacts = contacts, .pushing = true };
-	knTasks_For(&contacts->whole.input.tasks, contacts->whole.islandCount, 1, solveIslands, &task);
+	knTasks_For(&contacts->whole.input.tasks, contacts->groupCount, 1, solveGroups, &task);
 }

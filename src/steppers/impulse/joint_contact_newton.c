@@ -14,6 +14,15 @@
 #define FLAT 0.1      // of the first slope: a line search ends
 #define SAME 0.2      // a secant that changes by less has not changed
 
+// large groups
+#define FEW 0.02         // of the points: rows that may change their piece at the end of a round
+#define PUSH_FEW 0.05    // likewise of a push
+#define REMAKE 0.03      // of the points: when more rows change theirs, the matrix is made anew,
+#define PUSH_REMAKE 0.15 // likewise of a push,
+#define TOUGH 6          // and when a direction took so many iterations more than with a new one
+#define WHOLE_STEPS 3    // iterations without a line search
+#define POLISH 6         // iterations of the last round until a few rows may be left
+
 // How the pieces differ from those that the matrix was made for.
 typedef enum Change { CHANGE_NONE, CHANGE_SECANT, CHANGE_PIECE } Change;
 
@@ -61,22 +70,26 @@ static Change larger(Change a, Change b) {
 	return a > b ? a : b;
 }
 
-// Returns whether the pieces changed, so that the matrix is another one.
-static Change choosePieces(knLawIsland* island) {
+// Returns whether the pieces changed, so that the matrix is another one, and counts the rows that are on another piece.
+static Change choosePieces(knLawGroup* group, int* pieces) {
 	Change changed = CHANGE_NONE;
-	for (int n = 0; n < island->count; ++n) {
-		knLawEntry* entry = &island->entries[n];
-		knLawRow* rows = &island->contacts->rows[entry->first];
+	*pieces = 0;
+	for (int n = 0; n < group->count; ++n) {
+		knLawEntry* entry = &group->entries[n];
+		knLawRow* rows = &group->contacts->rows[entry->first];
 		for (int k = 0; k < entry->count; ++k) {
 			knLawRow* row = &rows[k];
+			Change change = CHANGE_NONE;
 			if (row->law == KN_LAW_FREE) {
 				row->x = -row->r / row->soft;
-				changed = larger(changed, choosePiece(row, 1.0 / row->soft));
+				change = choosePiece(row, 1.0 / row->soft);
 			} else if (row->law == KN_LAW_RANGE) {
-				changed = larger(changed, chooseRange(row));
+				change = chooseRange(row);
 			} else if (k == 1) {
-				changed = larger(changed, chooseDisc(entry, row));
+				change = chooseDisc(entry, row);
 			}
+			changed = larger(changed, change);
+			*pieces += change == CHANGE_PIECE ? 1 : 0;
 		}
 	}
 	return changed;
@@ -84,29 +97,15 @@ static Change choosePieces(knLawIsland* island) {
 
 // --- Newton's method -------------------------------------------------------------------------------------
 
-static const double* stepOf(const knLawIsland* island, const double* v, int body) {
-	const int s = island->contacts->direct.stepOf[body];
-	return s >= 0 ? v + 6 * s : NULL;
+static double rateOf(const knLawEntry* entry, const knLawRow* row, const double* v) {
+	return knLawRow_Rate(&row->row, entry->a, entry->b, v);
 }
 
-static double rateOf(const knLawIsland* island, const knLawRow* row, const knSolveJoint* joint,
-					 const double* v) {
-	const double *a = stepOf(island, v, joint->parent), *b = stepOf(island, v, joint->child);
-	double sum = 0.0;
-	for (int c = 0; a != NULL && c < 6; ++c) {
-		sum += row->row.a[c] * a[c];
-	}
-	for (int c = 0; b != NULL && c < 6; ++c) {
-		sum += row->row.b[c] * b[c];
-	}
-	return sum;
-}
-
-// out = M v of all bodies of the island
-static void multiplyMasses(const knLawIsland* island, const double* v, double* out) {
-	const knArticulationSolve* whole = &island->contacts->whole;
-	for (int s = 0; s < island->matrix->count; ++s) {
-		const int body = island->matrix->bodies[s];
+// out = M v of all bodies of the group
+static void multiplyMasses(const knLawGroup* group, const double* v, double* out) {
+	const knArticulationSolve* whole = &group->contacts->whole;
+	for (int s = 0; s < group->matrix.count; ++s) {
+		const int body = group->matrix.bodies[s];
 		knQuat q = whole->input.state->pose[body].q;
 		const double *in = v + 6 * s, m = whole->input.model->mass[body];
 		knVec3 L = knRotate(
@@ -121,61 +120,33 @@ static void multiplyMasses(const knLawIsland* island, const double* v, double* o
 	}
 }
 
-// Adds a row times x to the forces on its bodies.
-static void addForce(const knLawIsland* island, const knLawRow* row, const knSolveJoint* joint, double x,
-					 double* force) {
-	const int* stepOf = island->contacts->direct.stepOf;
-	const int a = stepOf[joint->parent], b = stepOf[joint->child];
-	for (int c = 0; a >= 0 && c < 6; ++c) {
-		force[6 * a + c] += x * row->row.a[c];
-	}
-	for (int c = 0; b >= 0 && c < 6; ++c) {
-		force[6 * b + c] += x * row->row.b[c];
-	}
+static void addForce(const knLawEntry* entry, const knLawRow* row, double x, double* force) {
+	knLawRow_Push(&row->row, entry->a, entry->b, x, force);
 }
 
 // forward = -(M moved - sum J^T x)
-static void findForce(knLawIsland* island) {
-	const knJointContacts* contacts = island->contacts;
-	double* f = island->forward;
-	multiplyMasses(island, island->moved, f);
-	for (int c = 0; c < 6 * island->matrix->count; ++c) {
+static void findForce(knLawGroup* group) {
+	const knJointContacts* contacts = group->contacts;
+	double* f = group->forward;
+	multiplyMasses(group, group->moved, f);
+	for (int c = 0; c < 6 * group->matrix.count; ++c) {
 		f[c] = -f[c];
 	}
-	for (int n = 0; n < island->count; ++n) {
-		const knLawEntry* entry = &island->entries[n];
-		const knSolveJoint* joint = &contacts->whole.joints[entry->index];
+	for (int n = 0; n < group->count; ++n) {
+		const knLawEntry* entry = &group->entries[n];
 		for (int k = 0; k < entry->count; ++k) {
 			const knLawRow* row = &contacts->rows[entry->first + k];
-			addForce(island, row, joint, row->x, f);
+			addForce(entry, row, row->x, f);
 		}
 	}
-}
-
-static bool factor(knLawIsland* island) {
-	knJointContacts* contacts = island->contacts;
-	knJointDirect_Begin(&contacts->direct, &contacts->whole, island->index);
-	for (int n = 0; n < island->count; ++n) {
-		const knLawEntry* entry = &island->entries[n];
-		const knSolveJoint* joint = &contacts->whole.joints[entry->index];
-		knBodyPlace place = knBodyPlace_Find(&contacts->direct, island->index, joint->parent, joint->child);
-		for (int k = 0; k < entry->count; ++k) {
-			const knLawRow* row = &contacts->rows[entry->first + k];
-			if (row->weight > 0.0) {
-				knBodyPlace_Add(&place, &row->row, row->weight);
-			}
-		}
-	}
-	contacts->factored[island->index] = knBodyMatrix_Factor(island->matrix);
-	return contacts->factored[island->index] != 0;
 }
 
 // Slope of the sum along the direction, at a share of it.
-static double slopeAt(const knLawIsland* island, double share, double start, double curve) {
+static double slopeAt(const knLawGroup* group, double share, double start, double curve) {
 	double slope = start + share * curve;
-	for (int n = 0; n < island->count; ++n) {
-		const knLawEntry* entry = &island->entries[n];
-		const knLawRow* rows = &island->contacts->rows[entry->first];
+	for (int n = 0; n < group->count; ++n) {
+		const knLawEntry* entry = &group->entries[n];
+		const knLawRow* rows = &group->contacts->rows[entry->first];
 		for (int k = 0; k < entry->count; ++k) {
 			const knLawRow* row = &rows[k];
 			double r = row->r + share * row->along;
@@ -192,20 +163,20 @@ static double slopeAt(const knLawIsland* island, double share, double start, dou
 }
 
 // The rates of the direction, and the parts of the slope that are linear in the share.
-static void readDirection(knLawIsland* island, double* work, double* start, double* curve) {
-	const knJointContacts* contacts = island->contacts;
-	multiplyMasses(island, island->forward, work);
+static void readDirection(knLawGroup* group, double* start, double* curve) {
+	const knJointContacts* contacts = group->contacts;
+	double* work = group->work;
+	multiplyMasses(group, group->forward, work);
 	*start = *curve = 0.0;
-	for (int c = 0; c < 6 * island->matrix->count; ++c) {
-		*start += work[c] * island->moved[c];
-		*curve += work[c] * island->forward[c];
+	for (int c = 0; c < 6 * group->matrix.count; ++c) {
+		*start += work[c] * group->moved[c];
+		*curve += work[c] * group->forward[c];
 	}
-	for (int n = 0; n < island->count; ++n) {
-		const knLawEntry* entry = &island->entries[n];
-		const knSolveJoint* joint = &contacts->whole.joints[entry->index];
+	for (int n = 0; n < group->count; ++n) {
+		const knLawEntry* entry = &group->entries[n];
 		for (int k = 0; k < entry->count; ++k) {
 			knLawRow* row = &contacts->rows[entry->first + k];
-			row->along = rateOf(island, row, joint, island->forward);
+			row->along = rateOf(entry, row, group->forward);
 			if (row->law == KN_LAW_FREE) {
 				*start += row->r / row->soft * row->along;
 				*curve += row->along * row->along / row->soft;
@@ -214,16 +185,16 @@ static void readDirection(knLawIsland* island, double* work, double* start, doub
 	}
 }
 
-static double searchLine(const knLawIsland* island, double start, double curve) {
-	double first = slopeAt(island, 0.0, start, curve), low = 0.0, high = 1.0;
-	double lowSlope = first, highSlope = slopeAt(island, 1.0, start, curve);
+static double searchLine(const knLawGroup* group, double start, double curve) {
+	double first = slopeAt(group, 0.0, start, curve), low = 0.0, high = 1.0;
+	double lowSlope = first, highSlope = slopeAt(group, 1.0, start, curve);
 	if (!(first < 0.0) || highSlope <= -FLAT * first) {
 		return 1.0;
 	}
 	double share = 1.0;
 	for (int k = 0; k < SEARCHES; ++k) {
 		share = k % 3 == 2 ? 0.5 * (low + high) : low - lowSlope * (high - low) / (highSlope - lowSlope);
-		double slope = slopeAt(island, share, start, curve);
+		double slope = slopeAt(group, share, start, curve);
 		if (knAbs(slope) <= -FLAT * first) {
 			break;
 		}
@@ -238,14 +209,14 @@ static double searchLine(const knLawIsland* island, double start, double curve) 
 	return share;
 }
 
-static void moveAlong(knLawIsland* island, double share) {
-	for (int c = 0; c < 6 * island->matrix->count; ++c) {
-		island->moved[c] += share * island->forward[c];
+static void moveAlong(knLawGroup* group, double share) {
+	for (int c = 0; c < 6 * group->matrix.count; ++c) {
+		group->moved[c] += share * group->forward[c];
 	}
-	for (int n = 0; n < island->count; ++n) {
-		const knLawEntry* entry = &island->entries[n];
+	for (int n = 0; n < group->count; ++n) {
+		const knLawEntry* entry = &group->entries[n];
 		for (int k = 0; k < entry->count; ++k) {
-			knLawRow* row = &island->contacts->rows[entry->first + k];
+			knLawRow* row = &group->contacts->rows[entry->first + k];
 			row->balanced = row->x - row->weight * row->along;
 			row->r += share * row->along;
 		}
@@ -253,10 +224,10 @@ static void moveAlong(knLawIsland* island, double share) {
 }
 
 // The impulses that the last direction ends with, as far as their laws allow them.
-static void cutBalanced(knLawIsland* island) {
-	for (int n = 0; n < island->count; ++n) {
-		const knLawEntry* entry = &island->entries[n];
-		knLawRow* rows = &island->contacts->rows[entry->first];
+static void cutBalanced(knLawGroup* group) {
+	for (int n = 0; n < group->count; ++n) {
+		const knLawEntry* entry = &group->entries[n];
+		knLawRow* rows = &group->contacts->rows[entry->first];
 		for (int k = 0; k < entry->count; ++k) {
 			knLawRow* row = &rows[k];
 			double to = row->lambda + row->balanced;
@@ -274,20 +245,19 @@ static void cutBalanced(knLawIsland* island) {
 
 // Forces of the joints' answers to what was wrong at the start, and those of all other rows; the matrix is made for the
 // joints alone.
-static void isolateJoints(knLawIsland* island, double* joints, double* points) {
-	const knJointContacts* contacts = island->contacts;
-	memset(joints, 0, sizeof(double) * 6 * (size_t)island->matrix->count);
-	memset(points, 0, sizeof(double) * 6 * (size_t)island->matrix->count);
-	for (int n = 0; n < island->count; ++n) {
-		const knLawEntry* entry = &island->entries[n];
-		const knSolveJoint* joint = &contacts->whole.joints[entry->index];
+static void isolateJoints(knLawGroup* group, double* joints, double* points) {
+	const knJointContacts* contacts = group->contacts;
+	memset(joints, 0, sizeof(double) * 6 * (size_t)group->matrix.count);
+	memset(points, 0, sizeof(double) * 6 * (size_t)group->matrix.count);
+	for (int n = 0; n < group->count; ++n) {
+		const knLawEntry* entry = &group->entries[n];
 		for (int k = 0; k < entry->count; ++k) {
 			knLawRow* row = &contacts->rows[entry->first + k];
 			if (row->law == KN_LAW_FREE) {
-				addForce(island, row, joint, -row->start / row->soft, joints);
+				addForce(entry, row, -row->start / row->soft, joints);
 			} else {
 				row->weight = 0.0;
-				addForce(island, row, joint, row->x, points);
+				addForce(entry, row, row->x, points);
 			}
 		}
 	}
@@ -295,30 +265,29 @@ static void isolateJoints(knLawIsland* island, double* joints, double* points) {
 
 // Where the least was not found: towards the impulses of the last direction, cut to what their laws allow, the joints
 // answering, as far as that makes the sum smaller.
-static bool settleForLess(knLawIsland* island) {
-	knJointContacts* contacts = island->contacts;
-	double *joints = island->moved, *points = island->forward;
-	cutBalanced(island);
-	isolateJoints(island, joints, points);
-	if (!factor(island)) {
+static bool settleForLess(knLawGroup* group) {
+	knJointContacts* contacts = group->contacts;
+	double *joints = group->moved, *points = group->forward;
+	cutBalanced(group);
+	isolateJoints(group, joints, points);
+	if (!knLawGroup_Factor(group)) {
 		return false;
 	}
-	knBodyMatrix_Solve(island->matrix, joints);
-	knBodyMatrix_Solve(island->matrix, points);
+	group->factored = group->factored && !group->large; // with weights that are none of these
+	knBodyMatrix_Solve(&group->matrix, joints);
+	knBodyMatrix_Solve(&group->matrix, points);
 	double slope = 0.0, curve = 0.0;
 	for (int pass = 0; pass < 2; ++pass) {
 		const double share = curve > 0.0 ? knClamp(-slope / curve, 0.0, 1.0) : 0.0;
-		for (int n = 0; n < island->count; ++n) {
-			const knLawEntry* entry = &island->entries[n];
-			const knSolveJoint* joint = &contacts->whole.joints[entry->index];
+		for (int n = 0; n < group->count; ++n) {
+			const knLawEntry* entry = &group->entries[n];
 			for (int k = 0; k < entry->count; ++k) {
 				knLawRow* row = &contacts->rows[entry->first + k];
 				if (pass == 0 && row->law != KN_LAW_FREE && row->x != 0.0) {
-					slope += row->x * (row->start + rateOf(island, row, joint, joints));
-					curve += row->x * rateOf(island, row, joint, points);
+					slope += row->x * (row->start + rateOf(entry, row, joints));
+					curve += row->x * rateOf(entry, row, points);
 				} else if (pass == 1 && row->law == KN_LAW_FREE) {
-					double rate =
-						rateOf(island, row, joint, joints) + share * rateOf(island, row, joint, points);
+					double rate = rateOf(entry, row, joints) + share * rateOf(entry, row, points);
 					row->x = -(row->start + rate) / row->soft;
 				} else if (pass == 1) {
 					row->x *= share;
@@ -329,35 +298,72 @@ static bool settleForLess(knLawIsland* island) {
 	return true;
 }
 
-static void takeBalanced(knLawIsland* island) {
-	for (int n = 0; n < island->count; ++n) {
-		const knLawEntry* entry = &island->entries[n];
+static void takeBalanced(knLawGroup* group) {
+	for (int n = 0; n < group->count; ++n) {
+		const knLawEntry* entry = &group->entries[n];
 		for (int k = 0; k < entry->count; ++k) {
-			knLawRow* row = &island->contacts->rows[entry->first + k];
+			knLawRow* row = &group->contacts->rows[entry->first + k];
 			row->x = row->balanced;
 		}
 	}
 }
 
-bool knLawIsland_Descend(knLawIsland* island, double* work) {
-	memset(island->moved, 0, sizeof(double) * 6 * (size_t)island->matrix->count);
+// The step to the least of a small group's sum is found to the end, its matrix made anew whenever a piece changes.
+static bool descendExactly(knLawGroup* group) {
 	double share = 0.0;
 	for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
-		Change changed = choosePieces(island);
+		int pieces = 0;
+		Change changed = choosePieces(group, &pieces);
 		bool enough = changed == CHANGE_NONE || (changed == CHANGE_SECANT && iteration >= PATIENCE);
 		if (enough && share == 1.0) {
-			takeBalanced(island);
+			takeBalanced(group);
 			return true;
 		}
-		findForce(island);
-		if ((changed != CHANGE_NONE || (island->refactor && iteration == 0)) && !factor(island)) {
+		findForce(group);
+		if ((changed != CHANGE_NONE || (group->refactor && iteration == 0)) && !knLawGroup_Factor(group)) {
 			return false;
 		}
-		knBodyMatrix_Solve(island->matrix, island->forward);
+		knLawGroup_Solve(group);
 		double start, curve;
-		readDirection(island, work, &start, &curve);
-		share = searchLine(island, start, curve);
-		moveAlong(island, share);
+		readDirection(group, &start, &curve);
+		share = searchLine(group, start, curve);
+		moveAlong(group, share);
 	}
-	return settleForLess(island);
+	return settleForLess(group);
+}
+
+// In a large group some row changes its piece in almost every iteration, and a line search lets that row hold up all others.
+// So whole steps are tried first, and a few rows are left to the next round, except in the last one.
+static bool descendRoughly(knLawGroup* group) {
+	const double points = (double)group->pointCount,
+				 remake = (group->pushing ? PUSH_REMAKE : REMAKE) * points;
+	const int few = (int)((group->pushing ? PUSH_FEW : FEW) * points);
+	double share = 0.0;
+	for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
+		int pieces = 0;
+		choosePieces(group, &pieces);
+		const bool left = group->last && iteration < POLISH ? pieces > 0 : pieces > few;
+		if (!left && share == 1.0) {
+			takeBalanced(group);
+			return true;
+		}
+		findForce(group);
+		const bool anew = !group->factored || pieces > remake;
+		if (anew && !knLawGroup_Factor(group)) {
+			return false;
+		}
+		const int took = knLawGroup_Solve(group);
+		group->usual = anew ? took : group->usual;
+		group->factored = took <= group->usual + TOUGH;
+		double start, curve;
+		readDirection(group, &start, &curve);
+		share = iteration < WHOLE_STEPS ? 1.0 : searchLine(group, start, curve);
+		moveAlong(group, share);
+	}
+	return settleForLess(group);
+}
+
+bool knLawGroup_Descend(knLawGroup* group) {
+	memset(group->moved, 0, sizeof(double) * 6 * (size_t)group->matrix.count);
+	return group->large ? descendRoughly(group) : descendExactly(group);
 }

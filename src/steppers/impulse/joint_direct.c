@@ -93,9 +93,7 @@ knBodyRow knBodyRow_Make(const knArticulationSolve* solve, int entry, knTwist wr
 	return row;
 }
 
-knBodyPlace knBodyPlace_Find(const knJointDirect* direct, int island, int parent, int child) {
-	const knBodyMatrix* matrix = &direct->matrices[island];
-	const int a = direct->stepOf[parent], b = direct->stepOf[child];
+knBodyPlace knBodyPlace_Find(const knBodyMatrix* matrix, int a, int b) {
 	knBodyPlace place = { 0 };
 	place.da = a >= 0 ? matrix->diagonal + (ptrdiff_t)36 * a : NULL;
 	place.db = b >= 0 ? matrix->diagonal + (ptrdiff_t)36 * b : NULL;
@@ -116,8 +114,7 @@ void knBodyPlace_Add(const knBodyPlace* place, const knBodyRow* row, double weig
 	}
 }
 
-void knJointDirect_Begin(knJointDirect* direct, const knArticulationSolve* solve, int island) {
-	knBodyMatrix* matrix = &direct->matrices[island];
+void knBodyMatrix_Begin(knBodyMatrix* matrix, const knArticulationSolve* solve) {
 	const knModel* model = solve->input.model;
 	knBodyMatrix_Clear(matrix);
 	for (int s = 0; s < matrix->count; ++s) {
@@ -138,18 +135,20 @@ void knJointDirect_Begin(knJointDirect* direct, const knArticulationSolve* solve
 
 bool knJointDirect_Factor(knJointDirect* direct, const knSettleIsland* island) {
 	const knArticulationSolve* solve = island->solve;
-	knJointDirect_Begin(direct, solve, island->index);
+	knBodyMatrix* matrix = &direct->matrices[island->index];
+	knBodyMatrix_Begin(matrix, solve);
 	for (int n = 0; n < island->count; ++n) {
 		const int i = island->entries[n];
 		const knJointBlock* block = &solve->blocks[i];
 		const knSolveJoint* entry = &solve->joints[i];
-		knBodyPlace place = knBodyPlace_Find(direct, island->index, entry->parent, entry->child);
+		knBodyPlace place =
+			knBodyPlace_Find(matrix, direct->stepOf[entry->parent], direct->stepOf[entry->child]);
 		for (int k = 0; k < block->all; ++k) {
 			knBodyRow row = knBodyRow_Make(solve, i, block->rows[k]);
 			knBodyPlace_Add(&place, &row, 1.0 / block->softness[k]);
 		}
 	}
-	return knBodyMatrix_Factor(&direct->matrices[island->index]);
+	return knBodyMatrix_Factor(matrix);
 }
 
 // Adds a wrench at the joint's point to the forces on a body's centre.

@@ -34,11 +34,12 @@ bool knJointDirect_Build(knJointDirect* direct, const knArticulationSolve* solve
 						 knArena* arena);
 bool knJointDirect_Has(const knJointDirect* direct, int island);
 knBodyRow knBodyRow_Make(const knArticulationSolve* solve, int entry, knTwist wrench);
-knBodyPlace knBodyPlace_Find(const knJointDirect* direct, int island, int parent, int child);
+// Of the steps of its parent and child in the matrix; -1: immovable.
+knBodyPlace knBodyPlace_Find(const knBodyMatrix* matrix, int a, int b);
 // Adds weight times the product of a row with itself.
 void knBodyPlace_Add(const knBodyPlace* place, const knBodyRow* row, double weight);
 // The matrix with the bodies' masses alone.
-void knJointDirect_Begin(knJointDirect* direct, const knArticulationSolve* solve, int island);
+void knBodyMatrix_Begin(knBodyMatrix* matrix, const knArticulationSolve* solve);
 // The linear problem of an island of joints: factors K + S with the rows of its blocks, false: it could not; then
 // settle[1] holds -b, and settle[0] gets x.
 bool knJointDirect_Factor(knJointDirect* direct, const knSettleIsland* island);

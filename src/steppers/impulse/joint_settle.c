@@ -16,7 +16,8 @@
 #define NEARLY 1e-4         // of the shortest arm: large islands are content with that
 #define CORRECTION_ROUNDS 8 // at most
 #define ARC_ENERGY 0.002    // of the kinetic energy; and, where it is more,
-#define ARC_TURN 2.0        // times what a turn about a fixed pin takes
+#define ARC_TURN 2.0        // times what a turn about a fixed pin takes,
+#define ARC_MOST 0.01       // but of the kinetic energy no more
 #define REACH 14            // iterations of a round at most,
 #define SHORT_REACH 40      // and of small islands, which may be long loops with any ratio of masses
 #define AGAIN_REACH 6       // between contacts
@@ -130,7 +131,7 @@ static double shareOfArcs(const knSettleIsland* island) {
 			half * half * own *
 			knMax(knLengthSquared(solve->u[entry->child].ang), knLengthSquared(solve->u[entry->parent].ang));
 	}
-	const double most = knMax(ARC_ENERGY * kinetic, ARC_TURN * turning);
+	const double most = knClamp(ARC_TURN * turning, ARC_ENERGY * kinetic, ARC_MOST * kinetic);
 	return put > most ? sqrt(most / put) : 1.0;
 }
 
@@ -173,11 +174,10 @@ static bool isNearlyClosed(const knSettleIsland* island, double worst) {
 		   worst < NEARLY * knMin(shortestArm(island), 1.0);
 }
 
-// One round: what was wrong before.
-static double settleIsland(const knSettleIsland* island, Round round) {
+// One round, with couples for the forces at hand if it is fresh: what was wrong before.
+static double settleIsland(const knSettleIsland* island, Round round, bool fresh) {
 	knArticulationSolve* solve = island->solve;
-	const bool arcs = round == ROUND_ARCS, direct = knJointDirect_Has(solve->direct, island->index);
-	const bool fresh = round != ROUND_AGAIN || (!direct && island->count <= SMALL);
+	const bool arcs = round == ROUND_ARCS;
 	double worst = 0.0, square = 0.0, share = 1.0;
 	for (int n = 0; n < island->count; ++n) {
 		worst = knMax(worst, findWrong(solve, island->entries[n], round, fresh, &square));
@@ -214,10 +214,14 @@ static double settleIsland(const knSettleIsland* island, Round round) {
 	return worst;
 }
 
-void knArticulationSolve_Answer(knArticulationSolve* solve, int index, knTwist* change) {
+static knSettleIsland islandAt(knArticulationSolve* solve, int index) {
 	const int begin = solve->islandBegin[index];
-	const knSettleIsland island = { solve, solve->islandJoint + begin, begin,
-									solve->islandBegin[index + 1] - begin, index };
+	return (knSettleIsland){ solve, solve->islandJoint + begin, begin, solve->islandBegin[index + 1] - begin,
+							 index };
+}
+
+void knArticulationSolve_Answer(knArticulationSolve* solve, int index, knTwist* change) {
+	const knSettleIsland island = islandAt(solve, index);
 	for (int n = 0; n < island.count; ++n) {
 		const int i = island.entries[n];
 		const knJointBlock* block = knJointBlock_Get(solve, i);
@@ -234,6 +238,11 @@ void knArticulationSolve_Answer(knArticulationSolve* solve, int index, knTwist* 
 		knJointPair pair = knSettle_PairOn(solve, i, change);
 		knJointPair_Push(&pair, knSettle_WrenchOf(&solve->blocks[i], solve->settle[0][i].v));
 	}
+}
+
+double knSettle_Island(knArticulationSolve* solve, int index) {
+	knSettleIsland island = islandAt(solve, index);
+	return settleIsland(&island, ROUND_AGAIN, false);
 }
 
 // Between contacts a lone joint, and one with limits or motors, is also solved by itself.
@@ -271,9 +280,10 @@ static void settleIslands(int first, int last, int worker, void* argument) {
 				continue;
 			}
 		}
-		knSettleIsland island = { solve, solve->islandJoint + begin, begin, solve->islandBegin[k + 1] - begin,
-								  k };
-		double worst = settleIsland(&island, task->round);
+		knSettleIsland island = islandAt(solve, k);
+		const bool fresh =
+			task->round != ROUND_AGAIN || (!knJointDirect_Has(solve->direct, k) && island.count <= SMALL);
+		double worst = settleIsland(&island, task->round, fresh);
 		solve->islandWorst[k] = task->round == ROUND_AGAIN ? knMax(worst, solve->islandWorst[k]) : worst;
 	}
 }
@@ -340,7 +350,7 @@ double knArticulationSolve_SettleAgain(knArticulationSolve* solve) {
 
 // Islands with closed loops, over immovable bodies as well.
 static bool reserveDirect(knArticulationSolve* solve, knArena* arena) {
-	uint8_t* looped = KN_SCRATCH_ZERO(arena, uint8_t, solve->islandCount);
+	uint8_t* looped = solve->looped = KN_SCRATCH_ZERO(arena, uint8_t, solve->islandCount);
 	int* bodies = KN_SCRATCH_ZERO(arena, int, solve->islandCount);
 	solve->direct = KN_SCRATCH_ZERO(arena, knJointDirect, 1);
 	if (arena->failed) {

@@ -255,8 +255,8 @@ static knStatus contact(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	runSweeps(step, pressed, momentum);
-	if (step->context->settings->shock != 0 && !(knContactGroups_Find(step, momentum) &&
-												 knContactColumns_Run(step) && knContactShock_Run(step))) {
+	if (step->context->settings->shock != 0 &&
+		!(knContactGroups_Find(step, momentum) && knContactColumns_Run(step) && knContactShock_Run(step))) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knContactPush_Run(step);
