@@ -10,11 +10,15 @@ typedef struct knBenchOptions {
 	bool peers;       // also what is installed of other libraries
 	int threads;      // 1
 	const char* path; // --out: a .csv for the table, or a folder for plots; NULL: none
+	int steps;        // of each run, at most; 0: the suite's own choice
+	int sceneCount;   // that were named after the suite; 0: all of its own
+	const char* const* scenes;
 } knBenchOptions;
 
 typedef struct knBenchSuite {
 	const char* name;
 	const char* summary;
+	bool takesScenes; // may be restricted to some of its scenes, and to a number of steps
 	int (*run)(const knBenchOptions* options); // returns the tool's exit status
 } knBenchSuite;
 

@@ -145,4 +145,8 @@ static int run(const knBenchOptions* options) {
 	return status;
 }
 
-const knBenchSuite knBroadBench = { "broad", "broad phase: time against the number of moving bodies", run };
+const knBenchSuite knBroadBench = {
+	.name = "broad",
+	.summary = "broad phase: time against the number of moving bodies",
+	.run = run,
+};

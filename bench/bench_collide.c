@@ -286,5 +286,8 @@ static int run(const knBenchOptions* options) {
 	return status;
 }
 
-const knBenchSuite knCollideBench = { "collide", "convex pairs: time of each kind; --full checks a million",
-									  run };
+const knBenchSuite knCollideBench = {
+	.name = "collide",
+	.summary = "convex pairs: time of each kind; --full checks a million",
+	.run = run,
+};

@@ -279,5 +279,8 @@ static int run(const knBenchOptions* options) {
 	return path == NULL || csv || drawTable(&table, path) ? CLI_DONE : CLI_BAD_INPUT;
 }
 
-const knBenchSuite knDynamicsBench = { "dynamics", "articulated trees: microseconds per call against size",
-									   run };
+const knBenchSuite knDynamicsBench = {
+	.name = "dynamics",
+	.summary = "articulated trees: microseconds per call against size",
+	.run = run,
+};

@@ -155,7 +155,7 @@ static int run(const knBenchOptions* options) {
 }
 
 const knBenchSuite knFieldBench = {
-	"field",
-	"signed distance fields of meshes up to 200,000 triangles (--full: a million)",
-	run,
+	.name = "field",
+	.summary = "signed distance fields of meshes up to 200,000 triangles (--full: a million)",
+	.run = run,
 };

@@ -180,4 +180,8 @@ static int run(const knBenchOptions* options) {
 	return status;
 }
 
-const knBenchSuite knLcpBench = { "lcp", "complementarity solvers: time, iterations, residual", run };
+const knBenchSuite knLcpBench = {
+	.name = "lcp",
+	.summary = "complementarity solvers: time, iterations, residual",
+	.run = run,
+};

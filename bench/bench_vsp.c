@@ -7,6 +7,8 @@
 //   frames       time of each step, scene by scene (section 5)
 //   sawtooth_*   potential energy of a cow that stands, for several time steps; of two cows of the pile (figures 29, 30)
 //
+// knuckle bench vsp-curves: those of them that are the same everywhere.
+//
 // knuckle bench vsp-times: those of them that depend on the machine. A run does the same work every time, so of several runs the
 // least time of each step is what it costs when nothing else disturbs it.
 #include <math.h>
@@ -362,14 +364,18 @@ static int benchSawtooth(const knBenchOptions* options) {
 
 // --- the suites ------------------------------------------------------------------------------------------------
 
-static int runVsp(const knBenchOptions* options) {
+static int runCurves(const knBenchOptions* options) {
 	static const char* const layers[] = { "layers=16", NULL };
 	int status = benchTheta(options, "ball-grid", NULL, "theta_ball_grid");
 	status = status == CLI_DONE ? benchTheta(options, "wall", NULL, "theta_wall") : status;
 	status = status == CLI_DONE ? benchTheta(options, "tower", layers, "theta_tower") : status;
 	status = status == CLI_DONE ? benchTheta(options, "box-stack", NULL, "theta_box_stack") : status;
 	status = status == CLI_DONE ? knVspMatrices_Run(options) : status;
-	status = status == CLI_DONE ? benchSawtooth(options) : status;
+	return status == CLI_DONE ? benchSawtooth(options) : status;
+}
+
+static int runVsp(const knBenchOptions* options) {
+	int status = runCurves(options);
 	return status == CLI_DONE ? runTimes(options) : status;
 }
 
@@ -377,6 +383,12 @@ const knBenchSuite knVspBench = {
 	.name = "vsp",
 	.summary = "the figures of Erleben 2007: convergence, spectra, costs",
 	.run = runVsp,
+};
+
+const knBenchSuite knVspCurvesBench = {
+	.name = "vsp-curves",
+	.summary = "of these, the ones that are the same everywhere",
+	.run = runCurves,
 };
 
 const knBenchSuite knVspTimesBench = {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "output_file.h"
 
@@ -10,13 +11,14 @@
 #define HEIGHT 440.0
 #define LEFT 76.0
 #define RIGHT 24.0
-#define LEGEND_WIDTH 150.0 // beside the plot, where it hides nothing
+#define LETTER 6.4       // width of one, about
+#define LEGEND_MARK 34.0 // in front of a name
 #define TOP 44.0
 #define BOTTOM 56.0
 #define LEGEND_ROW 18.0
 
-static const uint32_t palette[] = { 0x2f6db3, 0xc0443c, 0x2e8b7c, 0x8a5a9e, 0xd08a1e,
-									0x4d5660, 0x7fa832, 0xb0567e, 0x39a6c9, 0x8c6d46 };
+static const uint32_t palette[] = { 0x2f6db3, 0xc0443c, 0x2e8b7c, 0x8a5a9e, 0xd08a1e, 0x4d5660,
+									0x7fa832, 0xb0567e, 0x39a6c9, 0x8c6d46, 0x1c3f66, 0xe07a9a };
 
 typedef struct Axis {
 	double low, high; // as drawn: logarithms on a logarithmic axis
@@ -27,7 +29,7 @@ typedef struct Axis {
 typedef struct Page {
 	FILE* out;
 	const knPlot* plot;
-	double right; // of the frame
+	double left, right; // of the frame
 	Axis x, y;
 } Page;
 
@@ -46,6 +48,11 @@ static double onPage(const Axis* axis, double value) {
 		   (axis->to - axis->from) * (scaled(axis, value) - axis->low) / (axis->high - axis->low);
 }
 
+// On the page, of one unit on a linear axis.
+static double slope(const Axis* axis) {
+	return (axis->to - axis->from) / (axis->high - axis->low);
+}
+
 static double xOf(const knPlotSeries* series, int i) {
 	return series->x != NULL ? series->x[i] : (double)i;
 }
@@ -60,17 +67,46 @@ static void include(Axis* axis, bool first, double value) {
 	axis->high = first || v > axis->high ? v : axis->high;
 }
 
-// Room around the data; whole decades on a logarithmic axis.
-static void widen(Axis* axis) {
-	if (axis->log) {
+// 1, 2 and 5 times powers of ten, by their logarithms: the k-th above 1.
+static double rung(int k) {
+	static const double parts[] = { 0.0, 0.30102999566398120, 0.69897000433601880 };
+	int decade = (int)floor(k / 3.0);
+	return decade + parts[k - 3 * decade];
+}
+
+static int rungBelow(double value) {
+	int k = 3 * (int)floor(value) + 3;
+	while (rung(k) > value + 1e-9) {
+		k -= 1;
+	}
+	return k;
+}
+
+// A logarithmic axis of at most two decades has ticks within them.
+static bool hasRungs(const Axis* axis) {
+	return axis->log && axis->high - axis->low < 2.0 + 1e-9;
+}
+
+static void widenLog(Axis* axis) {
+	if (hasRungs(axis)) {
+		int low = rungBelow(axis->low), high = rungBelow(axis->high);
+		axis->low = rung(low);
+		axis->high = rung(rung(high) < axis->high - 1e-9 || high == low ? high + 1 : high);
+	} else {
 		axis->low = floor(axis->low + 1e-9);
 		axis->high = ceil(axis->high - 1e-9);
 	}
-	if (!(axis->high - axis->low > 1e-12 * fabs(axis->high))) {
+}
+
+// Room around the data.
+static void widen(Axis* axis) {
+	if (axis->log) {
+		widenLog(axis);
+	} else if (!(axis->high - axis->low > 1e-12 * fabs(axis->high))) {
 		double room = axis->high == 0.0 ? 1.0 : 0.1 * fabs(axis->high);
 		axis->low -= room;
 		axis->high += room;
-	} else if (!axis->log) {
+	} else {
 		double room = 0.04 * (axis->high - axis->low);
 		// an axis that begins at zero goes on to do so
 		axis->low -= axis->low == 0.0 ? 0.0 : room;
@@ -78,19 +114,27 @@ static void widen(Axis* axis) {
 	}
 }
 
-static bool hasLegend(const knPlot* plot) {
-	bool named = false;
-	for (int s = 0; s < plot->seriesCount; ++s) {
-		named = named || plot->series[s].name != NULL;
-	}
-	return named;
+static double textWidth(const char* text) {
+	return LETTER * (double)strlen(text);
 }
 
-static void makeAxes(Page* page) {
+// Beside the plot, where it hides nothing; 0: no curve has a name.
+static double legendWidth(const knPlot* plot) {
+	double width = 0.0;
+	for (int s = 0; s < plot->seriesCount; ++s) {
+		const char* name = plot->series[s].name;
+		width = name != NULL ? fmax(width, LEGEND_MARK + textWidth(name)) : width;
+	}
+	return width;
+}
+
+static bool isBars(const knPlot* plot) {
+	return plot->barCount > 0;
+}
+
+// Of all that is drawn.
+static void includeSeries(Page* page) {
 	const knPlot* plot = page->plot;
-	page->right = WIDTH - RIGHT - (hasLegend(plot) ? LEGEND_WIDTH : 0.0);
-	page->x = (Axis){ 0.0, 1.0, plot->logX, LEFT, page->right };
-	page->y = (Axis){ 0.0, 1.0, plot->logY, HEIGHT - BOTTOM, TOP };
 	bool first = true;
 	for (int s = 0; s < plot->seriesCount; ++s) {
 		const knPlotSeries* series = &plot->series[s];
@@ -104,13 +148,56 @@ static void makeAxes(Page* page) {
 	}
 	widen(&page->x);
 	widen(&page->y);
+}
+
+static double barLength(const knPlotSeries* series, int bar) {
+	bool drawn = bar < series->count && isfinite(series->y[bar]) && series->y[bar] > 0.0;
+	return drawn ? series->y[bar] : 0.0;
+}
+
+// The longest bar; names to the left of the frame.
+static void includeBars(Page* page) {
+	const knPlot* plot = page->plot;
+	double longest = 0.0, name = 0.0;
+	for (int i = 0; i < plot->barCount; ++i) {
+		double length = 0.0;
+		for (int s = 0; s < plot->seriesCount; ++s) {
+			length += barLength(&plot->series[s], i);
+		}
+		longest = fmax(longest, length);
+		name = fmax(name, textWidth(plot->bars[i]));
+	}
+	page->left = fmax(page->left, name + 24.0);
+	page->x.from = page->left;
+	page->x.high = longest > 0.0 ? longest : 1.0;
+	page->y.from = TOP;
+	page->y.to = HEIGHT - BOTTOM;
+	page->y.high = plot->barCount;
+}
+
+// One scale for both axes: the shorter one is widened.
+static void equalize(Page* page) {
+	double wide = (page->x.high - page->x.low) / (page->right - page->left);
+	double tall = (page->y.high - page->y.low) / (HEIGHT - BOTTOM - TOP);
+	Axis* axis = wide > tall ? &page->y : &page->x;
+	double grow = wide > tall ? wide / tall : tall / wide, middle = 0.5 * (axis->low + axis->high);
+	axis->low = middle - grow * (middle - axis->low);
+	axis->high = middle + grow * (axis->high - middle);
+}
+
+static void makeAxes(Page* page) {
+	const knPlot* plot = page->plot;
+	page->left = LEFT;
+	page->right = WIDTH - RIGHT - legendWidth(plot);
+	page->x = (Axis){ 0.0, 1.0, plot->logX, LEFT, page->right };
+	page->y = (Axis){ 0.0, 1.0, plot->logY, HEIGHT - BOTTOM, TOP };
+	if (isBars(plot)) {
+		includeBars(page);
+		return;
+	}
+	includeSeries(page);
 	if (plot->equal) {
-		double wide = (page->x.high - page->x.low) / (page->right - LEFT);
-		double tall = (page->y.high - page->y.low) / (HEIGHT - BOTTOM - TOP);
-		Axis* axis = wide > tall ? &page->y : &page->x;
-		double grow = wide > tall ? wide / tall : tall / wide, middle = 0.5 * (axis->low + axis->high);
-		axis->low = middle - grow * (middle - axis->low);
-		axis->high = middle + grow * (axis->high - middle);
+		equalize(page);
 	}
 	if (plot->downward) {
 		page->y.from = TOP;
@@ -141,42 +228,60 @@ static double tickStep(const Axis* axis) {
 }
 
 static void tickLabel(const Axis* axis, double at, double step, char* text, size_t capacity) {
+	double decade = floor(at + 1e-9);
 	if (!axis->log) {
 		snprintf(text, capacity, "%.6g", fabs(at) < 1e-9 * step ? 0.0 : at);
-	} else if (at >= -2.0 && at <= 3.0) {
-		snprintf(text, capacity, "%g", pow(10.0, at));
+	} else if (at > -3.0 && at < 4.0) {
+		snprintf(text, capacity, "%.6g", pow(10.0, at));
 	} else {
-		snprintf(text, capacity, "1e%d", (int)at);
+		snprintf(text, capacity, "%.0fe%d", pow(10.0, at - decade), (int)decade);
+	}
+}
+
+static void drawTick(Page* page, bool horizontal, double at, double step) {
+	const Axis* axis = horizontal ? &page->x : &page->y;
+	double place = axis->from + (axis->to - axis->from) * (at - axis->low) / (axis->high - axis->low);
+	char text[32];
+	tickLabel(axis, at, step, text, sizeof(text));
+	if (horizontal) {
+		fprintf(page->out, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", place,
+				TOP, place, HEIGHT - BOTTOM);
+		writeText(page, place, HEIGHT - BOTTOM + 18.0, "text-anchor=\"middle\"", text);
+	} else {
+		fprintf(page->out, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
+				page->left, place, page->right, place);
+		writeText(page, page->left - 8.0, place + 4.0, "text-anchor=\"end\"", text);
 	}
 }
 
 static void drawTicks(Page* page, bool horizontal) {
 	const Axis* axis = horizontal ? &page->x : &page->y;
+	if (hasRungs(axis)) {
+		for (int k = rungBelow(axis->low); rung(k) <= axis->high + 1e-9; ++k) {
+			drawTick(page, horizontal, rung(k), 1.0);
+		}
+		return;
+	}
 	double step = axis->log ? fmax(1.0, ceil((axis->high - axis->low) / 8.0)) : tickStep(axis);
 	for (double at = step * ceil(axis->low / step - 1e-9); at <= axis->high + 1e-9 * step; at += step) {
-		double place = axis->from + (axis->to - axis->from) * (at - axis->low) / (axis->high - axis->low);
-		char text[32];
-		tickLabel(axis, at, step, text, sizeof(text));
-		if (horizontal) {
-			fprintf(page->out, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
-					place, TOP, place, HEIGHT - BOTTOM);
-			writeText(page, place, HEIGHT - BOTTOM + 18.0, "text-anchor=\"middle\"", text);
-		} else {
-			fprintf(page->out, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
-					LEFT, place, page->right, place);
-			writeText(page, LEFT - 8.0, place + 4.0, "text-anchor=\"end\"", text);
-		}
+		drawTick(page, horizontal, at, step);
 	}
 }
 
 static void drawFrame(Page* page) {
 	const knPlot* plot = page->plot;
 	drawTicks(page, true);
-	drawTicks(page, false);
-	fprintf(page->out, "<rect class=\"frame\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", LEFT,
-			TOP, page->right - LEFT, HEIGHT - BOTTOM - TOP);
-	writeText(page, 0.5 * (LEFT + page->right), 26.0, "text-anchor=\"middle\" class=\"title\"", plot->title);
-	writeText(page, 0.5 * (LEFT + page->right), HEIGHT - 14.0, "text-anchor=\"middle\"", plot->xLabel);
+	if (!isBars(plot)) {
+		drawTicks(page, false);
+	}
+	fprintf(page->out, "<rect class=\"frame\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+			page->left, TOP, page->right - page->left, HEIGHT - BOTTOM - TOP);
+	double center = 0.5 * (page->left + page->right);
+	writeText(page, center, 26.0, "text-anchor=\"middle\" class=\"title\"", plot->title);
+	writeText(page, center, HEIGHT - 14.0, "text-anchor=\"middle\"", plot->xLabel);
+	if (plot->yLabel == NULL) {
+		return;
+	}
 	char turn[96];
 	double middle = 0.5 * (TOP + HEIGHT - BOTTOM);
 	snprintf(turn, sizeof(turn), "text-anchor=\"middle\" transform=\"rotate(-90 18 %.1f)\"", middle);
@@ -185,11 +290,12 @@ static void drawFrame(Page* page) {
 
 static uint32_t colorOf(const knPlot* plot, int s) {
 	uint32_t color = plot->series[s].color;
-	return color != 0 ? color : palette[s % (int)(sizeof(palette) / sizeof(palette[0]))];
+	return color != 0 ? color : knPlot_Color(s);
 }
 
 static void drawLine(Page* page, int s) {
 	const knPlotSeries* series = &page->plot->series[s];
+	const char* dashes = series->style == KN_PLOT_DASHED ? " stroke-dasharray=\"6 4\"" : "";
 	bool open = false;
 	for (int i = 0; i < series->count; ++i) {
 		if (!isDrawn(page->plot, series, i)) {
@@ -197,7 +303,8 @@ static void drawLine(Page* page, int s) {
 			continue;
 		}
 		if (!open) {
-			fprintf(page->out, "<polyline class=\"line\" stroke=\"#%06x\" points=\"", colorOf(page->plot, s));
+			fprintf(page->out, "<polyline class=\"line\" stroke=\"#%06x\"%s points=\"",
+					colorOf(page->plot, s), dashes);
 			open = true;
 		}
 		fprintf(page->out, "%.1f,%.1f ", onPage(&page->x, xOf(series, i)), onPage(&page->y, series->y[i]));
@@ -209,38 +316,102 @@ static void drawLine(Page* page, int s) {
 
 // Small squares in one path: a matrix may have thousands. Neighbours of a row that overlap become one bar.
 static void drawDots(Page* page, int s) {
-	const knPlotSeries* series = &page->plot->series[s];
-	double half = series->count > 2000 ? 0.8 : 2.0;
-	fprintf(page->out, "<path fill=\"#%06x\" fill-opacity=\"0.75\" d=\"", colorOf(page->plot, s));
+	const knPlot* plot = page->plot;
+	const knPlotSeries* series = &plot->series[s];
+	double side = series->count > 2000 ? 1.6 : 4.0;
+	double wide = plot->dotWidth > 0.0 ? plot->dotWidth * fabs(slope(&page->x)) : side;
+	double tall = plot->dotHeight > 0.0 ? plot->dotHeight * fabs(slope(&page->y)) : side;
+	fprintf(page->out, "<path fill=\"#%06x\" fill-opacity=\"0.75\" d=\"", colorOf(plot, s));
 	for (int i = 0; i < series->count; ++i) {
-		if (!isDrawn(page->plot, series, i)) {
+		if (!isDrawn(plot, series, i)) {
 			continue;
 		}
 		double first = onPage(&page->x, xOf(series, i)), last = first, y = onPage(&page->y, series->y[i]);
-		for (;
-			 i + 1 < series->count && isDrawn(page->plot, series, i + 1) && series->y[i + 1] == series->y[i];
+		for (; i + 1 < series->count && isDrawn(plot, series, i + 1) && series->y[i + 1] == series->y[i];
 			 ++i) {
 			double next = onPage(&page->x, xOf(series, i + 1));
-			if (next < last || next > last + 2.0 * half) {
+			if (next < last || next > last + wide) {
 				break;
 			}
 			last = next;
 		}
-		double width = last - first + 2.0 * half;
-		fprintf(page->out, "M%.1f %.1fh%.4gv%gh-%.4gz", first - half, y - half, width, 2.0 * half, width);
+		double width = last - first + wide;
+		fprintf(page->out, "M%.1f %.1fh%.4gv%.4gh-%.4gz", first - 0.5 * wide, y - 0.5 * tall, width, tall,
+				width);
 	}
 	fputs("\"/>\n", page->out);
+}
+
+static void drawMarks(Page* page, int s) {
+	const knPlotSeries* series = &page->plot->series[s];
+	for (int i = 0; i < series->count; ++i) {
+		if (isDrawn(page->plot, series, i)) {
+			fprintf(page->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.8\" fill=\"#%06x\"/>\n",
+					onPage(&page->x, xOf(series, i)), onPage(&page->y, series->y[i]), colorOf(page->plot, s));
+		}
+	}
+}
+
+// With the length in each part that has room for it.
+static void drawBars(Page* page) {
+	const knPlot* plot = page->plot;
+	for (int i = 0; i < plot->barCount; ++i) {
+		double top = onPage(&page->y, i + 0.18), height = onPage(&page->y, i + 0.82) - top, sum = 0.0;
+		writeText(page, page->left - 10.0, top + 0.5 * height + 4.0, "text-anchor=\"end\"", plot->bars[i]);
+		for (int s = 0; s < plot->seriesCount; ++s) {
+			double length = barLength(&plot->series[s], i);
+			double from = onPage(&page->x, sum), to = onPage(&page->x, sum + length);
+			sum += length;
+			fprintf(page->out,
+					"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%06x\"/>\n", from,
+					top, to - from, height, colorOf(plot, s));
+			char text[32];
+			snprintf(text, sizeof(text), length < 10.0 ? "%.1f" : "%.0f", length);
+			if (to - from > textWidth(text) + 6.0) {
+				writeText(page, 0.5 * (from + to), top + 0.5 * height + 4.0,
+						  "text-anchor=\"middle\" fill=\"#fff\"", text);
+			}
+		}
+	}
+}
+
+static void drawSeries(Page* page, int s) {
+	switch (page->plot->series[s].style) {
+	case KN_PLOT_DOTS:
+		drawDots(page, s);
+		break;
+	case KN_PLOT_LINE:
+		drawLine(page, s);
+		break;
+	case KN_PLOT_MARKED:
+	case KN_PLOT_DASHED:
+		drawLine(page, s);
+		drawMarks(page, s);
+		break;
+	case KN_PLOT_BARS:
+		break; // all together
+	}
 }
 
 static void drawLegend(Page* page) {
 	double y = TOP + 16.0;
 	for (int s = 0; s < page->plot->seriesCount; ++s) {
-		if (page->plot->series[s].name == NULL) {
+		const knPlotSeries* series = &page->plot->series[s];
+		if (series->name == NULL) {
 			continue;
 		}
-		fprintf(page->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"14\" height=\"4\" fill=\"#%06x\"/>\n",
-				page->right + 14.0, y - 6.0, colorOf(page->plot, s));
-		writeText(page, page->right + 34.0, y, "", page->plot->series[s].name);
+		double x = page->right + 12.0;
+		if (series->style == KN_PLOT_DASHED) {
+			fprintf(page->out,
+					"<path d=\"M%.1f %.1fh16\" stroke=\"#%06x\" stroke-width=\"2.5\" "
+					"stroke-dasharray=\"6 4\"/>\n",
+					x, y - 4.0, colorOf(page->plot, s));
+		} else {
+			double height = series->style == KN_PLOT_BARS ? 12.0 : 4.0;
+			fprintf(page->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"16\" height=\"%g\" fill=\"#%06x\"/>\n", x,
+					y - 4.0 - 0.5 * height, height, colorOf(page->plot, s));
+		}
+		writeText(page, page->right + LEGEND_MARK, y, "", series->name);
 		y += LEGEND_ROW;
 	}
 }
@@ -255,15 +426,18 @@ static void drawPage(Page* page) {
 			WIDTH, HEIGHT);
 	makeAxes(page);
 	drawFrame(page);
+	if (isBars(page->plot)) {
+		drawBars(page);
+	}
 	for (int s = 0; s < page->plot->seriesCount; ++s) {
-		if (page->plot->series[s].style == KN_PLOT_LINE) {
-			drawLine(page, s);
-		} else {
-			drawDots(page, s);
-		}
+		drawSeries(page, s);
 	}
 	drawLegend(page);
 	fputs("</svg>\n", page->out);
+}
+
+uint32_t knPlot_Color(int index) {
+	return palette[index % (int)(sizeof(palette) / sizeof(palette[0]))];
 }
 
 void knPlot_Add(knPlot* plot, knPlotStyle style, const char* name, const double* x, const double* y,

@@ -1,4 +1,4 @@
-// Plots as SVG: lines and dots on linear or logarithmic axes, with ticks and a legend. Nothing but a text file, so that figures
+// Plots as SVG: lines, dots and bars on linear or logarithmic axes, with ticks and a legend. Nothing but a text file, so that figures
 // in the docs can be remade by a command and compared by a diff.
 #pragma once
 
@@ -7,7 +7,13 @@
 
 #define KN_PLOT_MAX_SERIES 16
 
-typedef enum knPlotStyle { KN_PLOT_LINE, KN_PLOT_DOTS } knPlotStyle;
+typedef enum knPlotStyle {
+	KN_PLOT_LINE,
+	KN_PLOT_DOTS,
+	KN_PLOT_MARKED, // a line with a mark at each point
+	KN_PLOT_DASHED, // the same, dashed
+	KN_PLOT_BARS,   // y are lengths, one for each of the plot's bars, stacked from left to right
+} knPlotStyle;
 
 // Points that are not finite, or not positive on a logarithmic axis, are left out and break a line.
 typedef struct knPlotSeries {
@@ -22,13 +28,18 @@ typedef struct knPlotSeries {
 typedef struct knPlot {
 	const char *title, *xLabel, *yLabel;
 	bool logX, logY;
-	bool equal;    // one scale for both axes
-	bool downward; // y grows downwards (matrices)
+	bool equal;                 // one scale for both axes
+	bool downward;              // y grows downwards (matrices)
+	double dotWidth, dotHeight; // of KN_PLOT_DOTS, as long as on linear axes; 0: small squares
+	const char* const* bars;    // with KN_PLOT_BARS, and nothing else: their names, from the top
+	int barCount;
 	int seriesCount;
 	knPlotSeries series[KN_PLOT_MAX_SERIES];
 } knPlot;
 
-// Adds a line or dots; ignored when full.
+// Of the palette, again from its start where it ends.
+uint32_t knPlot_Color(int index);
+// Adds a curve; ignored when full.
 void knPlot_Add(knPlot* plot, knPlotStyle style, const char* name, const double* x, const double* y,
 				int count);
 // Writes FOLDER/NAME.svg. False after a complaint on standard error.

@@ -4,16 +4,26 @@
 #include <string.h>
 
 extern const knBenchSuite knLcpBench;
-extern const knBenchSuite knVspBench, knVspTimesBench, knArticulationBench;
+extern const knBenchSuite knVspBench, knVspCurvesBench, knVspTimesBench;
+extern const knBenchSuite knArticulationBench, knArticulationErrorsBench, knArticulationTimesBench;
 extern const knBenchSuite knCollideBench;
 extern const knBenchSuite knBroadBench;
 extern const knBenchSuite knFieldBench;
 extern const knBenchSuite knDynamicsBench;
 
 static const knBenchSuite* const suites[] = {
-	&knLcpBench,          &knVspBench,      &knVspTimesBench,
-	&knArticulationBench, &knCollideBench,  &knBroadBench,
-	&knFieldBench,        &knDynamicsBench, NULL, // ends the table
+	&knLcpBench,
+	&knVspBench,
+	&knVspCurvesBench,
+	&knVspTimesBench,
+	&knArticulationBench,
+	&knArticulationErrorsBench,
+	&knArticulationTimesBench,
+	&knCollideBench,
+	&knBroadBench,
+	&knFieldBench,
+	&knDynamicsBench,
+	NULL, // ends the table
 };
 
 const knBenchSuite* knBenchSuite_At(int index) {

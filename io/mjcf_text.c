@@ -174,6 +174,25 @@ static bool setCone(Reading* reading, int axis, const double* n) {
 	return checkBall(reading);
 }
 
+// "x y z x y z x y z ..."
+static bool readReach(Reading* reading) {
+	double n[3 * KN_REACH_MOST];
+	char bad[32];
+	knJointDef* def = &reading->link.def;
+	const int found = knMjcf_ParseNumbers(reading->text.value, n, 3 * KN_REACH_MOST, bad);
+	if (found < 0) {
+		return failText(&reading->text, "'%s' is not a finite number", bad);
+	}
+	if (found % 3 != 0 || found > 3 * KN_REACH_MOST) {
+		return failText(&reading->text, "%s takes the x, y and z of up to 16 corners", reading->text.key);
+	}
+	def->reachCount = found / 3;
+	for (int i = 0; i < def->reachCount; ++i) {
+		def->reach[i] = knV3(n[3 * i], n[3 * i + 1], n[3 * i + 2]);
+	}
+	return checkBall(reading);
+}
+
 static bool setTwist(Reading* reading, int axis, const double* n) {
 	(void)axis;
 	reading->link.def.twistLimited = true;
@@ -274,11 +293,11 @@ static bool readEnd(Reading* reading, int end) {
 }
 
 static bool failKey(const Reading* reading) {
-	const char* names[KEY_COUNT + 3] = { "parent", "child", "motor" };
+	const char* names[KEY_COUNT + 4] = { "parent", "child", "motor", "reach" };
 	for (int i = 0; i < KEY_COUNT; ++i) {
-		names[i + 3] = keys[i].name;
+		names[i + 4] = keys[i].name;
 	}
-	const char* suggestion = knMjcf_Suggest(reading->text.reader, reading->text.key, names, KEY_COUNT + 3);
+	const char* suggestion = knMjcf_Suggest(reading->text.reader, reading->text.key, names, KEY_COUNT + 4);
 	return knMjcf_Fail(reading->text.reader, &reading->text.custom->element, "text", KN_BAD_DATA,
 					   "a joint has no '%.40s'%s", reading->text.key, suggestion);
 }
@@ -290,6 +309,9 @@ static bool readItem(Reading* reading) {
 	}
 	if (strcmp(text->key, "parent") == 0 || strcmp(text->key, "child") == 0) {
 		return readEnd(reading, text->key[0] == 'p' ? 0 : 1);
+	}
+	if (strcmp(text->key, "reach") == 0) {
+		return readReach(reading);
 	}
 	const int axis = takeAxisDigit(reading, text->key);
 	if (strcmp(text->key, "motor") == 0 && axis >= 0) {

@@ -77,6 +77,12 @@ static const SettingRow settingRows[] = {
 	SETTING(articulation, false, "direct", "sweep"),
 	SETTING(sweeps, false, NULL),
 	SETTING(shock, false, NULL),
+	SETTING(prestabilize, false, NULL),
+	SETTING(newton, false, "golden", "damped"),
+	SETTING(angular, false, "normal", "square"),
+	SETTING(ramp, false, NULL),
+	SETTING_AS("joint_sweeps", jointSweeps, false, NULL),
+	SETTING(restore, false, NULL),
 	SETTING(sleep, false, NULL),
 	SETTING(rolling, true, NULL),
 	SETTING(active, false, NULL),
@@ -85,7 +91,7 @@ static const SettingRow settingRows[] = {
 	SETTING(update, false, NULL),
 	SETTING(integrator, false, "euler", "rk4", "embedded", "implicit"),
 	SETTING_AS("friction_model", frictionModel, false, "cone", "aligned", "box"),
-	SETTING(solver, false, "pgs", "jacobi"),
+	SETTING(solver, false, "pgs", "jacobi", "conjugate"),
 	SETTING(relaxation, true, NULL),
 	SETTING(mixing, true, NULL),
 	SETTING_AS("warm_start", warmStart, false, NULL),
@@ -363,6 +369,15 @@ static void writeJoint(knMjcfWriter* writer, bool* any, const knMjcfOutJoint* jo
 	if (def->coneLimited) {
 		const double cone[2] = { def->coneY, def->coneZ };
 		putItem(&line, "cone", cone, 2);
+	}
+	if (def->reachCount > 0) {
+		double corners[3 * KN_REACH_MOST];
+		for (int i = 0; i < def->reachCount; ++i) {
+			corners[3 * i] = def->reach[i].x;
+			corners[3 * i + 1] = def->reach[i].y;
+			corners[3 * i + 2] = def->reach[i].z;
+		}
+		putItem(&line, "reach", corners, 3 * def->reachCount);
 	}
 	if (def->twistLimited) {
 		const double twist[2] = { def->twistLower, def->twistUpper };

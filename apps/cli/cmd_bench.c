@@ -17,7 +17,7 @@
 enum { OPTION_STEPS, OPTION_THREADS, OPTION_STEPPER, OPTION_SET, OPTION_OUT, OPTION_FULL, OPTION_PEERS };
 
 static const cliOption options[] = {
-	{ "--steps", "N", "steps of each run (200)" },
+	{ "--steps", "N", "steps of each run (200; of a suite that can be restricted: its own choice)" },
 	{ "--threads", "N", "threads (1)" },
 	{ "--stepper", "NAME", "the method (default: what each scene names)" },
 	{ "--set", "NAME=VALUE", "parameter or setting of every run" },
@@ -190,6 +190,19 @@ static bool setOption(Bench* bench, int option, const char* value) {
 	}
 }
 
+static int checkSuite(const Bench* bench, const knBenchSuite* suite) {
+	if (!suite->takesScenes && (bench->nameCount > 1 || bench->request.steps >= 0)) {
+		return cliFail(CLI_USAGE, "the suite '%s' takes neither scenes nor --steps", suite->name);
+	}
+	for (int i = 1; i < bench->nameCount; ++i) {
+		knError error = { 0 };
+		if (knCatalogue_Find(bench->names[i], &error) == NULL) {
+			return cliFailWith(CLI_USAGE, &error);
+		}
+	}
+	return -1;
+}
+
 // An exit status, or -1 to go on.
 static int readOptions(Bench* bench, const cliCommand* command, int argc, char** argv) {
 	cliReader reader = cliReader_Begin(command, argc, argv);
@@ -208,8 +221,9 @@ static int readOptions(Bench* bench, const cliCommand* command, int argc, char**
 			return CLI_USAGE;
 		}
 	}
-	if (bench->nameCount == 1 && knBenchSuite_Find(bench->names[0]) != NULL) {
-		return -1;
+	const knBenchSuite* suite = bench->nameCount > 0 ? knBenchSuite_Find(bench->names[0]) : NULL;
+	if (suite != NULL) {
+		return checkSuite(bench, suite);
 	}
 	if (bench->full || bench->peers) {
 		return cliFail(CLI_USAGE, "--full and --peers go with a suite; knuckle bench --help lists them");
@@ -230,16 +244,22 @@ static int readOptions(Bench* bench, const cliCommand* command, int argc, char**
 
 static int benchCommand(const cliCommand* command, int argc, char** argv) {
 	Bench bench = { .request = cliSceneRequest_Default() };
-	bench.request.steps = DEFAULT_STEPS;
 	int status = readOptions(&bench, command, argc, argv);
 	if (status >= 0) {
 		return status;
 	}
-	const knBenchSuite* suite = bench.nameCount == 1 ? knBenchSuite_Find(bench.names[0]) : NULL;
+	const knBenchSuite* suite = bench.nameCount > 0 ? knBenchSuite_Find(bench.names[0]) : NULL;
 	if (suite != NULL) {
-		knBenchOptions suiteOptions = { bench.full, bench.peers, bench.request.threads, bench.outPath };
+		knBenchOptions suiteOptions = { .full = bench.full,
+										.peers = bench.peers,
+										.threads = bench.request.threads,
+										.path = bench.outPath,
+										.steps = bench.request.steps > 0 ? (int)bench.request.steps : 0,
+										.sceneCount = bench.nameCount - 1,
+										.scenes = &bench.names[1] };
 		return suite->run(&suiteOptions);
 	}
+	bench.request.steps = bench.request.steps >= 0 ? bench.request.steps : DEFAULT_STEPS;
 	if (bench.outPath != NULL &&
 		(!cliCanWrite(bench.outPath) || !cliOutputFile_Open(&bench.out, bench.outPath))) {
 		return CLI_BAD_INPUT;
@@ -262,6 +282,7 @@ const cliCommand cliBenchCommand = {
 	.options = options,
 	.notes = "examples:\n"
 			 "  knuckle bench wall tower --out bench.csv\n"
-			 "  knuckle bench scaling --steps 50\n",
+			 "  knuckle bench scaling --steps 50\n"
+			 "  knuckle bench articulation net bridge --out FOLDER\n",
 	.run = benchCommand,
 };

@@ -161,6 +161,17 @@ static void writeJointLimits(const knJointDef* def, knJson* json) {
 		knJson_Number(json, NULL, def->coneZ);
 		knJson_EndArray(json);
 	}
+	if (def->reachCount > 0) {
+		knJson_BeginArray(json, "reach");
+		for (int i = 0; i < def->reachCount; ++i) {
+			knJson_BeginArray(json, NULL);
+			knJson_Number(json, NULL, def->reach[i].x);
+			knJson_Number(json, NULL, def->reach[i].y);
+			knJson_Number(json, NULL, def->reach[i].z);
+			knJson_EndArray(json);
+		}
+		knJson_EndArray(json);
+	}
 	if (def->twistLimited) {
 		knJson_BeginArray(json, "twist");
 		knJson_Number(json, NULL, def->twistLower);

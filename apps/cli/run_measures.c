@@ -95,6 +95,7 @@ bool cliMeasures_AddStep(cliMeasures* measures, const knStepReport* report) {
 	measures->stepTimeSum += report->stepTime;
 	measures->collideTimeSum += report->collideTime;
 	measures->solveTimeSum += report->solveTime;
+	measures->jointTimeSum += report->jointTime;
 	measures->added += knIsFinite(report->work) ? report->work : 0.0;
 	return addStepTime(measures, report->stepTime);
 }

@@ -15,8 +15,8 @@ typedef struct cliMeasures {
 	// of knStepReport (AddStep)
 	int contactsMax, sleeping;
 	double contactsSum, queriesSum, iterationsSum;
-	double stepTimeSum, collideTimeSum, solveTimeSum; // s
-	KN_ARRAY(double) stepTimes;                       // every `stride`-th
+	double stepTimeSum, collideTimeSum, solveTimeSum, jointTimeSum; // s
+	KN_ARRAY(double) stepTimes;                                     // every `stride`-th
 	int64_t stride;
 
 	// of poses (AddState)

@@ -60,7 +60,8 @@ static void writeWork(const cliMeasures* m, knJson* json) {
 	WRITE_NUMBERS(
 		json, "ms_per_step", { "mean", 1e3 * perStep(m, m->stepTimeSum) },
 		{ "median", 1e3 * cliMeasures_StepTime(m, 0.5) }, { "p99", 1e3 * cliMeasures_StepTime(m, 0.99) },
-		{ "collide", 1e3 * perStep(m, m->collideTimeSum) }, { "solve", 1e3 * perStep(m, m->solveTimeSum) });
+		{ "collide", 1e3 * perStep(m, m->collideTimeSum) }, { "solve", 1e3 * perStep(m, m->solveTimeSum) },
+		{ "joints", 1e3 * perStep(m, m->jointTimeSum) });
 }
 
 static void writeQuality(const cliMeasures* m, knJson* json) {

@@ -178,7 +178,8 @@ static knStatus checkJoint(const knModel* model, int index, knError* error) {
 	if (joint->kind != KN_JOINT_BALL && joint->kind != KN_JOINT_HINGE && joint->kind != KN_JOINT_FIXED) {
 		return refuse(error, "joint", name, "is neither ball nor hinge nor fixed");
 	}
-	bool plain = !joint->coneLimited && !joint->twistLimited && joint->maxForce == 0.0;
+	bool plain =
+		!joint->coneLimited && joint->reachCount == 0 && !joint->twistLimited && joint->maxForce == 0.0;
 	for (int i = 0; i < joint->nv; ++i) {
 		plain = plain && isPlainAxis(&joint->axis[i]);
 	}

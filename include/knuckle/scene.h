@@ -119,6 +119,8 @@ typedef struct knCustomJoint {
 	void* context;
 } knCustomJoint;
 
+#define KN_REACH_MOST 16
+
 typedef struct knJointDef {
 	const char* name; // unique; NULL: "joint7"
 	knJointKind kind;
@@ -129,7 +131,11 @@ typedef struct knJointDef {
 	knJointAxis axis[6]; // the first nv are used
 	bool coneLimited;    // ball: the child's x axis stays in an elliptic cone about the parent's
 	double coneY, coneZ; // rad, largest swing about y and about z
-	bool twistLimited;   // ball: turn about x
+	// ball, instead of a cone: corners of a reach cone, directions of the child's x axis in the parent's joint frame, once
+	// around its x axis, anticlockwise seen from its tip, every side seen from there; need not be convex
+	int reachCount; // 3 or more; 0: none
+	knVec3 reach[KN_REACH_MOST];
+	bool twistLimited; // ball: turn about x
 	double twistLower, twistUpper;
 	bool collide;         // the two bodies may touch; false
 	bool enabled;         // true

@@ -44,6 +44,13 @@ typedef struct knSettings {
 	int update;                  // adaptive: steps between updates of the active region; -1
 	int integrator;              // reduced: 0 euler, 1 rk4, 2 embedded, 3 implicit; -1
 
+	// impulse, published scheme: variants that the paper names
+	int newton;      // 0: golden-section search along Newton's direction, 1: damped by epsilon; -1
+	int angular;     // 0: 4 x 3 by normal equations, 1: 3 x 3; -1
+	int ramp;        // 0 | 1: sweeps take a growing share of a joint's error, or all of it; -1
+	int jointSweeps; // over joints alone, after shock propagation; -1
+	int restore;     // 0 | 1: velocities of before those sweeps come back after the move; -1
+
 	// velocity
 	int frictionModel;    // knFrictionModel; -1
 	int solver;           // knRelaxationKind; -1
@@ -82,6 +89,7 @@ typedef struct knStepReport {
 	double work;        // J, what motors, user forces and kinematic bodies put in during the step
 	double collideTime; // s
 	double solveTime;   // s
+	double jointTime;   // s, of that for joints and contacts solved together with them; 0: not told apart
 	double stepTime;    // s, the whole knWorld_Step
 	size_t arenaBytes;  // high-water mark of the scratch arena
 } knStepReport;

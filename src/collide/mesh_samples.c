@@ -8,14 +8,19 @@
 // longer than the target's features are cut into pieces first.
 #include "collide/target.h"
 
+#include "geom/sdf.h"
+
 #define LEVEL 1e-3            // slope below which the distance counts as constant
 #define PIECE_NAMES (1 << 21) // pieces of all edges, as features
 #define PIECES_MOST 32        // of an edge
 #define TRIES 16              // for the bottom of a piece
 #define EXACT 1e-5            // pieces: so close to the least possible is the least
+#define EXACT_AHEAD 1e-4      // the same ahead of a motion
 #define ASIDE 0.01            // pieces: no closer to their ends
 #define SPLITS 14             // halvings of a piece, to the end of a stretch
 #define KNOWN 128             // vertices that are remembered; a power of two
+#define DEPTH 128             // of the tree, as far as ways are kept; deeper nodes use those above
+#define FEW 3                 // nodes of a subtree, twice its triangles less one
 #define ONE_END 0.02          // pieces: a shorter stretch is one point
 #define AT_END 1e-3           // closer to an end of the edge its vertex stands for it
 #define BALLS 8.0             // radii: what goes farther than that is one
@@ -24,6 +29,7 @@
 #define WAY_STEPS 12          // along a ball's way; then it counts as near
 #define EXACT_SHARE 0.01      // of the target's size, as the envelopes of contacts are
 #define EXACT_LIMIT 0.01      // m
+#define EXACT_TOLERANCES 0.5  // of the field
 #define SKEW 1e-3             // sine of the angle below which two edges are parallel
 
 void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* touch, uint64_t feature) {
@@ -64,7 +70,9 @@ void knTarget_SetWays(knTarget* target, const knPairInput* in, bool isA) {
 	target->near = usable ? in->near : target->margin;
 	target->exact = INFINITY;
 	if (in->looksAhead && target->mesh != NULL && usable) {
-		target->exact = knMin(EXACT_SHARE * target->mesh->size, EXACT_LIMIT);
+		double fine = EXACT_TOLERANCES * target->mesh->field->tolerance;
+		target->exact = knMin(fine, knMin(EXACT_SHARE * target->mesh->size, EXACT_LIMIT));
+		target->bound = target->boundAhead;
 	}
 	target->wayCount = usable ? in->wayCount : 0;
 	if (target->wayCount > 0) {
@@ -81,7 +89,10 @@ bool knTarget_Follow(const knTarget* target, int way, knVec3 center, double radi
 	knVec3 all = wayOf(target, way, center);
 	double length = knLength(all), near = target->near + target->grow * radius;
 	*toward = length > 0.0 ? knScale(1.0 / length, all) : knZero3();
-	*gone = 0.0;
+	*gone = target->starts[way] * length;
+	if (target->starts[way] >= 1.0) {
+		return false;
+	}
 	double early = knMax(EARLY_WAY * length, EARLY_BALL * radius);
 	for (int i = 0; i < WAY_STEPS; ++i) {
 		double room = target->bound(target, knMulAdd(center, *gone, *toward)) - near;
@@ -127,13 +138,13 @@ static bool isPassing(const knTarget* target, knVec3 center, double length) {
 
 // --- vertices --------------------------------------------------------------------------------------------
 
-// What a probe of the target said about a vertex: all edges that end there ask for it.
+// A vertex in the target's frame, and what the target said about it: all edges that end there ask for it.
 typedef struct KnownVertex {
 	int vertex; // -1: none yet
-	bool exact;
-	double distance;
-	knVec3 normal;
-	knMeshHit hit;
+	bool probed;
+	knVec3 point;
+	double bound; // of the distance; -INFINITY: not known
+	knSeen seen;
 } KnownVertex;
 
 typedef struct Walk {
@@ -151,33 +162,46 @@ static knVec3 placed(const Walk* walk, knVec3 local) {
 	return knAdd(walk->frame.p, knMulMV(&walk->R, local));
 }
 
-static const KnownVertex* knownVertex(const Walk* walk, int vertex, knVec3 point, bool exact) {
+static KnownVertex* knownVertex(const Walk* walk, int vertex) {
 	KnownVertex* known = &walk->known[vertex & (KNOWN - 1)];
-	if (known->vertex != vertex || (exact && !known->exact)) {
+	if (known->vertex != vertex) {
+		const knTarget* target = walk->target;
 		known->vertex = vertex;
-		known->exact = exact;
-		known->hit.triangle = *walk->last;
-		known->distance = walk->target->probe(walk->target, point, exact, &known->normal, &known->hit);
-		*walk->last = known->hit.triangle >= 0 ? known->hit.triangle : *walk->last;
+		known->probed = false;
+		known->point = placed(walk, walk->mesh->vertices[vertex]);
+		known->bound = target->bound != NULL ? target->bound(target, known->point) : -INFINITY;
 	}
 	return known;
 }
 
+static knSeen probePoint(const Walk* walk, knVec3 point) {
+	knSeen seen = walk->target->probe(walk->target, point, *walk->last);
+	*walk->last = seen.hit.triangle >= 0 ? seen.hit.triangle : *walk->last;
+	return seen;
+}
+
+static const knSeen* probeVertex(const Walk* walk, KnownVertex* known) {
+	if (!known->probed) {
+		known->probed = true;
+		known->seen = probePoint(walk, known->point);
+	}
+	return &known->seen;
+}
+
 static void collideVertex(const Walk* walk, int vertex) {
 	const knTarget* target = walk->target;
-	knVec3 point = placed(walk, walk->mesh->vertices[vertex]);
-	const knMeshHit* known = NULL;
-	if (target->exact == INFINITY || target->bound(target, point) < target->exact) {
-		if (!target->mayReach(target, point, 0.0)) {
-			return;
-		}
-		bool solid = target->mesh != NULL && target->mesh->solid;
-		known = solid ? &knownVertex(walk, vertex, point, true)->hit : NULL;
+	KnownVertex* known = knownVertex(walk, vertex);
+	bool solid = target->mesh != NULL && target->mesh->solid;
+	bool exact = known->bound < target->exact; // else the field is good enough
+	if ((target->wayCount == 0 && known->bound >= target->margin) ||
+		(exact && !target->mayReach(target, known->point, 0.0))) {
+		return;
 	}
+	const knSeen* seen = solid && (exact || target->wayCount == 0) ? probeVertex(walk, known) : NULL;
 	knVec3 facing = knMulMV(&walk->R, walk->mesh->vertexNormals[vertex]);
 	knTouch touch;
-	if (target->touch(target, point, facing, known, &touch)) {
-		knContactSink_Add(walk->sink, point, &touch, knMeshFeature(walk->kind, vertex, 0));
+	if (target->touch(target, known->point, facing, seen, &touch)) {
+		knContactSink_Add(walk->sink, known->point, &touch, knMeshFeature(walk->kind, vertex, 0));
 	}
 }
 
@@ -187,45 +211,48 @@ typedef struct Edge {
 	const Walk* walk;
 	int id;
 	int piece;          // the present one
-	bool exact;         // near: the field would not do
 	knVec3 from, along; // along: the whole edge
 	double length;
-	knVec3 facing;
-	knVec3 left, right; // normals of its triangles
 } Edge;
 
 // The distance along the edge at parameter t.
 typedef struct Probe {
 	double t;
 	double distance, slope;
+	knSeen seen;
 } Probe;
 
+static double slopeOf(const Edge* edge, const knSeen* seen) {
+	return knDot(seen->normal, edge->along) / edge->length;
+}
+
 static Probe probeAt(const Edge* edge, double t) {
-	const knTarget* target = edge->walk->target;
-	const knMeshEdge* e = &edge->walk->mesh->edges[edge->id];
-	knVec3 point = knMulAdd(edge->from, t, edge->along), normal;
-	double distance;
-	if (t <= 0.0 || t >= 1.0) {
-		const KnownVertex* known = knownVertex(edge->walk, t <= 0.0 ? e->a : e->b, point, edge->exact);
-		distance = known->distance;
-		normal = known->normal;
-	} else {
-		knMeshHit hit = { .triangle = *edge->walk->last };
-		distance = target->probe(target, point, edge->exact, &normal, &hit);
-		*edge->walk->last = hit.triangle >= 0 ? hit.triangle : *edge->walk->last;
-	}
-	return (Probe){ t, distance, knDot(normal, edge->along) / edge->length };
+	const Walk* walk = edge->walk;
+	const knMeshEdge* e = &walk->mesh->edges[edge->id];
+	bool end = t <= 0.0 || t >= 1.0;
+	Probe probe = { .t = t };
+	probe.seen = end ? *probeVertex(walk, knownVertex(walk, t <= 0.0 ? e->a : e->b))
+					 : probePoint(walk, knMulAdd(edge->from, t, edge->along));
+	probe.distance = probe.seen.distance;
+	probe.slope = slopeOf(edge, &probe.seen);
+	return probe;
 }
 
 // Falling, level or rising: -1, 0, 1.
-static int turnOf(Probe probe) {
-	return probe.slope < -LEVEL ? -1 : probe.slope > LEVEL;
+static int turnOf(const Probe* probe) {
+	return probe->slope < -LEVEL ? -1 : probe->slope > LEVEL;
+}
+
+static int turnAt(const Edge* edge, double t) {
+	Probe probe = probeAt(edge, t);
+	return turnOf(&probe);
 }
 
 // A place between two where the distance falls and rises, at which it is level or least: where the lines through both
 // ends meet. That is the place itself if the edge crosses from one face to another there.
 static Probe bottomOf(const Edge* edge, Probe lower, Probe upper) {
-	double exact = EXACT * (upper.t - lower.t) * edge->length;
+	double share = edge->walk->target->exact < INFINITY ? EXACT_AHEAD : EXACT;
+	double exact = share * (upper.t - lower.t) * edge->length;
 	Probe middle = lower;
 	for (int i = 0; i < TRIES; ++i) {
 		double span = upper.t - lower.t, drop = (lower.distance - upper.distance) / edge->length;
@@ -233,7 +260,7 @@ static Probe bottomOf(const Edge* edge, Probe lower, Probe upper) {
 		part = knClamp(part, ASIDE * span, (1.0 - ASIDE) * span);
 		middle = probeAt(edge, lower.t + part);
 		double least = lower.distance + lower.slope * part * edge->length;
-		int turn = turnOf(middle);
+		int turn = turnOf(&middle);
 		if (turn == 0 || knAbs(middle.distance - least) <= exact) {
 			break;
 		}
@@ -250,7 +277,7 @@ static Probe bottomOf(const Edge* edge, Probe lower, Probe upper) {
 static double endOf(const Edge* edge, double lower, double upper, int side) {
 	for (int i = 0; i < SPLITS; ++i) {
 		double middle = 0.5 * (lower + upper);
-		int turn = turnOf(probeAt(edge, middle));
+		int turn = turnAt(edge, middle);
 		bool before = side < 0 ? turn < 0 : turn <= 0;
 		lower = before ? middle : lower;
 		upper = before ? upper : middle;
@@ -279,9 +306,23 @@ static bool crossing(knVec3 p, knVec3 d, knVec3 q, knVec3 e, double* s, double* 
 	return *s >= 0.0 && *s <= 1.0 && *t >= 0.0 && *t <= 1.0;
 }
 
+// Normals of an edge's triangles in the target's frame.
+typedef struct Sides {
+	knVec3 left, right;
+} Sides;
+
+static Sides sidesOf(const Edge* edge) {
+	const Walk* walk = edge->walk;
+	const knMeshEdge* e = &walk->mesh->edges[edge->id];
+	knVec3 left = knMulMV(&walk->R, walk->mesh->faceNormals[e->left]);
+	knVec3 right = e->right >= 0 ? knMulMV(&walk->R, walk->mesh->faceNormals[e->right]) : left;
+	return (Sides){ left, right };
+}
+
 // Two edges that cross: their common normal, if both can look along it, is the true one where field and faces
 // would say the one or the other side of the ridge.
-static bool touchEdge(const Edge* edge, const knTouch* found, knTouch* best, knVec3* sample) {
+static bool touchEdge(const Edge* edge, const Sides* sides, const knTouch* found, knTouch* best,
+					  knVec3* sample) {
 	const knMesh* other = edge->walk->target->mesh;
 	bool any = false;
 	for (int k = 0; k < 3; ++k) {
@@ -298,7 +339,7 @@ static bool touchEdge(const Edge* edge, const knTouch* found, knTouch* best, knV
 		}
 		knVec3 n = knNormalize(knCross(edge->along, d));
 		n = knDot(n, knAdd(left, right)) < 0.0 ? knNeg(n) : n;
-		if (!isBetween(n, left, right, d) || !isBetween(knNeg(n), edge->left, edge->right, edge->along)) {
+		if (!isBetween(n, left, right, d) || !isBetween(knNeg(n), sides->left, sides->right, edge->along)) {
 			continue;
 		}
 		knVec3 own = knMulAdd(edge->from, s, edge->along), on = knMulAdd(q, t, d);
@@ -312,18 +353,23 @@ static bool touchEdge(const Edge* edge, const knTouch* found, knTouch* best, knV
 	return any;
 }
 
-static void collideAt(const Edge* edge, double t, int end) {
+// `seen` is what a probe of the place found, or NULL.
+static void collideAt(const Edge* edge, double t, int end, const knSeen* seen) {
 	const int id = edge->piece * edge->walk->mesh->edgeCount + edge->id;
 	const knTarget* target = edge->walk->target;
 	knVec3 point = knMulAdd(edge->from, t, edge->along);
+	if (t < AT_END || t > 1.0 - AT_END) {
+		return;
+	}
+	Sides sides = sidesOf(edge);
 	knTouch touch;
-	if (t < AT_END || t > 1.0 - AT_END || !target->touch(target, point, edge->facing, NULL, &touch)) {
+	if (!target->touch(target, point, knNormalize(knAdd(sides.left, sides.right)), seen, &touch)) {
 		return;
 	}
 	if (touch.separation < 0.0 && touch.triangle >= 0) {
 		knTouch crossed;
 		knVec3 sample;
-		if (touchEdge(edge, &touch, &crossed, &sample)) {
+		if (touchEdge(edge, &sides, &touch, &crossed, &sample)) {
 			touch = crossed;
 			point = sample;
 		}
@@ -332,29 +378,49 @@ static void collideAt(const Edge* edge, double t, int end) {
 }
 
 // A piece whose slope falls at its lower end and rises at its upper one: its bottom is a point or a stretch.
-static void collideHollow(const Edge* edge, Probe lower, Probe upper) {
-	Probe bottom = bottomOf(edge, lower, upper);
-	double half = 0.5 * ONE_END * (upper.t - lower.t);
-	double before = knMax(lower.t, bottom.t - half), after = knMin(upper.t, bottom.t + half);
-	bool level = turnOf(bottom) == 0;
-	bool levelBefore = level && turnOf(probeAt(edge, before)) == 0;
-	bool levelAfter = level && turnOf(probeAt(edge, after)) == 0;
+static void collideHollow(const Edge* edge, const Probe* lower, const Probe* upper) {
+	Probe bottom = bottomOf(edge, *lower, *upper);
+	double half = 0.5 * ONE_END * (upper->t - lower->t);
+	double before = knMax(lower->t, bottom.t - half), after = knMin(upper->t, bottom.t + half);
+	bool level = turnOf(&bottom) == 0;
+	bool levelBefore = level && turnAt(edge, before) == 0;
+	bool levelAfter = level && turnAt(edge, after) == 0;
 	if (!levelBefore && !levelAfter) {
-		collideAt(edge, bottom.t, 0);
+		collideAt(edge, bottom.t, 0, edge->walk->target->bound != NULL ? &bottom.seen : NULL);
 		return;
 	}
-	collideAt(edge, levelBefore ? endOf(edge, lower.t, before, -1) : before, 0);
-	collideAt(edge, levelAfter ? endOf(edge, after, upper.t, 1) : after, 1);
+	collideAt(edge, levelBefore ? endOf(edge, lower->t, before, -1) : before, 0, NULL);
+	collideAt(edge, levelAfter ? endOf(edge, after, upper->t, 1) : after, 1, NULL);
 }
 
-static void collidePiece(const Edge* edge, Probe lower, Probe upper) {
+// Whether a piece that falls and rises stays out of reach, if the distance is convex along it. Edges are short compared with
+// the target's features, and what is seen ahead need not be sure.
+static bool isShallow(const Edge* edge, const Probe* lower, const Probe* upper) {
+	const knTarget* target = edge->walk->target;
+	if (target->exact == INFINITY || target->wayCount > 0) {
+		return false;
+	}
+	double length = (upper->t - lower->t) * edge->length;
+	double fall = knMin(0.0, lower->slope), rise = knMax(0.0, upper->slope);
+	double least = knMin(lower->distance, upper->distance);
+	if (fall < 0.0 && rise > 0.0) {
+		double part = (rise * length + lower->distance - upper->distance) / (rise - fall);
+		least = lower->distance + fall * knClamp(part, 0.0, length);
+	}
+	return least >= target->margin;
+}
+
+static void collidePiece(const Edge* edge, const Probe* lower, const Probe* upper) {
 	int turnLower = turnOf(lower), turnUpper = turnOf(upper);
+	if (turnLower > 0 || turnUpper < 0 || isShallow(edge, lower, upper)) {
+		return;
+	}
 	if (turnLower < 0 && turnUpper > 0) {
 		collideHollow(edge, lower, upper);
 	} else if (turnLower < 0 && turnUpper == 0) {
-		collideAt(edge, endOf(edge, lower.t, upper.t, -1), 0);
+		collideAt(edge, endOf(edge, lower->t, upper->t, -1), 0, NULL);
 	} else if (turnLower == 0 && turnUpper > 0) {
-		collideAt(edge, endOf(edge, lower.t, upper.t, 1), 1);
+		collideAt(edge, endOf(edge, lower->t, upper->t, 1), 1, NULL);
 	}
 }
 
@@ -371,25 +437,36 @@ static int countPieces(const Edge* edge) {
 	return wanted <= 1.0 ? 1 : (wanted >= most ? most : (int)wanted + 1);
 }
 
+// Whether an edge is too far away, or passes: vertices are enough until it is near.
+static bool isOut(const Edge* edge, double boundA, double boundB) {
+	const knTarget* target = edge->walk->target;
+	if (target->wayCount == 0 && 0.5 * (boundA + boundB - edge->length) >= target->margin) {
+		return true;
+	}
+	if (target->exact < INFINITY && target->wayCount == 0) {
+		return false; // its ends' slopes are soon known
+	}
+	return isPassing(target, knMulAdd(edge->from, 0.5, edge->along), edge->length) ||
+		   !mayReach(edge, 0.0, 1.0);
+}
+
 static void collideEdge(const Walk* walk, int id) {
 	const knMesh* mesh = walk->mesh;
 	const knMeshEdge* e = &mesh->edges[id];
-	Edge edge = { .walk = walk, .id = id, .from = placed(walk, mesh->vertices[e->a]) };
-	edge.along = knSub(placed(walk, mesh->vertices[e->b]), edge.from);
+	const KnownVertex* end = knownVertex(walk, e->a);
+	Edge edge = { .walk = walk, .id = id, .from = end->point };
+	double boundA = end->bound;
+	end = knownVertex(walk, e->b);
+	edge.along = knSub(end->point, edge.from);
 	edge.length = knLength(edge.along);
-	// vertices are enough until it is near
-	if (isPassing(walk->target, knMulAdd(edge.from, 0.5, edge.along), edge.length) ||
-		!mayReach(&edge, 0.0, 1.0)) {
+	if (isOut(&edge, boundA, end->bound)) {
 		return;
 	}
-	knVec3 middle = knMulAdd(edge.from, 0.5, edge.along);
-	edge.exact = walk->target->exact == INFINITY ||
-				 walk->target->bound(walk->target, middle) - 0.5 * edge.length < walk->target->exact;
-	edge.left = knMulMV(&walk->R, mesh->faceNormals[e->left]);
-	edge.right = e->right >= 0 ? knMulMV(&walk->R, mesh->faceNormals[e->right]) : edge.left;
-	edge.facing = knNormalize(knAdd(edge.left, edge.right));
-
 	int pieces = countPieces(&edge);
+	if (pieces == 1 && (slopeOf(&edge, probeVertex(walk, knownVertex(walk, e->a))) > LEVEL ||
+						slopeOf(&edge, probeVertex(walk, knownVertex(walk, e->b))) < -LEVEL)) {
+		return; // one end is the bottom
+	}
 	Probe first = { 0 };
 	bool known = false; // `first`
 	for (edge.piece = 0; edge.piece < pieces; ++edge.piece) {
@@ -400,7 +477,7 @@ static void collideEdge(const Walk* walk, int id) {
 		}
 		first = known ? first : probeAt(&edge, lower);
 		Probe last = probeAt(&edge, upper);
-		collidePiece(&edge, first, last);
+		collidePiece(&edge, &first, &last);
 		first = last;
 		known = true;
 	}
@@ -436,31 +513,93 @@ static void collideBall(const Walk* walk, int node, Ball ball) {
 	}
 }
 
-void knMeshSamples_Collide(const knMesh* mesh, knFrame frame, const knTarget* target, int kind,
+// The parts of a target's ways that are free for all of a node: they are for all below it, too. Balls nest in time as
+// in space: at no time is anything in a node farther from its centre than the ball has grown.
+typedef struct Branch {
+	int skip; // node after it
+	double starts[KN_PAIR_WAYS];
+} Branch;
+
+static void setStarts(knTarget* target, const Branch* branch) {
+	for (int i = 0; i < target->wayCount; ++i) {
+		target->starts[i] = branch->starts[i];
+	}
+}
+
+// Follows a node's ball along all ways; false if none brings it near.
+static bool followNode(const Walk* walk, Ball ball, Branch* branch) {
+	const knTarget* target = walk->target;
+	double gap = target->bound(target, ball.center) - ball.radius;
+	if (gap < target->near) {
+		return gap < target->margin;
+	}
+	bool any = false;
+	for (int i = 0; i < target->wayCount; ++i) {
+		knVec3 toward;
+		double gone;
+		if (knTarget_Follow(target, i, ball.center, ball.radius, &toward, &gone)) {
+			double length = knLength(wayOf(target, i, ball.center));
+			branch->starts[i] = length > 0.0 ? gone / length : 0.0;
+			any = true;
+		} else {
+			branch->starts[i] = 1.0;
+		}
+	}
+	return any;
+}
+
+// Whether a node of the tree may hold samples that touch; if not but for balls, that is done with here.
+static bool isWorth(const Walk* walk, int index, Branch* branch, bool* passing) {
+	const knTarget* target = walk->target;
+	const knBvhNode* node = &walk->mesh->tree.nodes[index];
+	*passing = false;
+	// what few triangles hold is as soon looked at
+	if (target->bound != NULL && target->wayCount == 0 && node->skip - index <= FEW) {
+		return true;
+	}
+	Ball ball = { placed(walk, knAabb_Center(node->box)), walk->mesh->nodeRadii[index] };
+	if (target->wayCount == 0) {
+		return target->mayReach(target, ball.center, ball.radius);
+	}
+	if (isPassing(target, ball.center, BALLS * ball.radius)) {
+		collideBall(walk, index, ball);
+		return false;
+	}
+	// a triangle is not worth following
+	*passing = node->item >= 0 && isPassing(target, ball.center, 2.0 * ball.radius);
+	return *passing || followNode(walk, ball, branch);
+}
+
+void knMeshSamples_Collide(const knMesh* mesh, knFrame frame, const knTarget* whole, int kind,
 						   const knContactSink* sink) {
 	KnownVertex known[KNOWN];
 	int last = -1;
 	for (int i = 0; i < KNOWN; ++i) {
 		known[i].vertex = -1;
 	}
-	Walk walk = { mesh, target, sink, frame, knQuat_ToMat33(frame.q), kind, known, &last };
+	knTarget target = *whole; // its starts are those of the present node
+	Walk walk = { mesh, &target, sink, frame, knQuat_ToMat33(frame.q), kind, known, &last };
+	Branch branches[DEPTH]; // those above the present node
+	int depth = 1;
+	branches[0] = (Branch){ .skip = mesh->tree.nodeCount };
 	for (int i = 0; i < mesh->tree.nodeCount;) {
 		const knBvhNode* node = &mesh->tree.nodes[i];
-		Ball ball = { placed(&walk, knAabb_Center(node->box)),
-					  0.5 * knDistance(node->box.lower, node->box.upper) };
-		if (isPassing(target, ball.center, BALLS * ball.radius)) {
-			collideBall(&walk, i, ball);
+		while (branches[depth - 1].skip <= i) {
+			depth -= 1;
+		}
+		Branch branch = branches[depth - 1];
+		bool passing;
+		setStarts(&target, &branch);
+		if (!isWorth(&walk, i, &branch, &passing)) {
 			i = node->skip;
 			continue;
 		}
-		// a triangle is not worth following
-		bool passing = node->item >= 0 && isPassing(target, ball.center, 2.0 * ball.radius);
-		if (!passing && !target->mayReach(target, ball.center, ball.radius)) {
-			i = node->skip;
-			continue;
-		}
+		branch.skip = node->skip;
 		if (node->item >= 0) {
-			collideTriangle(&walk, node->item, !passing && !target->flat);
+			setStarts(&target, &branch);
+			collideTriangle(&walk, node->item, !passing && !target.flat);
+		} else if (target.wayCount > 0 && depth < DEPTH) {
+			branches[depth++] = branch;
 		}
 		i += 1;
 	}

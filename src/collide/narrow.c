@@ -16,6 +16,8 @@
 #define ITEMS_PER_TASK 32
 #define AHEAD 8         // items
 #define SAME_WAY 0.1    // of what is around
+#define SLIDE_SHARE 0.1 // of what is around: ways that nothing told of
+#define TILT_LEAST 0.05 // rad, the same for turns
 #define STRAY_LIMIT 0.1 // radii of both: what turns faster is past predicting
 
 typedef struct NarrowJob {
@@ -108,6 +110,8 @@ static void setMotions(const knCollider* c, knPairInput* in, int shapeA, int sha
 		addWay(in, &moves, knSub(b->ways[k / 2], a->ways[k % 2]), &longest);
 	}
 	in->apart = in->wayCount == 0;
+	in->slide = SLIDE_SHARE * moves.around + longest;
+	in->tilt = TILT_LEAST + moves.turnA + moves.turnB;
 	in->margin = knMin(in->margin, moves.around + longest);
 	if (longest > moves.around) {
 		in->turns[0] = a->turn;

@@ -149,16 +149,20 @@ static knVec3 lineOf(const knCore* core, const knGeom* geom) {
 static bool collideLine(const OverMesh* over, const knGeom* geom) {
 	const knTarget* target = over->target;
 	knVec3 line = knRotate(over->frame.q, lineOf(&over->core, geom));
-	knVec3 middle = knPoint(over->frame, over->core.middle), deepest = middle, normal = knZero3(), found;
+	knVec3 middle = knPoint(over->frame, over->core.middle), deepest = middle, normal = knZero3();
 	double depth = 0.0;
-	knMeshHit hit = knMeshHit_None(0.0);
+	int nearby = -1;
 	for (int i = -LINE_SAMPLES; i <= LINE_SAMPLES; ++i) {
 		knVec3 point = knMulAdd(middle, (double)i / LINE_SAMPLES, line);
-		double distance = target->probe(target, point, true, &found, &hit);
-		if (distance < depth) {
-			depth = distance;
+		if (target->bound != NULL && target->bound(target, point) >= 0.0) {
+			continue;
+		}
+		knSeen seen = target->probe(target, point, nearby);
+		nearby = seen.hit.triangle;
+		if (seen.distance < depth) {
+			depth = seen.distance;
 			deepest = point;
-			normal = found;
+			normal = seen.normal;
 		}
 	}
 	if (!(depth < 0.0)) {
@@ -228,6 +232,9 @@ int knPair_Mesh(const knPairInput* in, knContactPoint* points) {
 	}
 	knReducer reducer;
 	knReducer_Init(&reducer, knMin(sizeOf(in->geomA), sizeOf(in->geomB)));
+	if (in->looksAhead) {
+		knReducer_SetMotion(&reducer, in->slide, in->tilt, in->wayCount == 0);
+	}
 	if (both) {
 		collideMeshes(in, &reducer);
 	} else {

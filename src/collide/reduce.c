@@ -6,6 +6,9 @@
 #define GAP_PENALTY 4.0   // metres outwards that a metre of gap is worth
 #define SLACK 1e-7        // sizes: a rival must be better by more
 #define APART 1e-4        // sizes: closer points are one
+#define BESIDE 0.8        // cosine: contacts that stop each other's gaps from closing
+#define PATCH 0.15        // sizes: if they are no farther apart
+#define DEEPEST_CALM 4    // once gaps that say nothing are left out
 
 static const double directions[KN_REDUCE_DIRECTIONS][2] = {
 	{ 1.0, 0.0 }, { -1.0, 0.0 },  { 0.0, 1.0 },  { 0.0, -1.0 },
@@ -14,8 +17,17 @@ static const double directions[KN_REDUCE_DIRECTIONS][2] = {
 
 void knReducer_Init(knReducer* reducer, double size) {
 	reducer->size = size;
+	reducer->slide = reducer->tilt = INFINITY;
+	reducer->calm = false;
 	reducer->count = 0;
 	reducer->deepestCount = 0;
+	reducer->deepestMost = KN_REDUCE_DEEPEST;
+}
+
+void knReducer_SetMotion(knReducer* reducer, double slide, double tilt, bool calm) {
+	reducer->calm = calm;
+	reducer->slide = slide;
+	reducer->tilt = tilt;
 }
 
 // The first cluster that the point fits into; else a new one; else, with all taken, that of the nearest normal.
@@ -55,10 +67,10 @@ static void addDeepest(knReducer* reducer, const knContactPoint* point) {
 	while (place > 0 && point->separation < reducer->deepest[place - 1].separation - slack) {
 		place -= 1;
 	}
-	if (place == KN_REDUCE_DEEPEST) {
+	if (place == reducer->deepestMost) {
 		return;
 	}
-	reducer->deepestCount += reducer->deepestCount < KN_REDUCE_DEEPEST;
+	reducer->deepestCount += reducer->deepestCount < reducer->deepestMost;
 	for (int i = reducer->deepestCount - 1; i > place; --i) {
 		reducer->deepest[i] = reducer->deepest[i - 1];
 	}
@@ -107,7 +119,7 @@ static bool isNew(const knReducer* reducer, const knContactPoint* points, int co
 	return true;
 }
 
-int knReducer_Finish(const knReducer* reducer, knContactPoint points[KN_MESH_MAX_POINTS]) {
+static int choose(const knReducer* reducer, knContactPoint points[KN_MESH_MAX_POINTS]) {
 	int count = 0;
 	for (int round = -1; round < KN_REDUCE_DIRECTIONS; ++round) {
 		for (int i = 0; i < reducer->count && count < KN_MESH_MAX_POINTS; ++i) {
@@ -130,4 +142,60 @@ int knReducer_Finish(const knReducer* reducer, knContactPoint points[KN_MESH_MAX
 		}
 	}
 	return count;
+}
+
+// --- gaps that say nothing -------------------------------------------------------------------------------
+
+// Whether the gap i stays open as long as j does not close any further. Turning by `tilt` about j closes it by the way
+// between the two times that; sliding, by as much as their normals differ.
+static bool isShut(const knReducer* reducer, const knContactPoint* i, const knContactPoint* j) {
+	double between = knDistance(i->pointA, j->pointA), bend = knDistance(i->normal, j->normal);
+	return i->separation - j->separation > reducer->tilt * between + reducer->slide * bend &&
+		   knDot(i->normal, j->normal) > BESIDE && between < PATCH * reducer->size;
+}
+
+// Leaves out gaps that stay open, from the deepest contact on; the rest keeps its order.
+static int dropShut(const knReducer* reducer, knContactPoint* points, int count) {
+	uint8_t order[KN_MESH_MAX_POINTS];
+	bool kept[KN_MESH_MAX_POINTS];
+	for (int i = 0; i < count; ++i) {
+		int place = i;
+		for (; place > 0 && points[i].separation < points[order[place - 1]].separation; --place) {
+			order[place] = order[place - 1];
+		}
+		order[place] = (uint8_t)i;
+	}
+	for (int i = 0; i < count; ++i) {
+		const knContactPoint* point = &points[order[i]];
+		bool shut = false;
+		for (int j = 0; j < i && !shut && point->separation > 0.0; ++j) {
+			shut = kept[order[j]] && isShut(reducer, point, &points[order[j]]);
+		}
+		kept[order[i]] = !shut;
+	}
+	int left = 0;
+	for (int i = 0; i < count; ++i) {
+		if (kept[i]) {
+			points[left++] = points[i];
+		}
+	}
+	return left;
+}
+
+int knReducer_Finish(const knReducer* reducer, knContactPoint points[KN_MESH_MAX_POINTS]) {
+	int count = choose(reducer, points);
+	if (reducer->tilt == INFINITY) {
+		return count;
+	}
+	count = dropShut(reducer, points, count);
+	if (!reducer->calm) {
+		return count;
+	}
+	knReducer again;
+	knReducer_Init(&again, reducer->size);
+	again.deepestMost = DEEPEST_CALM;
+	for (int i = 0; i < count; ++i) {
+		knReducer_Add(&again, &points[i]);
+	}
+	return choose(&again, points);
 }

@@ -21,14 +21,20 @@ typedef struct knCluster {
 } knCluster;
 
 typedef struct knReducer {
-	double size; // of the smaller geometry
+	double size;        // of the smaller geometry
+	double slide, tilt; // INFINITY: all gaps count
+	bool calm;
 	int count;
 	knCluster clusters[KN_REDUCE_CLUSTERS];
-	int deepestCount;
+	int deepestCount, deepestMost;
 	knContactPoint deepest[KN_REDUCE_DEEPEST]; // of all, sorted
 } knReducer;
 
 void knReducer_Init(knReducer* reducer, double size);
 void knReducer_Add(knReducer* reducer, const knContactPoint* point);
+// Ahead of a motion: bodies may go past each other by `slide` and turn by `tilt` before they are looked at again. A gap
+// that cannot close by that before a contact beside it does says nothing: it is left out. If they are also `calm`, what is
+// left lies about at one height, and its outline is enough.
+void knReducer_SetMotion(knReducer* reducer, double slide, double tilt, bool calm);
 // Writes what is kept, clusters in the order of their first contact, then the deepest of all; returns how many.
 int knReducer_Finish(const knReducer* reducer, knContactPoint points[KN_MESH_MAX_POINTS]);

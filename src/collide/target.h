@@ -19,6 +19,13 @@ typedef struct knTouch {
 	int triangle; // of a mesh; -1: none
 } knTouch;
 
+// What a probe of a point said.
+typedef struct knSeen {
+	double distance; // signed
+	knVec3 normal;
+	knMeshHit hit; // of a solid mesh; triangle -1: none, or the field was good enough
+} knSeen;
+
 typedef struct knTarget knTarget;
 struct knTarget {
 	const knGeom* geom;
@@ -30,17 +37,17 @@ struct knTarget {
 	bool flat;     // a plane: edges touch at their ends
 	knVec3 middle; // of the sampled geometry; a convex one is never behind a face of a surface
 	bool hasMiddle;
-	// signed distance and normal, and of a solid mesh the closest point (else its triangle is -1); the hit begins with a
-	// triangle that may be close, or -1. Without `exact` a field may answer for what is far
-	double (*probe)(const knTarget* target, knVec3 point, bool exact, knVec3* normal, knMeshHit* hit);
-	// the contact of a sample that looks along `facing`; false: none within the margin. `known` is what a probe of the
+	// `nearby` is a triangle that may be close, or -1
+	knSeen (*probe)(const knTarget* target, knVec3 point, int nearby);
+	// the contact of a sample that looks along `facing`; false: none within the margin. `seen` is what a probe of the
 	// point found, or NULL
-	bool (*touch)(const knTarget* target, knVec3 point, knVec3 facing, const knMeshHit* known,
-				  knTouch* touch);
+	bool (*touch)(const knTarget* target, knVec3 point, knVec3 facing, const knSeen* seen, knTouch* touch);
 	// what a ball beyond `exact` comes against on its way; only with a field
 	bool (*touchBall)(const knTarget* target, knVec3 center, double radius, knTouch* touch);
-	// the signed distance at the point is at least this; NULL: not known
+	// the signed distance at the point is at least this; NULL: not known. `boundAhead` takes its place ahead of a
+	// motion: tighter, and as sure as the field's tolerance
 	double (*bound)(const knTarget* target, knVec3 point);
+	double (*boundAhead)(const knTarget* target, knVec3 point);
 	// false if nothing within `radius` of the point can be within the margin, or the way does not bring it near
 	bool (*mayReach)(const knTarget* target, knVec3 center, double radius);
 	// samples that are not within `near` count only if a motion brings them there; no ways: all count. A sample x goes
@@ -49,6 +56,8 @@ struct knTarget {
 	double exact; // a solid's field is good enough for what is not within this
 	int wayCount;
 	knVec3 ways[KN_PAIR_WAYS];
+	double starts
+		[KN_PAIR_WAYS]; // part of each way along which what is looked at does not come near; 1: all of it
 	knMat33 turn;
 	double grow; // of a ball, in radii: its points go different ways
 };

@@ -85,16 +85,14 @@ static bool closestFacing(const knGeom* geom, knVec3 p, knVec3 facing, knClosest
 	return knIsFinite(best->distance);
 }
 
-static double probe(const knTarget* target, knVec3 point, bool exact, knVec3* normal, knMeshHit* hit) {
-	(void)exact;
-	hit->triangle = -1;
+static knSeen probe(const knTarget* target, knVec3 point, int nearby) {
+	(void)nearby;
 	knClosest closest = closestOn(target->geom, point);
-	*normal = closest.normal;
-	return closest.distance;
+	return (knSeen){ closest.distance, closest.normal, { .triangle = -1 } };
 }
 
-static bool touch(const knTarget* target, knVec3 point, knVec3 facing, const knMeshHit* known, knTouch* out) {
-	(void)known; // closed forms are as quick
+static bool touch(const knTarget* target, knVec3 point, knVec3 facing, const knSeen* seen, knTouch* out) {
+	(void)seen; // closed forms are as quick
 	knClosest closest = closestOn(target->geom, point);
 	if (closest.distance >= target->margin) {
 		return false;

@@ -32,19 +32,20 @@ static double signedAt(const knMesh* mesh, const knMeshHit* hit, knVec3 point, k
 	return distance;
 }
 
-static double probe(const knTarget* target, knVec3 point, bool exact, knVec3* normal, knMeshHit* hit) {
+static knSeen probe(const knTarget* target, knVec3 point, int nearby) {
+	knSeen seen;
 	if (target->mesh->field != NULL) {
-		bool far = !exact && target->bound(target, point) >= target->exact;
-		knSdfSample sample =
-			far ? knSdf_Far(target->mesh, point) : knSdf_Exact(target->mesh, point, hit->triangle);
-		*normal = sample.normal;
-		*hit = sample.hit;
-		return sample.distance;
+		bool far = target->exact < INFINITY && target->bound(target, point) >= target->exact;
+		knSdfSample sample = far ? knSdf_Far(target->mesh, point) : knSdf_Exact(target->mesh, point, nearby);
+		seen = (knSeen){ sample.distance, sample.normal, sample.hit };
+		seen.hit.triangle = far ? -1 : seen.hit.triangle;
+		return seen;
 	}
 	// a surface's contacts are looked for within a reach
 	knMeshHit closest = knMesh_Closest(target->mesh, point, INFINITY);
-	hit->triangle = -1;
-	return signedAt(target->mesh, &closest, point, normal);
+	seen.hit = knMeshHit_None(0.0);
+	seen.distance = signedAt(target->mesh, &closest, point, &seen.normal);
+	return seen;
 }
 
 // The closest point, or none when the margin is out of the question.
@@ -85,10 +86,9 @@ static bool touchFacing(const knTarget* target, knVec3 point, knVec3 facing, boo
 	return !isBehind(target, hit.triangle);
 }
 
-static bool touchFar(const knTarget* target, knVec3 point, knVec3 facing, knTouch* out) {
-	knSdfSample sample = knSdf_Far(target->mesh, point);
-	*out = (knTouch){ knMulAdd(point, -sample.distance, sample.normal), sample.normal, sample.distance, -1 };
-	return sample.distance < target->margin && knDot(sample.normal, facing) < AGAINST;
+static bool touchFar(const knTarget* target, knVec3 point, knVec3 facing, const knSeen* seen, knTouch* out) {
+	*out = (knTouch){ knMulAdd(point, -seen->distance, seen->normal), seen->normal, seen->distance, -1 };
+	return seen->distance < target->margin && knDot(seen->normal, facing) < AGAINST;
 }
 
 // Where something that is not near yet will be when it is: the plane that it then comes against.
@@ -121,13 +121,27 @@ static bool touchBall(const knTarget* target, knVec3 center, double radius, knTo
 	return touchAhead(target, center, radius, NULL, out);
 }
 
-static bool touch(const knTarget* target, knVec3 point, knVec3 facing, const knMeshHit* known, knTouch* out) {
-	double bound = target->exact < INFINITY ? target->bound(target, point) : -INFINITY;
-	if (bound >= target->exact) {
-		return bound < target->near ? touchFar(target, point, facing, out)
-									: touchAhead(target, point, 0.0, &facing, out);
+// A sample for which the field is good enough.
+static bool touchByField(const knTarget* target, knVec3 point, knVec3 facing, knTouch* out) {
+	if (target->bound(target, point) >= target->near) {
+		return touchAhead(target, point, 0.0, &facing, out);
 	}
-	knMeshHit hit = known != NULL && known->triangle >= 0 ? *known : closestTo(target, point);
+	knSdfSample sample = knSdf_Far(target->mesh, point);
+	knSeen seen = { sample.distance, sample.normal, { .triangle = -1 } };
+	return touchFar(target, point, facing, &seen, out);
+}
+
+static bool touch(const knTarget* target, knVec3 point, knVec3 facing, const knSeen* seen, knTouch* out) {
+	bool known = seen != NULL && seen->hit.triangle >= 0;
+	if (target->exact < INFINITY && !known) {
+		if (seen != NULL && target->wayCount == 0) {
+			return touchFar(target, point, facing, seen, out);
+		}
+		if (seen != NULL || target->bound(target, point) >= target->exact) {
+			return touchByField(target, point, facing, out);
+		}
+	}
+	knMeshHit hit = known ? seen->hit : closestTo(target, point);
 	if (hit.triangle < 0) {
 		return false;
 	}
@@ -157,6 +171,10 @@ static double bound(const knTarget* target, knVec3 point) {
 	return knSdf_LowerBound(target->mesh, point);
 }
 
+static double boundAhead(const knTarget* target, knVec3 point) {
+	return knSdf_Below(target->mesh, point);
+}
+
 static bool mayReachSurface(const knTarget* target, knVec3 center, double radius) {
 	const knMesh* mesh = target->mesh;
 	double around = mesh->unbounded ? target->margin : knMax(target->margin, target->reach);
@@ -182,6 +200,7 @@ knTarget knTarget_Mesh(const knMesh* mesh, double margin, double otherSize) {
 		.touch = touch,
 		.touchBall = touchBall,
 		.bound = mesh->field != NULL ? bound : NULL,
+		.boundAhead = boundAhead,
 		.mayReach = mesh->field != NULL ? knTarget_MayReach : mayReachSurface,
 	};
 }

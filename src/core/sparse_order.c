@@ -19,6 +19,7 @@ typedef struct Graph {
 	const knAllocator* allocator;
 	IntList* neighbours; // [count], ascending
 	unsigned char* gone;
+	int* queued; // [count] degree of the block's entry in the queue that is not outdated, -1: none
 	KN_ARRAY(Candidate) heap;
 	IntList merged;
 	int originalEdges;
@@ -67,6 +68,9 @@ static bool isLast(const Graph* graph, int block) {
 
 static int degreeOf(const Graph* graph, int block) {
 	const IntList* around = &graph->neighbours[block];
+	if (graph->def->late == NULL) {
+		return around->count;
+	}
 	int degree = 0;
 	for (int k = 0; k < around->count; ++k) {
 		degree += isLast(graph, around->items[k]) ? 0 : 1;
@@ -76,6 +80,10 @@ static int degreeOf(const Graph* graph, int block) {
 
 static bool enqueue(Graph* graph, int block) {
 	Candidate candidate = { degreeOf(graph, block), block };
+	if (graph->queued[block] == candidate.degree) {
+		return true;
+	}
+	graph->queued[block] = candidate.degree;
 	if (!KN_ARRAY_PUSH(graph->allocator, &graph->heap, candidate)) {
 		return false;
 	}
@@ -114,6 +122,9 @@ static Candidate dequeue(Graph* graph) {
 static int nextBlock(Graph* graph) {
 	while (graph->heap.count > 0) {
 		Candidate top = dequeue(graph);
+		if (graph->queued[top.block] == top.degree) {
+			graph->queued[top.block] = -1;
+		}
 		if (!graph->gone[top.block] && top.degree == degreeOf(graph, top.block)) {
 			return top.block;
 		}
@@ -225,8 +236,13 @@ static bool takeMemory(knSparseOrder* order, Graph* graph, int count, const knAl
 	order->first = knAllocArray(allocator, n + 1, sizeof(int));
 	graph->neighbours = knAllocZero(allocator, n * sizeof(IntList));
 	graph->gone = knAllocZero(allocator, n);
-	return order->first != NULL && (count == 0 || (order->order != NULL && order->step != NULL &&
-												   graph->neighbours != NULL && graph->gone != NULL));
+	graph->queued = knAllocArray(allocator, n, sizeof(int));
+	for (int i = 0; graph->queued != NULL && i < count; ++i) {
+		graph->queued[i] = -1;
+	}
+	return order->first != NULL &&
+		   (count == 0 || (order->order != NULL && order->step != NULL && graph->neighbours != NULL &&
+						   graph->gone != NULL && graph->queued != NULL));
 }
 
 static void freeGraph(Graph* graph, int count) {
@@ -235,6 +251,7 @@ static void freeGraph(Graph* graph, int count) {
 	}
 	knFree(graph->allocator, graph->neighbours, (size_t)count * sizeof(IntList));
 	knFree(graph->allocator, graph->gone, (size_t)count);
+	knFree(graph->allocator, graph->queued, (size_t)count * sizeof(int));
 	KN_ARRAY_FREE(graph->allocator, &graph->heap);
 	KN_ARRAY_FREE(graph->allocator, &graph->merged);
 }

@@ -255,14 +255,21 @@ static void orderPoints(const knStepContact* contacts, int count, int* order) {
 }
 
 // Bodies look as far as each may go by itself; between two that go together only the way that they can come closer
-// matters. A point out of reach is no contact of this step.
+// matters, with their own velocities or with those that blows may give them. A point out of reach is no contact of this
+// step.
 static bool withinReach(const knRowInput* input, const knContactPair* pair, const knContactPoint* point) {
 	int a = input->model->shapes[pair->shapeA].body, b = input->model->shapes[pair->shapeB].body;
 	const knTwist* u = input->blocks->u;
 	knVec3 vA = knAdd(u[a].lin, knCross(u[a].ang, knSub(point->pointA, input->state->pose[a].p)));
 	knVec3 vB = knAdd(u[b].lin, knCross(u[b].ang, knSub(point->pointB, input->state->pose[b].p)));
 	double envelope = 0.5 * (knCollisionEnvelope(input->model, a) + knCollisionEnvelope(input->model, b));
-	return point->separation <= envelope + input->blocks->h * knDistance(vA, vB);
+	double fastest = knDistance(vA, vB);
+	if (input->struck != NULL) {
+		knVec3 hitA = knAdd(vA, knSub(input->struck[a], u[a].lin)),
+			   hitB = knAdd(vB, knSub(input->struck[b], u[b].lin));
+		fastest = knMax(fastest, knMax(knDistance(hitA, vB), knDistance(vA, hitB)));
+	}
+	return point->separation <= envelope + input->blocks->h * fastest;
 }
 
 // What a pair gets of each list.

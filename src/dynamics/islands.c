@@ -20,6 +20,7 @@ bool knIslands_Build(knIslands* islands, int bodyCount, const double* invMass, c
 	int32_t* assembly = islands->assembly = KN_SCRATCH(arena, int32_t, bodyCount);
 	islands->anchored = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount);
 	islands->jointed = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount);
+	islands->hung = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount);
 	islands->linked = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount);
 	if (arena->failed) {
 		return false;
@@ -45,6 +46,7 @@ bool knIslands_Build(knIslands* islands, int bodyCount, const double* invMass, c
 		int32_t a = group[joints[i].a], b = group[joints[i].b];
 		islands->jointed[a >= 0 ? a : b] = islands->linked[a >= 0 ? a : b] = 1;
 		islands->anchored[a >= 0 ? a : b] |= a < 0 || b < 0;
+		islands->hung[assembly[a >= 0 ? joints[i].a : joints[i].b]] |= a < 0 || b < 0;
 	}
 	for (int i = 0; i < chunkCount; ++i) {
 		int32_t a = group[chunks[i].a], b = group[chunks[i].b];

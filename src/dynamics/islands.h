@@ -14,6 +14,7 @@ typedef struct knIslands {
 	int32_t* assembly; // [bodyCount] the lowest of the bodies that joints alone connect; -1 as above
 	uint8_t* anchored; // [bodyCount], by group: it touches or is joined to a body that does not move
 	uint8_t* jointed;  // [bodyCount], by group: it has joints
+	uint8_t* hung;     // [bodyCount], by assembly: a joint holds it to a body that does not move
 	uint8_t* linked;   // [bodyCount], by group: it has joints or contacts
 } knIslands;
 

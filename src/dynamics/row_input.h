@@ -10,6 +10,8 @@ typedef struct knRowInput {
 	knTasks tasks;
 	double impulseScale; // dt over the last one: remembered impulses grow with the step
 	double rolling;      // m, for every contact; negative: what the shapes say
-	bool bounceRows;     // contacts that bounce ask for their speed in their normal rows
-	bool alignTangents;  // friction tangents follow the sliding
+	const knVec3*
+		struck; // [bodyCount] the velocity that a blow in this step may give a body, else its own; NULL: none
+	bool bounceRows;    // contacts that bounce ask for their speed in their normal rows
+	bool alignTangents; // friction tangents follow the sliding
 } knRowInput;

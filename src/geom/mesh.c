@@ -5,6 +5,8 @@
 #include "geom/mesh.h"
 #include "geom/sdf.h"
 
+#define ROUNDING 1e-12
+
 knMeshDef knMeshDef_Default(void) {
 	return (knMeshDef){ .solid = true };
 }
@@ -24,10 +26,35 @@ void knMesh_Destroy(knMesh* mesh) {
 	knFree(&allocator, mesh->balls, triangles * sizeof(knMeshBall));
 	knFree(&allocator, mesh->samples, triangles);
 	knFree(&allocator, mesh->edgeConvex, (size_t)mesh->edgeCount);
+	knFree(&allocator, mesh->nodeRadii, (size_t)mesh->tree.nodeCount * sizeof(double));
 	knBvh_Destroy(&mesh->tree, &allocator);
 	knMeshTree_Destroy(mesh);
 	knSdf_Destroy(mesh->field);
 	knFree(&allocator, mesh, sizeof(knMesh));
+}
+
+// Balls about the boxes of the tree: smaller than those about the boxes' corners.
+static bool findRadii(knMesh* mesh) {
+	const knBvh* tree = &mesh->tree;
+	mesh->nodeRadii = knAllocArray(&mesh->allocator, (size_t)tree->nodeCount, sizeof(double));
+	if (mesh->nodeRadii == NULL && tree->nodeCount > 0) {
+		return false;
+	}
+	for (int i = 0; i < tree->nodeCount; ++i) {
+		knVec3 center = knAabb_Center(tree->nodes[i].box);
+		double farthest = 0.0;
+		for (int k = i; k < tree->nodes[i].skip; ++k) {
+			knVec3 corners[3];
+			if (tree->nodes[k].item >= 0) {
+				knMesh_Corners(mesh, tree->nodes[k].item, corners);
+				for (int c = 0; c < 3; ++c) {
+					farthest = knMax(farthest, knLengthSquared(knSub(corners[c], center)));
+				}
+			}
+		}
+		mesh->nodeRadii[i] = sqrt(farthest) * (1.0 + ROUNDING);
+	}
+	return true;
 }
 
 bool knMesh_BuildTree(knMesh* mesh) {
@@ -46,6 +73,7 @@ bool knMesh_BuildTree(knMesh* mesh) {
 	if (ok) {
 		knBvh_Build(&mesh->tree, boxes, centers);
 		knMeshTree_Build(mesh);
+		ok = findRadii(mesh);
 	}
 	knFree(&mesh->allocator, boxes, count * sizeof(knAabb));
 	knFree(&mesh->allocator, centers, count * sizeof(knVec3));

@@ -63,6 +63,7 @@ struct knMesh {
 	double meanEdge;    // m
 	knMassProps unit;   // at density 1; zero for a surface
 	knBvh tree;         // over the faces
+	double* nodeRadii;  // [tree.nodeCount] of balls about the boxes' centres that hold the faces below
 	knMeshTree closest; // the same, for closest points
 	knSdf* field;       // solids only
 };

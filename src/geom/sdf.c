@@ -6,7 +6,9 @@
 #define DEFAULT_TOLERANCE 1e-3 // of the mesh's size
 #define QUANTA 1024            // to the tolerance: doubts and slacks go up to 64 tolerances
 #define GRID_INSET 1e-6        // tiles: still in the grid, whatever rounding does
-#define LEAST_SLOPE 0.2        // a flatter function is a ridge, where no direction is the way out
+#define BELOW_SHARE                                                                                          \
+	2.0 // of the errors that are good enough far away: they are of the distance, and of samples
+#define LEAST_SLOPE 0.2 // a flatter function is a ridge, where no direction is the way out
 
 void knSdf_Destroy(knSdf* field) {
 	if (field == NULL) {
@@ -151,12 +153,32 @@ static double distanceToBounds(const knMesh* mesh, knVec3 point) {
 	return knLength(knMax3(knMax3(below, above), knZero3()));
 }
 
+static double boundBeyond(const knMesh* mesh, knVec3 point) {
+	double bound = distanceToBounds(mesh, point);
+	return bound > 0.0 ? bound : -INFINITY;
+}
+
+static double boundOf(const knSdf* field, const Place* place) {
+	return place->cell->slack == KN_SDF_NEVER ? -INFINITY
+											  : place->distance - field->quantum * place->cell->slack;
+}
+
 double knSdf_LowerBound(const knMesh* mesh, knVec3 point) {
 	Place place;
+	bool inside = mesh->field != NULL && findPlace(mesh->field, point, &place);
+	return inside ? boundOf(mesh->field, &place) : boundBeyond(mesh, point);
+}
+
+double knSdf_Below(const knMesh* mesh, knVec3 point) {
+	Place place;
 	if (mesh->field == NULL || !findPlace(mesh->field, point, &place)) {
-		double bound = distanceToBounds(mesh, point);
-		return bound > 0.0 ? bound : -INFINITY;
+		return boundBeyond(mesh, point);
 	}
-	return place.cell->slack == KN_SDF_NEVER ? -INFINITY
-											 : place.distance - mesh->field->quantum * place.cell->slack;
+	double bound = boundOf(mesh->field, &place);
+	if (place.cell->doubt == KN_SDF_NEVER) {
+		return bound;
+	}
+	double beyond = knMax(0.0, knAbs(place.distance) - KN_SDF_BAND * mesh->size);
+	double below = place.distance - mesh->field->tolerance - BELOW_SHARE * KN_SDF_FAR_SHARE * beyond;
+	return knMax(bound, below);
 }

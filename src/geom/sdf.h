@@ -26,6 +26,10 @@ typedef struct knSdfCell {
 
 #define KN_SDF_SLOPE (1.0 / 16384.0)
 
+// A linear function is within the tolerance up to BAND from the surface, and within SHARE of the distance beyond.
+#define KN_SDF_BAND 0.011 // of the mesh's size
+#define KN_SDF_FAR_SHARE 0.25
+
 struct knSdf {
 	knAllocator allocator;
 	double tolerance;
@@ -55,6 +59,9 @@ typedef struct knSdfSample {
 knSdfSample knSdf_Sample(const knMesh* mesh, knVec3 point);
 // The mesh's signed distance is at least this at the point; cheap in the grid, a bound by its box outside.
 double knSdf_LowerBound(const knMesh* mesh, knVec3 point);
+// About the mesh's signed distance less the tolerance: most often much tighter than the bound, and as sure as the
+// tolerance is (it was checked at many places of each cell, not between them).
+double knSdf_Below(const knMesh* mesh, knVec3 point);
 // The field's own words, good enough for a point that is known to be well outside; beyond the grid, where the way to the
 // grid's nearest point goes on to. Exact only where the field has no direction.
 knSdfSample knSdf_Far(const knMesh* mesh, knVec3 point);

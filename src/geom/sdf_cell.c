@@ -17,13 +17,11 @@
 #define DOUBT 0.2       // of the tolerance: cells that could be smaller are in doubt no farther
 #define ROUGH 0.1       // of the tolerance: how far samples themselves may be off
 #define ROUGH_FAR 0.05  // of the distance beyond the band
-#define BAND 0.011      // of the mesh's size: within it the tolerance holds
-#define FAR_SHARE 0.25  // of the distance beyond: error that is good enough there
 #define ROUNDING 1e-9   // of lengths
 #define POLYGON_MOST 9  // corners of a triangle cut by six planes
 
 knMeshRough knSdf_Rough(const knSdf* field, const knMesh* mesh) {
-	return (knMeshRough){ ROUGH * field->tolerance, BAND * mesh->size, ROUGH_FAR };
+	return (knMeshRough){ ROUGH * field->tolerance, KN_SDF_BAND * mesh->size, ROUGH_FAR };
 }
 
 // Sample i stands at (x, y, z) in {-1, 0, 1} half sides.
@@ -91,8 +89,8 @@ static bool isClose(const knSdf* field, const knMesh* mesh, const knSdfStencil* 
 			continue;
 		}
 		double error = valueAt(cell, s, placeOf(i)) - s->values[i];
-		double beyond = knMax(0.0, knAbs(s->values[i]) - BAND * mesh->size);
-		close = close && knAbs(error) <= share * field->tolerance + FAR_SHARE * beyond;
+		double beyond = knMax(0.0, knAbs(s->values[i]) - KN_SDF_BAND * mesh->size);
+		close = close && knAbs(error) <= share * field->tolerance + KN_SDF_FAR_SHARE * beyond;
 		*high = knMax(*high, error + knMeshRough_Error(&rough, knAbs(s->values[i])));
 	}
 	return close;

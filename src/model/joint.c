@@ -33,6 +33,18 @@ knTwist knJoint_ErrorTwist(knFrame J, knFrame allowed) {
 	return knMakeTwist(knQuat_Log(knMulQ(J.q, knConj(allowed.q))), knSub(J.p, allowed.p));
 }
 
+// The products of a joint's directions; true: they are orthonormal, to the last digit.
+static bool findGram(const knTwist* S, int n, double* gram) {
+	bool orthonormal = true;
+	for (int i = 0; i < n; ++i) {
+		for (int k = 0; k <= i; ++k) {
+			gram[n * i + k] = gram[n * k + i] = knDotT(S[i], S[k]);
+			orthonormal = orthonormal && gram[n * i + k] == (i == k ? 1.0 : 0.0);
+		}
+	}
+	return orthonormal;
+}
+
 void knJoint_CoordinateRows(const knJoint* joint, knFrame J, const double* q, knTwist rows[6]) {
 	const knJointOps* ops = knJointOps_Get(joint->kind);
 	const int n = ops->nv;
@@ -41,18 +53,14 @@ void knJoint_CoordinateRows(const knJoint* joint, knFrame J, const double* q, kn
 
 	// columns of S (S^T S)^-1, in the parent's axes
 	double gram[36];
-	for (int i = 0; i < n; ++i) {
-		for (int k = 0; k < n; ++k) {
-			gram[n * i + k] = knDotT(S[i], S[k]);
-		}
-	}
-	bool regular = knDense_FactorLdl(gram, n);
+	const bool orthonormal = findGram(S, n, gram);
+	bool regular = orthonormal || knDense_FactorLdl(gram, n);
 	KN_ASSERT(regular);
 	for (int i = 0; i < n; ++i) {
 		double weight[6] = { 0.0 };
 		weight[i] = 1.0;
 		knTwist row = S[i];
-		if (regular) {
+		if (regular && !orthonormal) {
 			knDense_SolveLdl(gram, n, weight);
 			row = knZeroTwist();
 			for (int k = 0; k < n; ++k) {

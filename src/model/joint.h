@@ -31,6 +31,8 @@ typedef struct knJoint {
 	knJointAxis axis[6];
 	bool coneLimited, twistLimited;
 	double coneY, coneZ, twistLower, twistUpper;
+	int reachCount;              // instead of a cone; 0: none
+	knVec3 reach[KN_REACH_MOST]; // unit
 	bool collide, loop;
 	double maxForce;
 	knCustomJoint custom;

@@ -2,13 +2,14 @@
 //
 // Kinds whose velocities are the derivatives of their coordinates (nq = nv) are limited coordinate by
 // coordinate, with the coordinate's row (joint.h): d/dt room = row . V_P for allowed velocities, + for a
-// lower and - for an upper bound. A ball joint is limited by an elliptic cone and by its twist tau about x;
+// lower and - for an upper bound. A ball joint is limited by an elliptic or a reach cone and by its twist tau about x;
 // d/dt tau = (x + x_c) . w / (1 + x . x_c).
 //
 // "Closest" for rotations means the largest |dot| of quaternions, as in the joints' projections.
 #include "model/joint_cone.h"
 #include "model/joint_math.h"
 #include "model/joint_parts.h"
+#include "model/joint_reach.h"
 
 // beyond this a state counts as outside, so that a projected one counts as inside
 #define LIMIT_SLACK 1e-12
@@ -72,7 +73,7 @@ static int addBounds(knJointLimit* limits, int count, knTwist rate, const double
 
 static int ballLimits(const knJoint* joint, knFrame J, double margin, knJointLimit* limits) {
 	int count = 0;
-	if (!joint->coneLimited && !joint->twistLimited) {
+	if (!joint->coneLimited && joint->reachCount == 0 && !joint->twistLimited) {
 		return 0;
 	}
 	knSwing swing = knSwing_Split(J.q);
@@ -82,6 +83,15 @@ static int ballLimits(const knJoint* joint, knFrame J, double margin, knJointLim
 		if (room < margin) {
 			knVec3 outward = knSwing_RateRow(&swing, y, z);
 			count = addLimit(limits, count, knMakeTwist(knNeg(outward), knZero3()), room, -1, 0);
+		}
+	}
+
+	if (joint->reachCount > 0) {
+		const knVec3 d = knRotate(J.q, knV3(1.0, 0.0, 0.0));
+		knVec3 inward;
+		const double room = knReachCone_Room(joint, d, &inward);
+		if (room < margin) {
+			count = addLimit(limits, count, knMakeTwist(knCross(d, inward), knZero3()), room, -1, 0);
 		}
 	}
 
@@ -124,6 +134,10 @@ int knJoint_Limits(const knJoint* joint, knFrame J, const double* q, double marg
 // --- the closest frame within the limits -----------------------------------------------------------------
 
 static bool withinCone(const knJoint* joint, knQuat q) {
+	if (joint->reachCount > 0) {
+		knVec3 inward;
+		return knReachCone_Room(joint, knRotate(q, knV3(1.0, 0.0, 0.0)), &inward) >= -LIMIT_SLACK;
+	}
 	knSwing swing = knSwing_Split(q);
 	return !joint->coneLimited || knCone_RoomBound(joint->coneY, joint->coneZ, &swing) >= -LIMIT_SLACK;
 }
@@ -141,6 +155,9 @@ static bool withinTwist(const knJoint* joint, knQuat q) {
 // Cone alone: the smallest turn that brings the child's x axis to the closest direction on the boundary.
 static knQuat closestOnCone(const knJoint* joint, knQuat q) {
 	knVec3 xc = knRotate(q, knV3(1.0, 0.0, 0.0));
+	if (joint->reachCount > 0) {
+		return knMulQ(knQuat_Between(xc, knReachCone_Closest(joint, xc)), q);
+	}
 	const double r[3] = { xc.x, -xc.z, xc.y };
 	double g[3];
 	knCone_Closest(joint->coneY, joint->coneZ, 1.0, r, g);
@@ -158,7 +175,9 @@ static knQuat swingAtTwist(knQuat q, knQuat twist) {
 static knQuat closestAtTwist(const knJoint* joint, knQuat q, double tau) {
 	knQuat twist = knTurnAboutX(tau);
 	knQuat swing = swingAtTwist(q, twist);
-	if (!withinCone(joint, swing)) {
+	if (!withinCone(joint, swing) && joint->reachCount > 0) {
+		swing = knReachCone_ClosestSwing(joint, swing);
+	} else if (!withinCone(joint, swing)) {
 		const double r[3] = { swing.w, swing.y, swing.z };
 		double g[3];
 		knCone_Closest(joint->coneY, joint->coneZ, 0.5, r, g);
@@ -167,7 +186,12 @@ static knQuat closestAtTwist(const knJoint* joint, knQuat q, double tau) {
 	return knMulQ(swing, twist);
 }
 
-// Closest on the cone with the twist left out, if that happens to be allowed; else at one end of the twist.
+static knQuat closer(knQuat a, knQuat b, knQuat q) {
+	return knAbs(knDotQ(a, q)) > knAbs(knDotQ(b, q)) ? a : b;
+}
+
+// Closest on the cone with the twist left out, if that happens to be allowed; else at one end of the twist, or, as a reach
+// cone need not be convex, on another side of it.
 static knQuat projectBall(const knJoint* joint, knQuat q) {
 	bool inCone = withinCone(joint, q);
 	if (inCone && withinTwist(joint, q)) {
@@ -181,7 +205,13 @@ static knQuat projectBall(const knJoint* joint, knQuat q) {
 	}
 	knQuat lower = closestAtTwist(joint, q, joint->twistLower);
 	knQuat upper = closestAtTwist(joint, q, joint->twistUpper);
-	return knAbs(knDotQ(lower, q)) > knAbs(knDotQ(upper, q)) ? lower : upper;
+	knQuat best = closer(lower, upper, q);
+	for (int i = 0; !inCone && i < joint->reachCount; ++i) {
+		knVec3 xc = knRotate(q, knV3(1.0, 0.0, 0.0));
+		knQuat onSide = knMulQ(knQuat_Between(xc, knReachCone_ClosestOnSide(joint, i, xc)), q);
+		best = withinTwist(joint, onSide) ? closer(onSide, best, q) : best;
+	}
+	return best;
 }
 
 static double clampAxis(const knJointAxis* axis, double value) {

@@ -322,6 +322,10 @@ knStatus knModel_CompileJoint(const knModel* model, const knJointDef* def, knJoi
 		joint->coneY = def->coneY;
 		joint->coneZ = def->coneZ;
 	}
+	for (int i = 0; def->kind == KN_JOINT_BALL && i < def->reachCount; ++i) {
+		joint->reach[i] = knNormalize(def->reach[i]);
+		joint->reachCount = i + 1;
+	}
 	if (def->kind == KN_JOINT_BALL && def->twistLimited) {
 		joint->twistLimited = true;
 		joint->twistLower = def->twistLower;

@@ -101,6 +101,11 @@ static uint64_t hashJoint(uint64_t h, const knModel* m, int i) {
 	}
 	h = knHash_Double(h, joint->coneY);
 	h = knHash_Double(h, joint->coneZ);
+	for (int k = 0; k < joint->reachCount; ++k) {
+		h = knHash_Double(h, joint->reach[k].x);
+		h = knHash_Double(h, joint->reach[k].y);
+		h = knHash_Double(h, joint->reach[k].z);
+	}
 	h = knHash_Double(h, joint->twistLower);
 	h = knHash_Double(h, joint->twistUpper);
 	return knHash_Double(h, joint->maxForce);

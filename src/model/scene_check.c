@@ -5,8 +5,9 @@
 // Data is refused with KN_BAD_DATA, counts beyond KN_SCENE_MAX with KN_LIMIT.
 #include <stdio.h>
 
-#include "model/joint.h"
 #include "geom/geom.h"
+#include "model/joint.h"
+#include "model/joint_reach.h"
 #include "model/scene_internal.h"
 
 // a quaternion this close to unit length is normalised, others are refused
@@ -252,6 +253,22 @@ static knStatus checkBallLimits(const knJointDef* def, const char* element, knEr
 		return knError_Set(error, KN_BAD_DATA, element,
 						   "its cone is %g by %g rad; both must be positive and at most pi", def->coneY,
 						   def->coneZ);
+	}
+	if (def->reachCount != 0) {
+		knVec3 corners[KN_REACH_MOST];
+		for (int i = 0; i < KN_REACH_MOST; ++i) {
+			corners[i] = knNormalize(def->reach[i]);
+		}
+		if (def->coneLimited) {
+			return knError_Set(error, KN_BAD_DATA, element, "it has both a cone and a reach cone");
+		}
+		if (!knReachCone_IsSound(corners, def->reachCount)) {
+			return knError_Set(
+				error, KN_BAD_DATA, element,
+				"its reach cone has %d corners; there must be 3 to %d, which go once around x, "
+				"anticlockwise, each side seen from x",
+				def->reachCount, KN_REACH_MOST);
+		}
 	}
 	if (def->twistLimited &&
 		(!knIsFinite(def->twistLower) || !knIsFinite(def->twistUpper) || def->twistLower > def->twistUpper)) {

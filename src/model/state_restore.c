@@ -7,6 +7,7 @@
 // present state already holds.
 #include <string.h>
 
+#include "model/joint_reach.h"
 #include "model/state_internal.h"
 
 // --- checking a block ------------------------------------------------------------------------------------
@@ -114,6 +115,7 @@ static bool attachedIsSound(const knJoint* joint, const knModel* model, int slot
 	if (sound && joint->coneLimited) {
 		sound = joint->coneY > 0.0 && joint->coneY <= KN_PI && joint->coneZ > 0.0 && joint->coneZ <= KN_PI;
 	}
+	sound = sound && (joint->reachCount == 0 || knReachCone_IsSound(joint->reach, joint->reachCount));
 	for (int i = 0; i < 6; ++i) {
 		sound = sound && axisIsSound(&joint->axis[i]);
 	}

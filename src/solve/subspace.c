@@ -1,5 +1,6 @@
-// Rounds of the subspace solve. Every round starts from impulses that are within their bounds and velocities that belong to
-// them, and ends so. A group keeps the round with the least residual
+// Rounds of the subspace solve, group by group. A group is solved with numbers of its own for its blocks, so it costs as much
+// as it has contacts, whatever else there is, and does not know of other groups. Every round starts from impulses that are
+// within their bounds and velocities that belong to them, and ends so. The round with the least residual counts
 //
 //   r = 1/2 sum over points of D (lambda - P(lambda - w / D))^2      P: onto the bounds
 //
@@ -8,6 +9,7 @@
 #include "solve/subspace.h"
 
 #define ROUNDS 8
+#define PROGRESS 0.25       // of the residual: what a round must bring it down to
 #define SWEEPS 10           // between rounds
 #define STICKS (1.0 - 1e-9) // of the cone: less is sticking
 #define TOUCHES 1e-9        // m/s: what separates more slowly may come to press
@@ -15,30 +17,43 @@
 // A point and its rows, whether they take part or not.
 typedef struct Site {
 	knSweepPoint* point;
-	int32_t a, b, group;
+	int32_t a, b; // numbers within the group
 	knVec3 axis[3];
 	double D[3];
 	double lambda[3];
 } Site;
 
+// One group.
 typedef struct Solve {
 	const knSubspace* problem;
+	const int32_t* chunks; // [chunkCount] of the group
+	int chunkCount;
+	int32_t* number; // [problem's blocks] of a block within the group, -1: none yet
+	int32_t* block;  // [blockCount] the problem's; number 0 stands for none, as rows want it
+	int blockCount;
 	Site* sites;
 	int siteCount;
-	knTwist* u;
+	knTwist* u; // [blockCount]
 	knRows rows;
 	int32_t* siteOf;   // [rows.capacity] 3 site + axis
-	double* residual;  // [blocks]
 	double (*best)[3]; // [siteCount]
-	knTwist* bestU;    // [blocks]
+	knTwist* bestU;    // [blockCount]
+	double left;       // m2/s2 of the mass, of the best
+	double mass;
 } Solve;
 
 static knTwist along(knVec3 r, knVec3 axis, double sign) {
 	return knMakeTwist(knScale(sign, knCross(r, axis)), knScale(sign, axis));
 }
 
-static knTwist response(const knSweepBlocks* blocks, int block, knTwist J) {
-	return knMakeTwist(knMulMV(&blocks->invInertia[block], J.ang), knScale(blocks->invMass[block], J.lin));
+// Zero for a block that does not move.
+static knTwist response(const Solve* solve, int32_t number, knTwist J) {
+	const knSweepBlocks* blocks = solve->problem->blocks;
+	int32_t block = solve->block[number];
+	bool moves = blocks->invMass[block] > 0.0;
+	return moves ? knMakeTwist(knMulMV(&blocks->invInertia[block], J.ang),
+							   knScale(blocks->invMass[block], J.lin))
+				 : knZeroTwist();
 }
 
 static double speedOf(const Solve* solve, const Site* site, int i) {
@@ -49,51 +64,42 @@ static double speedOf(const Solve* solve, const Site* site, int i) {
 }
 
 static void push(Solve* solve, const Site* site, int i, double impulse) {
-	const knSweepBlocks* blocks = solve->problem->blocks;
 	knTwist Ja = along(site->point->rA, site->axis[i], -1.0), Jb = along(site->point->rB, site->axis[i], 1.0);
-	if (blocks->invMass[site->a] > 0.0) {
-		solve->u[site->a] = knMulAddT(solve->u[site->a], impulse, response(blocks, site->a, Ja));
-	}
-	if (blocks->invMass[site->b] > 0.0) {
-		solve->u[site->b] = knMulAddT(solve->u[site->b], impulse, response(blocks, site->b, Jb));
-	}
+	solve->u[site->a] = knMulAddT(solve->u[site->a], impulse, response(solve, site->a, Ja));
+	solve->u[site->b] = knMulAddT(solve->u[site->b], impulse, response(solve, site->b, Jb));
 }
 
 static void addSite(Solve* solve, const knSweepChunk* chunk, int k) {
-	const knSubspace* problem = solve->problem;
-	const knSweepBlocks* blocks = problem->blocks;
-	knSweepPoint* point = &problem->points[k];
-	int32_t group = problem->group[chunk->a] >= 0 ? problem->group[chunk->a] : problem->group[chunk->b];
+	knSweepPoint* point = &solve->problem->points[k];
 	Site* site = &solve->sites[solve->siteCount++];
-	*site = (Site){ point, chunk->a, chunk->b, group, { point->n, point->t1, point->t2 }, { 0 }, { 0 } };
+	*site = (Site){ .point = point,
+					.a = solve->number[chunk->a],
+					.b = solve->number[chunk->b],
+					.axis = { point->n, point->t1, point->t2 } };
 	for (int i = 0; i < 3; ++i) {
 		knTwist Ja = along(point->rA, site->axis[i], -1.0), Jb = along(point->rB, site->axis[i], 1.0);
-		site->D[i] += blocks->invMass[chunk->a] > 0.0 ? knDotT(Ja, response(blocks, chunk->a, Ja)) : 0.0;
-		site->D[i] += blocks->invMass[chunk->b] > 0.0 ? knDotT(Jb, response(blocks, chunk->b, Jb)) : 0.0;
+		site->D[i] = knDotT(Ja, response(solve, site->a, Ja)) + knDotT(Jb, response(solve, site->b, Jb));
 		site->lambda[i] = point->lambda[i];
 	}
 }
 
 static void addRow(Solve* solve, int s, int i) {
 	const Site* site = &solve->sites[s];
-	const knSweepBlocks* blocks = solve->problem->blocks;
 	knTwist Ja = along(site->point->rA, site->axis[i], -1.0), Jb = along(site->point->rB, site->axis[i], 1.0);
-	bool freeA = blocks->invMass[site->a] > 0.0, freeB = blocks->invMass[site->b] > 0.0;
 	solve->siteOf[solve->rows.count] = 3 * s + i;
-	solve->rows.items[solve->rows.count++] =
-		(knRow){ .a = site->a,
-				 .b = site->b,
-				 .Ja = Ja,
-				 .Jb = Jb,
-				 .Ta = freeA ? response(blocks, site->a, Ja) : knZeroTwist(),
-				 .Tb = freeB ? response(blocks, site->b, Jb) : knZeroTwist(),
-				 .D = site->D[i],
-				 .bias = i == 0 ? site->point->bias : 0.0,
-				 .lo = -(double)INFINITY,
-				 .hi = (double)INFINITY,
-				 .normal = KN_ROW_NO_NORMAL,
-				 .group = s,
-				 .lambda = site->lambda[i] };
+	solve->rows.items[solve->rows.count++] = (knRow){ .a = site->a,
+													  .b = site->b,
+													  .Ja = Ja,
+													  .Jb = Jb,
+													  .Ta = response(solve, site->a, Ja),
+													  .Tb = response(solve, site->b, Jb),
+													  .D = site->D[i],
+													  .bias = i == 0 ? site->point->bias : 0.0,
+													  .lo = -(double)INFINITY,
+													  .hi = (double)INFINITY,
+													  .normal = KN_ROW_NO_NORMAL,
+													  .group = s,
+													  .lambda = site->lambda[i] };
 }
 
 static double rubbing(const double lambda[3]) {
@@ -173,104 +179,160 @@ static void sweepSites(Solve* solve) {
 	}
 }
 
-// Groups whose residual fell keep what they have now.
-static void keepBest(Solve* solve, double* left, double* now) {
-	const knSubspace* problem = solve->problem;
-	for (int b = 0; b < problem->blocks->count; ++b) {
-		now[b] = 0.0;
-	}
+// What a group has now, if it is the best so far.
+static void keepBest(Solve* solve) {
+	double now = 0.0;
 	for (int s = 0; s < solve->siteCount; ++s) {
-		now[solve->sites[s].group] += residualOf(solve, &solve->sites[s]);
+		now += residualOf(solve, &solve->sites[s]);
 	}
+	now /= solve->mass;
+	if (!(now < solve->left)) {
+		return;
+	}
+	solve->left = now;
 	for (int s = 0; s < solve->siteCount; ++s) {
-		const Site* site = &solve->sites[s];
-		if (now[site->group] < left[site->group]) {
-			for (int i = 0; i < 3; ++i) {
-				solve->best[s][i] = site->lambda[i];
-			}
-			solve->bestU[site->a] = solve->u[site->a];
-			solve->bestU[site->b] = solve->u[site->b];
+		for (int i = 0; i < 3; ++i) {
+			solve->best[s][i] = solve->sites[s].lambda[i];
 		}
 	}
-	for (int b = 0; b < problem->blocks->count; ++b) {
-		left[b] = knMin(left[b], now[b]);
+	for (int b = 0; b < solve->blockCount; ++b) {
+		solve->bestU[b] = solve->u[b];
 	}
 }
 
-static bool begin(Solve* solve, double* left, knArena* arena) {
-	const knSubspace* problem = solve->problem;
-	int count = 0, blocks = problem->blocks->count;
-	for (int i = 0; i < problem->listCount; ++i) {
-		count += problem->chunks[problem->list[i]].count;
+static void addBlock(Solve* solve, int32_t block, const knTwist* u) {
+	if (solve->number[block] < 0) {
+		double invMass = solve->problem->blocks->invMass[block];
+		solve->number[block] = solve->blockCount;
+		solve->u[solve->blockCount] = u[block];
+		solve->block[solve->blockCount++] = block;
+		solve->mass += invMass > 0.0 ? 1.0 / invMass : 0.0;
 	}
-	solve->sites = KN_SCRATCH(arena, Site, count);
-	solve->rows.items = KN_SCRATCH(arena, knRow, 3 * count);
-	solve->siteOf = KN_SCRATCH(arena, int32_t, 3 * count);
-	solve->best = (double(*)[3])KN_SCRATCH(arena, double, 3 * count);
+}
+
+static bool begin(Solve* solve, const knTwist* u, knArena* arena) {
+	const knSubspace* problem = solve->problem;
+	int points = 0;
+	for (int i = 0; i < solve->chunkCount; ++i) {
+		points += problem->chunks[solve->chunks[i]].count;
+	}
+	int blocks = 2 * solve->chunkCount + 1; // at most
+	solve->block = KN_SCRATCH(arena, int32_t, blocks);
+	solve->u = KN_SCRATCH_ZERO(arena, knTwist, blocks);
 	solve->bestU = KN_SCRATCH(arena, knTwist, blocks);
-	solve->residual = KN_SCRATCH(arena, double, blocks);
-	solve->rows.capacity = 3 * count;
-	solve->rows.blockCount = blocks;
+	solve->sites = KN_SCRATCH(arena, Site, points);
+	solve->rows.items = KN_SCRATCH(arena, knRow, 3 * points);
+	solve->siteOf = KN_SCRATCH(arena, int32_t, 3 * points);
+	solve->best = (double(*)[3])KN_SCRATCH(arena, double, 3 * points);
 	if (arena->failed) {
 		return false;
 	}
-	for (int i = 0; i < problem->listCount; ++i) {
-		const knSweepChunk* chunk = &problem->chunks[problem->list[i]];
+	solve->blockCount = 1;
+	for (int i = 0; i < solve->chunkCount; ++i) {
+		const knSweepChunk* chunk = &problem->chunks[solve->chunks[i]];
+		addBlock(solve, chunk->a, u);
+		addBlock(solve, chunk->b, u);
 		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
 			addSite(solve, chunk, k);
 		}
 	}
-	for (int b = 0; b < blocks; ++b) {
-		left[b] = (double)INFINITY;
-	}
-	keepBest(solve, left, solve->residual);
+	solve->rows.capacity = 3 * points;
+	solve->rows.blockCount = solve->blockCount;
+	solve->left = (double)INFINITY;
+	keepBest(solve);
 	return true;
 }
 
-static void end(const Solve* solve, double* left) {
-	const knSweepBlocks* blocks = solve->problem->blocks;
+static void end(const Solve* solve, knTwist* u) {
 	for (int s = 0; s < solve->siteCount; ++s) {
-		const Site* site = &solve->sites[s];
 		for (int i = 0; i < 3; ++i) {
-			site->point->lambda[i] = solve->best[s][i];
-		}
-		solve->u[site->a] = solve->bestU[site->a];
-		solve->u[site->b] = solve->bestU[site->b];
-	}
-	for (int b = 0; b < blocks->count; ++b) {
-		solve->residual[b] = 0.0;
-	}
-	for (int b = 0; b < blocks->count; ++b) {
-		if (solve->problem->group[b] >= 0) {
-			solve->residual[solve->problem->group[b]] += 1.0 / blocks->invMass[b];
+			solve->sites[s].point->lambda[i] = solve->best[s][i];
 		}
 	}
-	for (int b = 0; b < blocks->count; ++b) {
-		left[b] = solve->residual[b] > 0.0 ? left[b] / solve->residual[b] : left[b];
+	for (int b = 1; b < solve->blockCount; ++b) {
+		int32_t block = solve->block[b];
+		if (solve->problem->blocks->invMass[block] > 0.0) {
+			u[block] = solve->bestU[b];
+		}
+		solve->number[block] = -1;
 	}
 }
 
-bool knSubspace_Solve(const knSubspace* problem, knTwist* u, double* left, knArena* arena) {
-	Solve solve = { .problem = problem, .u = u };
-	if (!begin(&solve, left, arena)) {
+static bool solveGroup(Solve* solve, knTwist* u, knArena* arena) {
+	if (!begin(solve, u, arena)) {
 		return false;
 	}
-	for (int round = 0; round < ROUNDS; ++round) {
-		listRows(&solve);
+	int idle = 0, patience = solve->problem->patience;
+	for (int round = 0; round < ROUNDS && solve->left > solve->problem->enough; ++round) {
+		double before = solve->left;
+		listRows(solve);
 		knDirectRows direct;
-		if (!knDirectRows_Build(&direct, &solve.rows, arena)) {
+		if (!knDirectRows_Build(&direct, &solve->rows, arena)) {
 			return false;
 		}
-		if (direct.count < solve.rows.count) {
+		if (direct.count < solve->rows.count) {
 			break; // too dense, or not finite
 		}
 		for (int i = 0; i < 3; ++i) {
-			knDirectRows_Solve(&direct, u); // again, as rows of loops give way
+			knDirectRows_Solve(&direct, solve->u); // again, as rows of loops give way
 		}
-		takeOver(&solve);
-		sweepSites(&solve);
-		keepBest(&solve, left, solve.residual);
+		takeOver(solve);
+		sweepSites(solve);
+		keepBest(solve);
+		idle = solve->left < PROGRESS * before ? 0 : idle + 1;
+		if (patience > 0 && idle >= patience) {
+			break;
+		}
 	}
-	end(&solve, left);
+	end(solve, u);
+	return true;
+}
+
+// The chunks of groups wanted, by group: those of group g from first[g] to first[g + 1].
+static bool listChunks(const knSubspace* problem, int32_t** chunks, int32_t** first, knArena* arena) {
+	int count = problem->blocks->count;
+	*chunks = KN_SCRATCH(arena, int32_t, problem->chunkCount);
+	*first = KN_SCRATCH_ZERO(arena, int32_t, count + 2);
+	if (arena->failed) {
+		return false;
+	}
+	for (int i = 0; i < problem->chunkCount; ++i) {
+		int32_t group = knSubspace_GroupOf(problem->group, &problem->chunks[i]);
+		(*first)[group + 2] += problem->wanted[group];
+	}
+	for (int g = 0; g < count; ++g) {
+		(*first)[g + 2] += (*first)[g + 1];
+	}
+	// first[g + 1] runs from the begin to the end of group g
+	for (int i = 0; i < problem->chunkCount; ++i) {
+		int32_t group = knSubspace_GroupOf(problem->group, &problem->chunks[i]);
+		if (problem->wanted[group]) {
+			(*chunks)[(*first)[group + 1]++] = i;
+		}
+	}
+	return true;
+}
+
+bool knSubspace_Solve(const knSubspace* problem, knTwist* u, double* left, knArena* arena) {
+	int32_t *chunks, *first;
+	int32_t* number = KN_SCRATCH(arena, int32_t, problem->blocks->count);
+	if (number == NULL || !listChunks(problem, &chunks, &first, arena)) {
+		return false;
+	}
+	for (int b = 0; b < problem->blocks->count; ++b) {
+		number[b] = -1;
+	}
+	for (int g = 0; g < problem->blocks->count; ++g) {
+		if (first[g + 1] > first[g]) {
+			Solve solve = { .problem = problem,
+							.chunks = &chunks[first[g]],
+							.chunkCount = first[g + 1] - first[g],
+							.number = number };
+			if (!solveGroup(&solve, u, arena)) {
+				return false;
+			}
+			left[g] = solve.left;
+		}
+	}
 	return true;
 }

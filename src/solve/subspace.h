@@ -11,15 +11,24 @@
 #include "core/arena.h"
 #include "solve/sweep.h"
 
+#define KN_SUBSPACE_POINTS 512 // of one group: more would take too long
+
 typedef struct knSubspace {
 	const knSweepChunk* chunks;
-	const int32_t* list; // [listCount] the chunks that take part, whole groups
-	int listCount;
+	int chunkCount;
 	knSweepPoint* points;
 	const knSweepBlocks* blocks;
-	const int32_t* group; // [blocks->count] of blocks that touch, by the lowest of them
+	const int32_t* group;  // [blocks->count] of blocks that touch, by the lowest of them; -1: does not move
+	const uint8_t* wanted; // [blocks->count] by group: 1: to be solved
+	double enough;         // m2/s2 of a group's mass: with less left of it, a group is done
+	int patience;          // rounds that bring little, after which a group is left as it is; 0: any number
 } knSubspace;
 
-// Changes u and the impulses of the points of all groups whose residual falls; those of other groups stay. `left`
-// [blocks->count], by group: what is left of it, m2/s2 of the group's mass. False: no memory.
+// The group of a chunk.
+static inline int32_t knSubspace_GroupOf(const int32_t* group, const knSweepChunk* chunk) {
+	return group[chunk->a] >= 0 ? group[chunk->a] : group[chunk->b];
+}
+
+// Changes u and the impulses of the points of the groups wanted, one by one, where their residual falls. `left`
+// [blocks->count], of these groups: what is left of it, m2/s2 of the group's mass. False: no memory.
 bool knSubspace_Solve(const knSubspace* problem, knTwist* u, double* left, knArena* arena);

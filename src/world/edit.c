@@ -170,6 +170,8 @@ static knJointDef decompile(const knWorld* world, int index) {
 	def.coneLimited = joint->coneLimited;
 	def.coneY = joint->coneY;
 	def.coneZ = joint->coneZ;
+	def.reachCount = joint->reachCount;
+	memcpy(def.reach, joint->reach, sizeof(def.reach));
 	def.twistLimited = joint->twistLimited;
 	def.twistLower = joint->twistLower;
 	def.twistUpper = joint->twistUpper;

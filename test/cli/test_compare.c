@@ -51,6 +51,8 @@ static void test_figures(void** state) {
 		assert_string_equal(begin, "<svg");
 	}
 	assert_non_null(strstr(ran.out, "moved > 5 cm, shot + 10"));
+	assert_non_null(strstr(ran.out, "moved behind, shot + 10"));
+	assert_non_null(strstr(ran.out, "queries per step 2 | 15")); // what the paper says
 	freeRan(&ran);
 }
 

@@ -22,6 +22,7 @@ static const char* const numbers[] = {
 	"ms_per_step.p99",
 	"ms_per_step.collide",
 	"ms_per_step.solve",
+	"ms_per_step.joints",
 	"joint_error.max",
 	"joint_error.final",
 	"joint_error.mean",

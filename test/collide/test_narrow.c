@@ -210,15 +210,35 @@ static void test_motions_that_collide_are_seen(void** state) {
 	tearDown(&f);
 }
 
-// Near touching, a query that looks ahead says the same as one that does not.
+static const knContactPair* pairOf(const knContactSet* set, const knContactPair* like) {
+	for (int i = 0; i < set->pairCount; ++i) {
+		if (set->pairs[i].shapeA == like->shapeA && set->pairs[i].shapeB == like->shapeB) {
+			return &set->pairs[i];
+		}
+	}
+	return NULL;
+}
+
+static const knContactPoint* deepestOf(const knContactSet* set, const knContactPair* pair) {
+	const knContactPoint* deepest = &set->points[pair->first];
+	for (int i = pair->first; i < pair->first + pair->count; ++i) {
+		deepest = set->points[i].separation < deepest->separation ? &set->points[i] : deepest;
+	}
+	return deepest;
+}
+
+// A query that looks ahead reports fewer points, but of what nearly touches it says the same as one that does not: the
+// deepest of every pair, and every other that both report. What is farther apart is within the field's tolerance.
 static void test_near_contacts_are_exact(void** state) {
 	(void)state;
 	knTestRandom random = { 37 };
 	Fixture f;
 	setUp(&f, &random);
+	double size = knDistance(knGeom_Aabb(f.geoms[0], knIdentityF()).lower,
+							 knGeom_Aabb(f.geoms[0], knIdentityF()).upper);
 	knFrameMotion motions[FRAMES] = { 0 };
-	int points = 0;
-	for (int step = 0; step < 20; ++step) {
+	int near = 0, gaps = 0;
+	for (int step = 0; step < 40; ++step) {
 		for (int i = 0; i < FRAMES; ++i) {
 			f.margins[i] = motions[i].around = 0.004;
 			f.frames[i] = i > 0 ? testFrame(&random, 1.2) : f.frames[i];
@@ -229,12 +249,30 @@ static void test_near_contacts_are_exact(void** state) {
 		assert_ok(knCollide(plain, &input, &a, NULL));
 		input.motions = motions;
 		assert_ok(knCollide(ahead, &input, &b, NULL));
-		assertSame(&a, &b);
-		points += a.pointCount;
+		for (int i = 0; i < a.pairCount; ++i) {
+			const knContactPair* twin = pairOf(&b, &a.pairs[i]);
+			const knContactPoint* deepest = deepestOf(&a, &a.pairs[i]);
+			// what lies deep has several ways out
+			if (knAbs(deepest->separation) < 2e-3 * size) {
+				assert_non_null(twin);
+				assert_near(deepest->separation, deepestOf(&b, twin)->separation, 2e-5 * size);
+			}
+			for (int k = 0; twin != NULL && k < a.pairs[i].count * twin->count; ++k) {
+				const knContactPoint* p = &a.points[a.pairs[i].first + k / twin->count];
+				const knContactPoint* q = &b.points[twin->first + k % twin->count];
+				if (p->feature == q->feature && knAbs(p->separation) < 1e-3 * size) {
+					assert_near(p->separation, q->separation, 2e-5 * size);
+					near += 1;
+				} else if (p->feature == q->feature && p->separation > 0.0) {
+					assert_near(p->separation, q->separation, 1e-3 * size);
+					gaps += 1;
+				}
+			}
+		}
 		knCollider_Destroy(plain);
 		knCollider_Destroy(ahead);
 	}
-	assert_true(points > 100);
+	assert_true(near > 100 && gaps > 0);
 	tearDown(&f);
 }
 

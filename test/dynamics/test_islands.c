@@ -17,10 +17,12 @@ static void test_groups(void** state) {
 	assert_true(knIslands_Build(&islands, 8, invMass, chunks, 3, joints, 2, &arena));
 	const int32_t group[8] = { -1, 1, 1, 3, 3, 3, 6, 7 };
 	const uint8_t anchored[8] = { 0, 1, 0, 0, 0, 0, 1, 0 }, jointed[8] = { 0, 0, 0, 1, 0, 0, 1, 0 };
+	const uint8_t hung[8] = { 0, 0, 0, 0, 0, 0, 1, 0 };
 	for (int b = 0; b < 8; ++b) {
 		assert_int_equal(islands.group[b], group[b]);
 		assert_int_equal(islands.anchored[b], anchored[b]);
 		assert_int_equal(islands.jointed[b], jointed[b]);
+		assert_int_equal(islands.hung[b], hung[b]);
 	}
 	assert_int_equal(islands.assembly[5], 5);
 	assert_int_equal(islands.assembly[4], 3);

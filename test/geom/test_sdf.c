@@ -50,7 +50,9 @@ static void checkField(const knGeom* geom, uint64_t seed, int count) {
 		assert_near(sample.distance, exact, 1e-3 * mesh->size);
 		assert_true((sample.distance < 0.0) == (exact < 0.0));
 		assert_near(knLength(sample.normal), 1.0, 1e-6);
-		assert_true(knSdf_LowerBound(mesh, point) <= exact + 1e-12 * mesh->size);
+		double bound = knSdf_LowerBound(mesh, point), below = knSdf_Below(mesh, point);
+		assert_true(bound <= exact + 1e-12 * mesh->size);
+		assert_true(bound <= below && below <= exact + 1e-12 * mesh->size);
 	}
 	// and anywhere: the sign, and a bound that can be trusted
 	for (int i = 0; i < count; ++i) {
@@ -58,6 +60,7 @@ static void checkField(const knGeom* geom, uint64_t seed, int count) {
 		double exact = knGeom_Distance(geom, point);
 		assert_true((knSdf_Sample(mesh, point).distance < 0.0) == (exact < 0.0));
 		assert_true(knSdf_LowerBound(mesh, point) <= exact + 1e-12 * mesh->size);
+		assert_true(knSdf_Below(mesh, point) <= exact + 1e-12 * mesh->size);
 	}
 }
 

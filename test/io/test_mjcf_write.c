@@ -121,6 +121,8 @@ static void compareJoints(const knScene* a, const knScene* b) {
 		assert_int_equal(x->twistLimited, y->twistLimited);
 		assert_same(x->coneY, y->coneY);
 		assert_same(x->twistUpper, y->twistUpper);
+		assert_int_equal(x->reachCount, y->reachCount);
+		assert_same(x->reach, y->reach);
 		assert_int_equal(x->collide, y->collide);
 		assert_int_equal(x->enabled, y->enabled);
 		assert_int_equal(x->loop, y->loop);
@@ -133,6 +135,12 @@ static void compareSettings(const knSettings* x, const knSettings* y) {
 	assert_int_equal(x->articulation, y->articulation);
 	assert_int_equal(x->sweeps, y->sweeps);
 	assert_int_equal(x->shock, y->shock);
+	assert_int_equal(x->prestabilize, y->prestabilize);
+	assert_int_equal(x->newton, y->newton);
+	assert_int_equal(x->angular, y->angular);
+	assert_int_equal(x->ramp, y->ramp);
+	assert_int_equal(x->jointSweeps, y->jointSweeps);
+	assert_int_equal(x->restore, y->restore);
 	assert_int_equal(x->sleep, y->sleep);
 	assert_same(x->rolling, y->rolling);
 	assert_int_equal(x->active, y->active);
@@ -259,6 +267,13 @@ static void addJoint(knScene* scene, knTestRandom* random, knJointKind kind, knB
 		def.coneZ = testUniform(random, 0.1, 1.0);
 		def.twistLower = -0.3;
 		def.twistUpper = testUniform(random, 0.0, 1.0);
+	}
+	if (kind == KN_JOINT_BALL && !def.coneLimited) {
+		def.reachCount = 3 + testInt(random, KN_REACH_MOST - 2);
+		for (int i = 0; i < def.reachCount; ++i) {
+			const double angle = 2.0 * KN_PI * (i + testUniform(random, 0.0, 0.4)) / def.reachCount;
+			def.reach[i] = knV3(testUniform(random, 0.5, 2.0), cos(angle), sin(angle));
+		}
 	}
 	def.collide = testInt(random, 2) == 0;
 	def.enabled = testInt(random, 4) != 0;
@@ -392,14 +407,16 @@ static void test_the_tree_alone_is_nearly_exact(void** state) {
 // Every setting that --set knows, each alone, with the first of some values that it takes.
 static void test_every_setting_comes_back(void** state) {
 	(void)state;
-	static const char* const values[] = { "0.25", "7", "1", "paper", "sweep", "rk4", "box", "jacobi" };
+	static const char* const values[] = { "0.25", "7",   "1",         "paper",  "sweep",
+										  "rk4",  "box", "conjugate", "damped", "square" };
+	const int count = (int)(sizeof values / sizeof *values);
 	const knSettings standard = knSettings_Default();
 	for (int i = 0; knSettings_Name(i) != NULL; ++i) {
 		knSceneDef def = knSceneDef_Default();
 		def.name = "settings";
 		int taken = 0;
 		while (knSettings_Set(&def.settings, knSettings_Name(i), values[taken], NULL) != KN_OK) {
-			assert_true(++taken < 8);
+			assert_true(++taken < count);
 		}
 		assert_memory_not_equal(&def.settings, &standard, sizeof standard);
 		knScene* scene = knScene_Create(&def, NULL, NULL);

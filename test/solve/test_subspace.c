@@ -11,7 +11,7 @@ typedef struct Column {
 	double invMass[BOXES + 1];
 	knMat33 invInertia[BOXES + 1];
 	knTwist u[BOXES + 1];
-	int32_t group[BOXES + 1], list[BOXES];
+	int32_t group[BOXES + 1];
 	knSweepChunk chunks[BOXES];
 	knSweepPoint points[4 * BOXES];
 	knSweepBlocks blocks;
@@ -29,7 +29,6 @@ static void makeColumn(Column* column, double lean, double mu) {
 		column->invInertia[b] = knDiagonal33(6.0, 6.0, 6.0);
 		column->u[b].lin.z = -STEP_FALL;
 		column->group[b] = 1;
-		column->list[b - 1] = b - 1;
 		column->chunks[b - 1] = (knSweepChunk){ .a = b - 1, .b = b, .first = 4 * (b - 1), .count = 4 };
 		for (int k = 0; k < 4; ++k) {
 			double x = k & 1 ? 0.5 : -0.5, y = k & 2 ? 0.5 : -0.5, side = b > 1 ? lean : 0.0;
@@ -62,12 +61,13 @@ static void sweep(Column* column, int sweeps) {
 
 static double solve(Column* column) {
 	double left[BOXES + 1];
+	const uint8_t wanted[BOXES + 1] = { 0, 1 };
 	knSubspace problem = { .chunks = column->chunks,
-						   .list = column->list,
-						   .listCount = BOXES,
+						   .chunkCount = BOXES,
 						   .points = column->points,
 						   .blocks = &column->blocks,
-						   .group = column->group };
+						   .group = column->group,
+						   .wanted = wanted };
 	assert_true(knSubspace_Solve(&problem, column->u, left, &column->arena));
 	return left[1];
 }

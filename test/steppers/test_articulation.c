@@ -124,6 +124,42 @@ static void test_cone_limit(void** state) {
 	freeJointWorld(&w);
 }
 
+// A rod on a ball joint is flung into the corners of a reach cone that is not convex: it never leaves it.
+static void test_reach_cone(void** state) {
+	(void)state;
+	for (int k = 0; k < 8; ++k) {
+		knScene* scene = newScene(earth);
+		knBodyId rod =
+			newMass(scene, knMakeFrame(knV3(0.5, 0.0, 0.0), knIdentityQ()), 1.0, knV3(0.01, 0.08, 0.08));
+		knVec3 spin = knV3(2.0, 6.0 * cos(0.8 * k), 6.0 * sin(0.8 * k));
+		knScene_EditBody(scene, rod)->angularVelocity = spin;
+		knScene_EditBody(scene, rod)->velocity = knCross(spin, knV3(0.5, 0.0, 0.0));
+		knJointDef def = jointAt(scene, KN_JOINT_BALL, KN_WORLD_BODY, rod, knZero3(), knV3(1.0, 0.0, 0.0));
+		// an arrowhead
+		static const double corners[4][2] = { { 0.6, 0.0 }, { -0.4, 0.7 }, { -0.1, 0.0 }, { -0.4, -0.7 } };
+		def.reachCount = 4;
+		for (int i = 0; i < 4; ++i) {
+			def.reach[i] = knV3(1.0, corners[i][0], corners[i][1]);
+		}
+		def.twistLimited = k % 2 == 1;
+		def.twistLower = -0.3;
+		def.twistUpper = 0.3;
+		newJoint(scene, &def);
+		JointWorld w = newJointWorld(scene);
+		w.settings.scheme = k >= 4 ? KN_SCHEME_PAPER : KN_SCHEME_DEFAULT;
+		double farthest = 0.0;
+		for (int n = 0; n < 200; ++n) {
+			stepJoints(&w, DT);
+			knJointErrors errors = knMeasure_Joints(w.model, &w.state);
+			assert_true(errors.maxDistance < (k >= 4 ? 1e-2 : 1e-9));
+			assert_true(errors.maxAngle < (k >= 4 ? 2e-2 : 1e-3));
+			farthest = knMax(farthest, knDistance(w.state.pose[1].p, knV3(0.5, 0.0, 0.0)));
+		}
+		assert_true(farthest > 0.1);
+		freeJointWorld(&w);
+	}
+}
+
 // A limb of six rods is flung about: joints with cones and hinges with limits strike several of them in a step, a third of a
 // turn a step at most. All are closed and within their limits at the end of every step.
 static void test_limits_of_a_flung_limb(void** state) {
@@ -274,6 +310,7 @@ int main(void) {
 		cmocka_unit_test(test_stiff_spring),
 		cmocka_unit_test(test_hinge_limit),
 		cmocka_unit_test(test_cone_limit),
+		cmocka_unit_test(test_reach_cone),
 		cmocka_unit_test(test_limits_of_a_flung_limb),
 		cmocka_unit_test(test_reactions),
 		cmocka_unit_test(test_kinematic_parent),

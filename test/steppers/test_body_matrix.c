@@ -38,7 +38,7 @@ static void addRows(knBodyMatrix* matrix, const int* stepOf, double* dense, knBo
 	}
 }
 
-// The factorisation for any machine and the one that this machine takes give the same bits. The matrix stays as it is.
+// Factoring and solving for any machine and as this machine does give the same bits. The matrix stays as it is.
 static void checkTwins(knBodyMatrix* matrix) {
 	const size_t below = sizeof(double) * 36 * (size_t)matrix->first[matrix->count],
 				 diagonal = sizeof(double) * 36 * BODIES;
@@ -55,6 +55,13 @@ static void checkTwins(knBodyMatrix* matrix) {
 	assert_true(knBodyMatrix_Factor(matrix));
 	assert_memory_equal(matrix->below, plain, below);
 	assert_memory_equal(matrix->diagonal, (char*)plain + below, diagonal);
+	_Alignas(16) double x[2][SIZE];
+	for (int c = 0; c < SIZE; ++c) {
+		x[0][c] = x[1][c] = 1.0 / (1.0 + c);
+	}
+	knBodyMatrix_SolvePlain(matrix, x[0]);
+	knBodyMatrix_Solve(matrix, x[1]);
+	assert_memory_equal(x[0], x[1], sizeof(x[0]));
 	memcpy(matrix->below, start, below);
 	memcpy(matrix->diagonal, (char*)start + below, diagonal);
 	free(start);

@@ -240,6 +240,70 @@ static void test_published_chain(void** state) {
 	assert_true(gaps[1] > 1e-3 && gaps[1] < 3e-2);
 }
 
+// Hinges as published: force first, then a couple for the state that the force leaves. A couple for the state of before
+// would hold the free axes too, and drive a chain without bound.
+static void test_published_hinges_gain_nothing(void** state) {
+	(void)state;
+	knScene* scene = newScene(earth);
+	knBodyId parent = KN_WORLD_BODY;
+	for (int i = 0; i < 4; ++i) {
+		knBodyId rod = newMass(scene, knMakeFrame(knV3(i + 0.5, 0.0, 0.0), knIdentityQ()), 1.0,
+							   knV3(0.001, 0.0833, 0.0833));
+		knJointDef def = jointAt(scene, KN_JOINT_HINGE, parent, rod, knV3(i, 0.0, 0.0), knV3(0.0, 1.0, 0.0));
+		newJoint(scene, &def);
+		parent = rod;
+	}
+	JointWorld w = newJointWorld(scene);
+	w.settings.scheme = KN_SCHEME_PAPER;
+	Worst worst = runWorst(&w, 300, 0.01);
+	assert_true(worst.gain < 1.0); // of 78 J that the fall sets free
+	assert_true(worst.gap < 2e-3 && worst.angle < 2e-3);
+	freeJointWorld(&w);
+}
+
+// A small heavy bob on a pin, and two rods in a row, swing for five seconds at an animation's step: what steadies taut
+// chains must leave them alone.
+static void test_pendulums_keep_their_energy(void** state) {
+	(void)state;
+	knScene* bob = newScene(earth);
+	knBodyId ball =
+		newMass(bob, knMakeFrame(knV3(1.0, 0.0, 0.0), knIdentityQ()), 5.0, knV3(0.005, 0.005, 0.005));
+	knJointDef pin = jointAt(bob, KN_JOINT_HINGE, KN_WORLD_BODY, ball, knZero3(), knV3(0.0, 1.0, 0.0));
+	newJoint(bob, &pin);
+	knScene* scenes[2] = { bob, chainOf(2, 1.0, 1.0, KN_JOINT_BALL) };
+	const double swing[2] = { 5.0 * G, 2.0 * G }; // J, from the horizontal to the lowest pose
+	for (int k = 0; k < 2; ++k) {
+		JointWorld w = newJointWorld(scenes[k]);
+		double start = energyOf(&w);
+		Worst worst = runWorst(&w, 300, 1.0 / 60.0);
+		assert_near(energyOf(&w), start, 0.05 * swing[k]);
+		assert_true(worst.gain < 0.05 * swing[k]);
+		freeJointWorld(&w);
+	}
+}
+
+// Three rods whirl about a pin: at a ninth of a radian a step they keep their energy, at two thirds of a radian they may
+// lose some. Neither gains any.
+static void test_whirling_rods_keep_their_energy(void** state) {
+	(void)state;
+	const double spins[2] = { 7.0, 40.0 };
+	for (int k = 0; k < 2; ++k) {
+		knScene* scene = chainOf(3, 0.5, 1.0, KN_JOINT_BALL);
+		knScene_Def(scene)->gravity = knZero3();
+		for (int i = 0; i < 3; ++i) {
+			knBodyDef* rod = knScene_EditBody(scene, knScene_BodyAt(scene, i));
+			rod->angularVelocity = knV3(0.0, 0.0, spins[k]);
+			rod->velocity = knCross(rod->angularVelocity, rod->frame.p);
+		}
+		JointWorld w = newJointWorld(scene);
+		double start = energyOf(&w);
+		Worst worst = runWorst(&w, 120, 1.0 / 60.0);
+		assert_true(k == 1 || energyOf(&w) > 0.98 * start);
+		assert_true(worst.gap < 1e-9 && worst.gain < 0.02 * start);
+		freeJointWorld(&w);
+	}
+}
+
 // Without pre-stabilization the errors of a chain add up.
 static void test_velocities_alone_drift(void** state) {
 	(void)state;
@@ -385,6 +449,9 @@ int main(void) {
 		cmocka_unit_test(test_chains_hold_and_gain_nothing),
 		cmocka_unit_test(test_heavy_load),
 		cmocka_unit_test(test_published_chain),
+		cmocka_unit_test(test_published_hinges_gain_nothing),
+		cmocka_unit_test(test_pendulums_keep_their_energy),
+		cmocka_unit_test(test_whirling_rods_keep_their_energy),
 		cmocka_unit_test(test_velocities_alone_drift),
 		cmocka_unit_test(test_free_ring),
 		cmocka_unit_test(test_loop_that_cannot_close),

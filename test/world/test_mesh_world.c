@@ -138,11 +138,54 @@ static void test_rings_pile_up_on_a_post(void** state) {
 	knGeom_Release(ring);
 }
 
+// Two rings of triangles that lie across each other on a block of triangles: few points a pair carry the whole weight,
+// and the forces on the lower ring have no moment that would tip it.
+static void test_few_points_carry_what_lies(void** state) {
+	(void)state;
+	knGeom* ring = makeMesh(testMeshTorus(0.5, 0.12, 48, 16), true);
+	knGeom* block = makeMesh(testMeshBox(knV3(2.0, 2.0, 0.2)), true);
+	knScene* scene = newScene(knV3(0.0, 0.0, -9.81));
+	knShapeDef under = material(0.5, 0.0);
+	under.frame.p.z = -0.2;
+	addShape(scene, KN_WORLD_BODY, block, under);
+	knBodyId rings[2];
+	for (int i = 0; i < 2; ++i) {
+		knBodyDef def = knBodyDef_Default();
+		def.frame = knMakeFrame(knV3(0.3 * i, 0.1 * i, 0.125 + 0.25 * i), knIdentityQ());
+		rings[i] = newBody(scene, &def);
+		addShape(scene, rings[i], ring, material(0.5, 0.0));
+	}
+	knWorld* world = openWorld(scene);
+	for (int i = 0; i < 480; ++i) {
+		assert_ok(knWorld_Step(world, STEP, NULL));
+	}
+	int count;
+	const knContact* contacts = knWorld_Contacts(world, &count);
+	knVec3 force = knZero3(), moment = knZero3(), center = knWorld_BodyCenter(world, rings[0]);
+	double weight = 9.81 * knModel_BodyMass(knWorld_Model(world), rings[0]).mass;
+	for (int i = 0; i < count; ++i) {
+		double sign = KN_ID_EQUALS(contacts[i].bodyB, rings[0])   ? 1.0
+					  : KN_ID_EQUALS(contacts[i].bodyA, rings[0]) ? -1.0
+																  : 0.0;
+		knVec3 on = knScale(sign / STEP, contacts[i].impulse);
+		force = knAdd(force, on);
+		moment = knAdd(moment, knCross(knSub(contacts[i].point.pointA, center), on));
+	}
+	assert_near(force.z, weight, 0.01 * weight);
+	assert_true(knLength(moment) < 0.01 * weight);
+	assert_in_range(count, 6, 2 * 24);
+	assert_true(knLength(knWorld_BodyVelocity(world, rings[1])) < 0.01);
+	knWorld_Destroy(world);
+	knGeom_Release(ring);
+	knGeom_Release(block);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tessellated_floor_slides_like_a_plane),
 		cmocka_unit_test(test_surfaces_cannot_be_dynamic),
 		cmocka_unit_test(test_rings_pile_up_on_a_post),
+		cmocka_unit_test(test_few_points_carry_what_lies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

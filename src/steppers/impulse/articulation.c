@@ -22,6 +22,15 @@ int knArticulationSolve_JointAt(const knArticulationSolve* solve, int i) {
 	return solve->joints[i].index;
 }
 
+int knArticulationSolve_IslandOf(const knArticulationSolve* solve, int body) {
+	return solve->bodyIsland[body];
+}
+
+int knArticulationSolve_JointsOf(const knArticulationSolve* solve, int body) {
+	const int island = solve->bodyIsland[body];
+	return island >= 0 ? solve->islandBegin[island + 1] - solve->islandBegin[island] : 0;
+}
+
 // --- islands ---------------------------------------------------------------------------------------------
 
 // A moving body of the joint; it has at least one.
@@ -39,6 +48,7 @@ static bool buildIslands(knArticulationSolve* solve, knArena* arena) {
 	solve->islandJoint = KN_SCRATCH_ZERO(arena, int, solve->jointCount);
 	solve->islandWorst = KN_SCRATCH_ZERO(arena, double, solve->jointCount);
 	solve->stale = KN_SCRATCH_ZERO(arena, uint8_t, solve->jointCount);
+	solve->shifted = KN_SCRATCH_ZERO(arena, uint8_t, solve->jointCount);
 	solve->pressed = KN_SCRATCH_ZERO(arena, uint8_t, solve->jointCount);
 	solve->exact = KN_SCRATCH_ZERO(arena, uint8_t, solve->jointCount);
 	if (arena->failed) {
@@ -157,14 +167,17 @@ static bool listJoints(knArticulationSolve* solve, knArena* arena) {
 	return true;
 }
 
+void knArticulationSolve_TakePose(knArticulationSolve* solve, int body) {
+	if (solve->invMass[body] > 0.0) {
+		solve->invInertia[body] =
+			knRotateTensor(solve->input.state->pose[body].q, &solve->input.model->invInertiaLocal[body]);
+	}
+}
+
 static void turnInertias(int begin, int end, int worker, void* argument) {
 	(void)worker;
-	knArticulationSolve* solve = argument;
 	for (int b = begin; b < end; ++b) {
-		if (solve->invMass[b] > 0.0) {
-			solve->invInertia[b] =
-				knRotateTensor(solve->input.state->pose[b].q, &solve->input.model->invInertiaLocal[b]);
-		}
+		knArticulationSolve_TakePose(argument, b);
 	}
 }
 
@@ -174,6 +187,16 @@ void knArticulationSolve_TakePoses(knArticulationSolve* solve) {
 	for (int i = 0; i < solve->jointCount; ++i) {
 		solve->blocks[i].ready = false;
 	}
+	for (int k = 0; k < solve->islandCount; ++k) {
+		solve->stale[k] = 1;
+	}
+}
+
+void knArticulationSolve_ForgetBlocks(knArticulationSolve* solve, int island) {
+	for (int n = solve->islandBegin[island]; n < solve->islandBegin[island + 1]; ++n) {
+		solve->blocks[solve->islandJoint[n]].ready = false;
+	}
+	solve->stale[island] = 1;
 }
 
 knArticulationSolve* knArticulationSolve_Begin(const knArticulationInput* input, knArena* arena) {
@@ -259,7 +282,7 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 	}
 	if (!solve->paper) {
 		const knJointBlock* block = knJointBlock_Get(solve, i);
-		entry->error = knJoint_ErrorTwist(block->J, entry->ops->projectState(entry->joint, block->J));
+		entry->error = block->error;
 		entry->couple = knZero3();
 		entry->byRates = false;
 		lookAhead(solve, i);

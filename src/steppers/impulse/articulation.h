@@ -65,6 +65,13 @@ int knArticulationSolve_JointCount(const knArticulationSolve* solve);
 // Joint index of entry i, 0 <= i < count.
 int knArticulationSolve_JointAt(const knArticulationSolve* solve, int i);
 
+// The island of joints that a body belongs to; -1: none. And how many joints it has.
+int knArticulationSolve_IslandOf(const knArticulationSolve* solve, int body);
+int knArticulationSolve_JointsOf(const knArticulationSolve* solve, int body);
+// Collision phase, default scheme: takes out of a change of velocities what the joints of an island do not allow, without
+// counting an impulse.
+void knArticulationSolve_Answer(knArticulationSolve* solve, int island, knTwist* change);
+
 // One sweep over all joints, forwards and backwards by turns. epsilon in (0, 1]: share of each joint's error that
 // the sweep removes; the published scheme ramps it up to 1, the default one gains nothing from less than 1.
 // Returns the worst error found on the way (m, angles times 1 m): zero means nothing was left to do.

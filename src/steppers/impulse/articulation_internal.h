@@ -38,13 +38,15 @@ typedef struct knSolveJoint {
 	knTwist locked; // dynamics phase: impulse of locked directions at the child's start origin, world axes
 	knTwist
 		error; // at the start of the step, parent joint frame's axes: the dynamics phase leaves it as it is
-	bool byRates;     // dynamics: predicted by rates and `curve` to the end of the step
-	knTwist curve;    // what rates at the start miss of the error's growth, as a rate; world axes
-	knVec3 shift;     // of the correction phase, kg m, on the child
-	knVec3 lastShift; // before the last round
-	knTwist total;    // all impulses of the step likewise (each at the child's origin of its time)
-	knQuat axes;      // parent joint frame at the start of the step
-	double work;      // J, of motors
+	bool byRates;             // dynamics: predicted by rates and `curve` to the end of the step
+	knTwist curve;            // what rates at the start miss of the error's growth, as a rate; world axes
+	knVec3 shift;             // of the correction phase, kg m, on the child
+	knVec3 lastShift;         // before the last round
+	knTwist total;            // all impulses of the step likewise (each at the child's origin of its time)
+	knQuat axes;              // parent joint frame at the start of the step
+	knTwist closedP, closedC; // velocities with which it was found closed; knPreStabilize_Joint
+	bool closed;
+	double work; // J, of motors
 
 	// steadying couple (joint_steady.c)
 	knVec3 recalled; // force impulse of the last step, where this one begins without it
@@ -66,6 +68,7 @@ typedef struct knJointBlock {
 	knVec3 rP, rC;               // levers to the child's joint origin
 	knQuat axes;                 // parent joint frame
 	knFrame J;
+	knTwist error;                               // of J, parent joint frame's axes
 	double softness[KN_BLOCK_ROWS];              // of the couple's rows, and a trace of it for locked ones
 	double factor[36];                           // LDL^T of K, locked rows alone
 	double whole[KN_BLOCK_ROWS * KN_BLOCK_ROWS]; // and of all rows, if there is a couple
@@ -91,9 +94,11 @@ struct knArticulationSolve {
 	int* islandBegin;    // [islandCount + 1]
 	int* islandJoint;    // entries, ascending within an island
 	double* islandWorst; // [islandCount] error of a sweep
-	uint8_t* stale;      // [islandCount] rows changed since they were factored (joint_settle.c)
+	uint8_t* looped;     // [islandCount] has closed loops, over immovable bodies as well
+	uint8_t* stale;      // [islandCount] poses or rows changed since they were factored (joint_settle.c)
 	uint8_t*
 		exact; // [islandCount] settling is all it needs: solved directly, without bounds (joint_settle.c)
+	uint8_t* shifted;                // [islandCount] by the last round of the correction
 	uint8_t* pressed;                // [islandCount] contacts press on it: solved with them (joint_contact.c)
 	int* bodyIsland;                 // [bodyCount] -1: no joint, or immovable
 	struct knIslandBalance* balance; // [islandCount] (joint_correction.c)
@@ -147,8 +152,16 @@ static inline knTwist knJointPair_Rate(const knJointPair* pair) {
 	return knMakeTwist(knSub(pair->uC->ang, pair->uP->ang), lin);
 }
 
+static inline bool knIsZero3(knVec3 v) {
+	return v.x == 0.0 && v.y == 0.0 && v.z == 0.0;
+}
+
 // Its change under a wrench at the common point.
 static inline knTwist knJointPair_Response(const knJointPair* pair, knTwist wrench) {
+	if (knIsZero3(wrench.lin)) {
+		knVec3 spinC = knMulMV(pair->invInertiaC, wrench.ang), spinP = knMulMV(pair->invInertiaP, wrench.ang);
+		return knMakeTwist(knAdd(spinC, spinP), knAdd(knCross(spinC, pair->rC), knCross(spinP, pair->rP)));
+	}
 	knVec3 spinC = knMulMV(pair->invInertiaC, knAdd(wrench.ang, knCross(pair->rC, wrench.lin)));
 	knVec3 spinP = knMulMV(pair->invInertiaP, knAdd(wrench.ang, knCross(pair->rP, wrench.lin)));
 	knVec3 lin = knScale(pair->invMassC + pair->invMassP, wrench.lin);
@@ -189,18 +202,22 @@ void knJointBlock_Answer(const knJointBlock* block, knTwist change, double z[6])
 bool knJointBlock_TurnsFast(knArticulationSolve* solve, int i, const knTwist* velocities);
 // What is wrong with the velocity V (world axes) of a joint at J: its locked part is to vanish.
 knTwist knJoint_WrongRate(const knJoint* joint, knFrame J, knQuat axes, knTwist V);
-// Correction phase (joint_correction.c): its beginning; moves all bodies by their shifts, which are then zero; its end.
+// Correction phase (joint_correction.c): its beginning; moves the bodies of islands that were shifted, whose shifts are then
+// zero; its end.
 bool knJointCorrection_Reserve(knArticulationSolve* solve, knArena* arena);
 void knJointCorrection_Begin(knArticulationSolve* solve);
 void knJointCorrection_Shift(knArticulationSolve* solve);
-// Did the last round help an island whose squared errors are now these? If not, it is taken back. Judge asks for all,
-// after the last round.
+// Did the last round help an island whose squared errors are now these? If not, it is taken back. Judge asks for all that it
+// shifted, after the last round.
 bool knJointCorrection_Helped(knArticulationSolve* solve, int island, double square);
 void knJointCorrection_Judge(knArticulationSolve* solve);
 double knJointCorrection_Soften(const knArticulationSolve* solve, int island);
 void knJointCorrection_End(knArticulationSolve* solve);
 // Blocks and inertias for the present poses of the state.
 void knArticulationSolve_TakePoses(knArticulationSolve* solve);
+// The same in parts: the inertia of a body, the blocks of an island.
+void knArticulationSolve_TakePose(knArticulationSolve* solve, int body);
+void knArticulationSolve_ForgetBlocks(knArticulationSolve* solve, int island);
 // What is wrong with row k of a block whose joint has the error `wrong` (world axes).
 static inline double knJointBlock_Wrong(const knJointBlock* block, int k, knTwist wrong) {
 	return k < block->free || k >= block->count ? knDotT(block->rows[k], wrong) : block->room[k];
@@ -216,6 +233,8 @@ struct knSettleVector {
 bool knPreconditioner_Reserve(knArticulationSolve* solve, knArena* arena);
 void knPreconditioner_Factor(knArticulationSolve* solve, int begin, int end);
 void knPreconditioner_Solve(const knArticulationSolve* solve, int begin, int end, struct knSettleVector* z);
+// Is it the inverse itself?
+bool knPreconditioner_IsExact(const knArticulationSolve* solve, int island);
 // An island of the settling and its linear problem (joint_linear.c): settle[1] holds the right-hand side and is used up,
 // settle[0] the start and then the answer; at most `reach` iterations, or until the residual is `good` of the first.
 typedef struct knSettleIsland {

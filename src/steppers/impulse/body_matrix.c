@@ -125,27 +125,6 @@ static inline const Two* rowIn(const double* block, int r) {
 	return (const Two*)(block + N * r);
 }
 
-// to -= x row
-static inline void subtractRow(Two* to, double x, const Two* row) {
-	to[0] -= both(x) * row[0];
-	to[1] -= both(x) * row[1];
-	to[2] -= both(x) * row[2];
-}
-
-static void solveVector(const double* D, double* y) {
-	for (int r = 1; r < N; ++r) {
-		for (int k = 0; k < r; ++k) {
-			y[r] -= D[N * r + k] * y[k];
-		}
-	}
-	for (int r = N - 1; r >= 0; --r) {
-		y[r] *= D[N * r + r];
-		for (int k = r + 1; k < N; ++k) {
-			y[r] -= D[N * k + r] * y[k];
-		}
-	}
-}
-
 bool knBodyMatrix_FactorPlain(knBodyMatrix* m) {
 	return factorBlocks(m);
 }
@@ -159,41 +138,34 @@ bool knBodyMatrix_Factor(knBodyMatrix* m) {
 	return knBodyMatrix_FactorPlain(m);
 }
 
-void knBodyMatrix_Solve(const knBodyMatrix* m, double* x) {
-	for (int k = 0; k < m->count; ++k) {
-		const double* y = x + (ptrdiff_t)N * k;
-		for (int e = m->first[k]; e < m->first[k + 1]; ++e) {
-			const double* V = m->below + (ptrdiff_t)AREA * e;
-			double* out = x + (ptrdiff_t)N * m->rows[e];
-			Two sum[3] = { rowIn(out, 0)[0], rowIn(out, 0)[1], rowIn(out, 0)[2] };
-			for (int r = 0; r < N; ++r) {
-				subtractRow(sum, y[r], rowIn(V, r));
-			}
-			memcpy(out, sum, sizeof(sum));
-		}
-	}
-	for (int k = m->count - 1; k >= 0; --k) {
-		double* y = x + (ptrdiff_t)N * k;
-		solveVector(m->diagonal + (ptrdiff_t)AREA * k, y);
-		for (int e = m->first[k]; e < m->first[k + 1]; ++e) {
-			const double* V = m->below + (ptrdiff_t)AREA * e;
-			const double* later = x + (ptrdiff_t)N * m->rows[e];
-			for (int r = 0; r < N; ++r) {
-				const Two *row = rowIn(V, r), *in = rowIn(later, 0);
-				Two sum = row[0] * in[0] + row[1] * in[1] + row[2] * in[2];
-				y[r] -= sum[0] + sum[1];
-			}
-		}
-	}
+void knBodyMatrix_SolvePlain(const knBodyMatrix* m, double* x) {
+	solveBlocks(m, x);
 }
 
+void knBodyMatrix_Solve(const knBodyMatrix* m, double* x) {
+#if defined(KN_AVX_KERNEL)
+	if (__builtin_cpu_supports("avx")) {
+		knBodyMatrix_SolveAvx(m, x);
+		return;
+	}
+#endif
+	knBodyMatrix_SolvePlain(m, x);
+}
+
+// Of a product of a vector with itself only what is below the diagonal is ever read.
 void knBodyMatrix_AddOuter(double* block, double weight, const double* left, const double* right) {
 	const Two *in = rowIn(right, 0), r0 = in[0], r1 = in[1], r2 = in[2];
+	const bool whole = left != right;
+#pragma GCC unroll 6
 	for (int r = 0; r < N; ++r) {
 		Two* row = rowOf(block, r);
 		const Two x = both(weight * left[r]);
 		row[0] += x * r0;
-		row[1] += x * r1;
-		row[2] += x * r2;
+		if (r >= 2 || whole) {
+			row[1] += x * r1;
+		}
+		if (r >= 4 || whole) {
+			row[2] += x * r2;
+		}
 	}
 }

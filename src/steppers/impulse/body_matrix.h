@@ -28,12 +28,15 @@ bool knBodyMatrix_Build(knBodyMatrix* matrix, const int* bodies, int count, cons
 void knBodyMatrix_Clear(knBodyMatrix* matrix);
 // The block of two different steps; *transposed if it is stored with rows of the earlier step. NULL: not in the pattern.
 double* knBodyMatrix_Block(const knBodyMatrix* matrix, int a, int b, bool* swapped);
-// block += weight left right^T, vectors of six, aligned to 16 bytes as blocks are.
+// block += weight left right^T, vectors of six, aligned to 16 bytes as blocks are. A diagonal block is added to with left and
+// right the same, and then only its lower half is good.
 void knBodyMatrix_AddOuter(double* block, double weight, const double* left, const double* right);
 // False if a pivot is not positive.
 bool knBodyMatrix_Factor(knBodyMatrix* matrix);
 // The same, for any machine, and where KN_AVX_KERNEL is defined for those with AVX; all give the same bits.
 bool knBodyMatrix_FactorPlain(knBodyMatrix* matrix);
 bool knBodyMatrix_FactorAvx(knBodyMatrix* matrix);
-// x, [count][6], from the right-hand side in place.
+// x, [count][6], from the right-hand side in place; likewise.
 void knBodyMatrix_Solve(const knBodyMatrix* matrix, double* x);
+void knBodyMatrix_SolvePlain(const knBodyMatrix* matrix, double* x);
+void knBodyMatrix_SolveAvx(const knBodyMatrix* matrix, double* x);

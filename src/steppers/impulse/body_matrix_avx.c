@@ -1,4 +1,4 @@
-// The factorisation for machines with AVX, in builds that must also run on others: this file alone is compiled for them
+// Factoring and solving for machines with AVX, in builds that must also run on others: this file alone is compiled for them
 // (cmake/libraries.cmake), and only called where the machine has them.
 #include "steppers/impulse/body_matrix.h"
 
@@ -7,5 +7,9 @@
 
 bool knBodyMatrix_FactorAvx(knBodyMatrix* matrix) {
 	return factorBlocks(matrix);
+}
+
+void knBodyMatrix_SolveAvx(const knBodyMatrix* matrix, double* x) {
+	solveBlocks(matrix, x);
 }
 #endif

@@ -1,4 +1,4 @@
-// The factorisation of body_matrix.c, compiled once for every machine and once for those with AVX. Vectors run along the
+// Factoring and solving of body_matrix.c, compiled once for every machine and once for those with AVX. Vectors run along the
 // rows of blocks and never mix lanes, so both give the bits of plain loops.
 //
 //   V_k,i = D_k^-1 U_k,i        U_i,j -= U_k,i^T V_k,j
@@ -46,9 +46,13 @@ typedef struct Row {
 } Row;
 
 // to -= x row
-static inline void subtractFrom(Row* to, double x, const double* row) {
-	to->low -= x * *(const Four*)row;
-	to->high -= x * *(const Two*)(row + 4);
+static inline void subtractFrom(Row* to, double x, const Row* row) {
+	to->low -= x * row->low;
+	to->high -= x * row->high;
+}
+
+static inline Row loadRow(const double* from) {
+	return (Row){ *(const Four*)from, *(const Two*)(from + 4) };
 }
 
 static inline void storeRow(double* to, const Row* row) {
@@ -56,40 +60,56 @@ static inline void storeRow(double* to, const Row* row) {
 	*(Two*)(to + 4) = row->high;
 }
 
-// V = D^-1 U, all columns at once
+// V = D^-1 U, all columns at once. Unrolled, so that the rows stay in registers.
 static inline void solveBlock(const double* restrict D, const double* restrict U, double* restrict V) {
+	Row v[N];
+#pragma GCC unroll 6
 	for (int r = 0; r < N; ++r) {
-		Row row = { *(const Four*)(U + N * r), *(const Two*)(U + N * r + 4) };
+		v[r] = loadRow(U + N * r);
+#pragma GCC unroll 6
 		for (int k = 0; k < r; ++k) {
-			subtractFrom(&row, D[N * r + k], V + N * k);
+			subtractFrom(&v[r], D[N * r + k], &v[k]);
 		}
-		storeRow(V + N * r, &row);
 	}
+#pragma GCC unroll 6
 	for (int r = N - 1; r >= 0; --r) {
-		Row row = { D[N * r + r] * *(const Four*)(V + N * r), D[N * r + r] * *(const Two*)(V + N * r + 4) };
+		v[r].low *= D[N * r + r];
+		v[r].high *= D[N * r + r];
+#pragma GCC unroll 6
 		for (int k = r + 1; k < N; ++k) {
-			subtractFrom(&row, D[N * k + r], V + N * k);
+			subtractFrom(&v[r], D[N * k + r], &v[k]);
 		}
-		storeRow(V + N * r, &row);
+		storeRow(V + N * r, &v[r]);
 	}
 }
 
-// C -= A^T B, two rows of C at a time: twelve neighbours, the middle four of which belong to both.
+// C -= A^T B. All of C stays in registers, two rows in three vectors, the middle one of which belongs to both.
 static inline void subtractProduct(const double* restrict A, const double* restrict B, double* restrict C) {
-	for (int r = 0; r < N; r += 2) {
-		Four* c = (Four*)(C + N * r);
-		Four c0 = c[0], c1 = c[1], c2 = c[2];
-		for (int k = 0; k < N; ++k) {
-			const Four first = *(const Four*)(B + N * k), last = *(const Four*)(B + N * k + 2);
-			const double x = A[N * k + r], y = A[N * k + r + 1];
-			c0 -= x * first;
-			c1 -= (Four){ x, x, y, y } * (Four){ last[2], last[3], first[0], first[1] };
-			c2 -= y * last;
-		}
-		c[0] = c0;
-		c[1] = c1;
-		c[2] = c2;
+	Four* c = (Four*)C;
+	Four c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3], c4 = c[4], c5 = c[5], c6 = c[6], c7 = c[7], c8 = c[8];
+	for (int k = 0; k < N; ++k) {
+		const double* a = A + N * k;
+		const Four first = *(const Four*)(B + N * k), last = *(const Four*)(B + N * k + 2);
+		const Four middle = { last[2], last[3], first[0], first[1] };
+		c0 -= a[0] * first;
+		c1 -= (Four){ a[0], a[0], a[1], a[1] } * middle;
+		c2 -= a[1] * last;
+		c3 -= a[2] * first;
+		c4 -= (Four){ a[2], a[2], a[3], a[3] } * middle;
+		c5 -= a[3] * last;
+		c6 -= a[4] * first;
+		c7 -= (Four){ a[4], a[4], a[5], a[5] } * middle;
+		c8 -= a[5] * last;
 	}
+	c[0] = c0;
+	c[1] = c1;
+	c[2] = c2;
+	c[3] = c3;
+	c[4] = c4;
+	c[5] = c5;
+	c[6] = c6;
+	c[7] = c7;
+	c[8] = c8;
 }
 
 static inline bool factorBlocks(knBodyMatrix* m) {
@@ -116,4 +136,64 @@ static inline bool factorBlocks(knBodyMatrix* m) {
 		}
 	}
 	return true;
+}
+
+// --- solving ---------------------------------------------------------------------------------------------
+
+static inline void solveVector(const double* D, double* y) {
+#pragma GCC unroll 6
+	for (int r = 1; r < N; ++r) {
+#pragma GCC unroll 6
+		for (int k = 0; k < r; ++k) {
+			y[r] -= D[N * r + k] * y[k];
+		}
+	}
+#pragma GCC unroll 6
+	for (int r = N - 1; r >= 0; --r) {
+		y[r] *= D[N * r + r];
+#pragma GCC unroll 6
+		for (int k = r + 1; k < N; ++k) {
+			y[r] -= D[N * k + r] * y[k];
+		}
+	}
+}
+
+// y_r - the row's product with `in`: sums over even and over odd places, then both. Two rows at once.
+static inline void subtractRates(const double* row, const double* in, double* y) {
+	Four sum = { 0.0 };
+	for (int c = 0; c < N; c += 2) {
+		const Four both = { row[c], row[c + 1], row[N + c], row[N + c + 1] };
+		const Four with = { in[c], in[c + 1], in[c], in[c + 1] };
+		sum = c == 0 ? both * with : sum + both * with;
+	}
+	y[0] -= sum[0] + sum[1];
+	y[1] -= sum[2] + sum[3];
+}
+
+static inline void solveBlocks(const knBodyMatrix* m, double* x) {
+	for (int k = 0; k < m->count; ++k) {
+		const double* y = x + (ptrdiff_t)N * k;
+		for (int e = m->first[k]; e < m->first[k + 1]; ++e) {
+			const double* V = m->below + (ptrdiff_t)AREA * e;
+			double* out = x + (ptrdiff_t)N * m->rows[e];
+			Row sum = loadRow(out);
+#pragma GCC unroll 6
+			for (int r = 0; r < N; ++r) {
+				const Row row = loadRow(V + N * r);
+				subtractFrom(&sum, y[r], &row);
+			}
+			storeRow(out, &sum);
+		}
+	}
+	for (int k = m->count - 1; k >= 0; --k) {
+		double* y = x + (ptrdiff_t)N * k;
+		solveVector(m->diagonal + (ptrdiff_t)AREA * k, y);
+		for (int e = m->first[k]; e < m->first[k + 1]; ++e) {
+			const double* V = m->below + (ptrdiff_t)AREA * e;
+			const double* later = x + (ptrdiff_t)N * m->rows[e];
+			subtractRates(V, later, y);
+			subtractRates(V + 2 * N, later, y + 2);
+			subtractRates(V + 4 * N, later, y + 4);
+		}
+	}
 }

@@ -1,208 +1,260 @@
-// The collision phase of the default scheme: pairs that bounce, with the velocities from before the forces.
+// The collision phase of the default scheme: points that bounce (dynamics/bounce.h), with the velocities from before the forces.
 //
-// A pair bounces if a point approaches faster than gravity makes it in two steps and would meet in this step. Pairs
-// of a group are taken one after another, round and round, because that is how a blow travels along a row of balls. A single
-// point takes the closed impulse of impact.c; several bounce together, their impulses accumulated until each
-// separates with e times its approach, so that a box that falls flat rises flat. What does not bounce is left to the
-// contact phase: it stops in the same step, and an inelastic collision and a contact are the same thing there.
+// Groups of bodies bounce by themselves, in parallel. Joints answer at the impact; what they answer is found again, as an
+// impulse that is counted, by post-stabilization afterwards, since both are linear. What does not bounce is left to the contact phase: it stops in the same step, and an inelastic collision and a contact are
+// the same thing there.
 
 #include "core/tasks.h"
-#include "dynamics/impact.h"
 #include "steppers/impulse/impulse_step.h"
 
-#define ROUNDS 64        // at most; a row of so many balls passes a blow on in one step
-#define PAIR_SWEEPS 50   // over the points of a pair
-#define SETTLED 1e-12    // of the approach: the points of a pair have settled
-#define BOUNCE_STEPS 2.0 // an approach that gravity makes in so many steps does not bounce
+#define EXACT_WORK 1000 // joints times points: with more, joints answer once a round and not at every visit
 
-static double approachOf(const knImpulseStep* step, const knImpulsePoint* p) {
-	return knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
-}
+// A group in which a point bounces.
+typedef struct BounceGroup {
+	int group;                // index into step->groups
+	int firstPoint, count;    // of `points`
+	int firstBody, bodyCount; // of `bodies`
+	const struct Bounce* bounce;
+	int rounds;
+} BounceGroup;
 
-// m/s, how fast the pair's points that will meet in this step approach; 0: none does, or too slowly to bounce.
-static double bounceSpeed(const knImpulseStep* step, const knImpulsePair* pair) {
-	double resting = BOUNCE_STEPS * step->h * knLength(step->state->header->gravity), fastest = 0.0;
-	for (int k = pair->first; pair->e > 0.0 && k < pair->first + pair->count; ++k) {
-		const knImpulsePoint* p = &step->points[k];
-		double approach = -approachOf(step, p), added = knDot(p->n, knImpulsePoint_Velocity(p, step->force));
-		bool meets = p->target > -(double)INFINITY && p->gap + step->h * (added - approach) <= 0.0;
-		if (meets && approach > resting) {
-			fastest = knMax(fastest, approach);
-		}
-	}
-	return fastest;
-}
-
-static knVec3 bouncePoint(const knImpulseStep* step, const knImpulsePair* pair, knImpulsePoint* p) {
-	const knBlocks* blocks = &step->blocks;
-	knMat33 shareA = knImpact_Share(blocks->invMass[p->a], &blocks->invInertia[p->a], p->rA);
-	knMat33 shareB = knImpact_Share(blocks->invMass[p->b], &blocks->invInertia[p->b], p->rB);
-	knImpact impact = {
-		.K = knAddMM(&shareA, &shareB),
-		.u = knImpulsePoint_Velocity(p, blocks->u),
-		.n = p->n,
-		.e = pair->e,
-		.mu = p->mu,
-	};
-	knImpactKind kind;
-	return knImpact_Solve(&impact, &kind);
-}
-
-// A point's collision matrix in its axes, as far as a visit needs it.
-typedef struct Response {
-	double nn, n1, n2;   // what a normal impulse does along n, t1, t2
-	double invNn, invTt; // inverse; of a bound of the tangential block's eigenvalues
-	double d11, d22;
-} Response;
-
-static Response responseOf(const knImpulseStep* step, const knImpulsePoint* p) {
-	const knBlocks* blocks = &step->blocks;
-	knMat33 shareA = knImpact_Share(blocks->invMass[p->a], &blocks->invInertia[p->a], p->rA);
-	knMat33 shareB = knImpact_Share(blocks->invMass[p->b], &blocks->invInertia[p->b], p->rB);
-	knMat33 K = knAddMM(&shareA, &shareB);
-	knVec3 Kn = knMulMV(&K, p->n), K1 = knMulMV(&K, p->t1), K2 = knMulMV(&K, p->t2);
-	Response r = { .nn = knDot(p->n, Kn),
-				   .n1 = knDot(p->t1, Kn),
-				   .n2 = knDot(p->t2, Kn),
-				   .d11 = knDot(p->t1, K1),
-				   .d22 = knDot(p->t2, K2) };
-	// one number for both tangents: with the inverse of the block, sliding friction would settle against K^-1 u
-	// instead of against u
-	double largest = knMax(r.d11, r.d22) + knAbs(knDot(p->t1, K2));
-	r.invNn = r.nn > 0.0 ? 1.0 / r.nn : 0.0;
-	r.invTt = largest > 0.0 ? 1.0 / largest : 0.0;
-	return r;
-}
-
-// One visit; returns the change of speed that it made (m/s).
-static double visit(const knImpulseStep* step, knImpulsePoint* p, const Response* r) {
-	knVec3 u = knImpulsePoint_Velocity(p, step->blocks.u);
-	double wanted = p->jn + (p->target - knDot(p->n, u)) * r->invNn;
-	double dn = (wanted > 0.0 ? wanted : 0.0) - p->jn;
-	p->jn += dn;
-	// friction, after what the normal impulse does to the sliding
-	double j1 = p->j1 - r->invTt * (knDot(p->t1, u) + r->n1 * dn);
-	double j2 = p->j2 - r->invTt * (knDot(p->t2, u) + r->n2 * dn);
-	knClampDisc(&j1, &j2, p->mu * p->jn);
-	double d1 = j1 - p->j1, d2 = j2 - p->j2;
-	p->j1 = j1;
-	p->j2 = j2;
-	knImpulsePoint_Apply(step, p, knMulAdd(knMulAdd(knScale(dn, p->n), d1, p->t1), d2, p->t2));
-	return knAbs(dn) * r->nn + knAbs(d1) * r->d11 + knAbs(d2) * r->d22;
-}
-
-// Impulses of all points of the pair from zero, with friction scaled by `grip`; returns the change of kinetic energy.
-static double bounceTogether(knImpulseStep* step, const knImpulsePair* pair, double speed, double grip) {
-	double gain = 0.0;
-	int end = pair->first + pair->count;
-	Response response[KN_IMPULSE_PAIR_POINTS];
-	knTwist before[2] = { step->blocks.u[pair->a], step->blocks.u[pair->b] };
-	for (int k = pair->first; k < end; ++k) {
-		knImpulsePoint* p = &step->points[k];
-		double approach = approachOf(step, p);
-		response[k - pair->first] = responseOf(step, p);
-		p->target = approach < 0.0 ? -pair->e * approach : 0.0;
-		p->mu *= grip;
-		p->jn = p->j1 = p->j2 = 0.0;
-	}
-	double change = speed;
-	for (int sweep = 0; sweep < PAIR_SWEEPS && change > SETTLED * speed; ++sweep) {
-		change = 0.0;
-		for (int k = pair->first; k < end; ++k) {
-			change = knMax(change, visit(step, &step->points[k], &response[k - pair->first]));
-		}
-	}
-	knTwist twoA = knAddT(before[0], step->blocks.u[pair->a]),
-			twoB = knAddT(before[1], step->blocks.u[pair->b]);
-	for (int k = pair->first; k < end; ++k) {
-		const knImpulsePoint* p = &step->points[k];
-		knVec3 vA = knAdd(twoA.lin, knCross(twoA.ang, p->rA)), vB = knAdd(twoB.lin, knCross(twoB.ang, p->rB));
-		gain += 0.5 * knDot(knImpulsePoint_Carried(p), knSub(vB, vA));
-	}
-	return gain;
-}
-
-static void restore(const knImpulseStep* step, int body, knTwist u) {
-	if (step->blocks.invMass[body] > 0.0) {
-		step->blocks.u[body] = u;
-	}
-}
-
-// The impulses live in the points' own fields while they are found; what the contact phase keeps there comes back.
-static void bouncePair(knImpulseStep* step, const knImpulsePair* pair, double speed) {
-	knImpulsePoint saved[KN_IMPULSE_PAIR_POINTS];
-	int count = pair->count < KN_IMPULSE_PAIR_POINTS ? pair->count : KN_IMPULSE_PAIR_POINTS;
-	knImpulsePair part = *pair;
-	part.count = count;
-	knTwist uA = step->blocks.u[pair->a], uB = step->blocks.u[pair->b];
-	for (int i = 0; i < count; ++i) {
-		saved[i] = step->points[pair->first + i];
-	}
-	// friction and bounce together may gain energy, each alone does not
-	double gain = bounceTogether(step, &part, speed, 1.0);
-	if (gain > 0.0) {
-		restore(step, pair->a, uA);
-		restore(step, pair->b, uB);
-		bounceTogether(step, &part, speed, 0.0);
-	}
-	for (int i = 0; i < count; ++i) {
-		knImpulsePoint* p = &step->points[pair->first + i];
-		saved[i].bounce = knAdd(saved[i].bounce, knImpulsePoint_Carried(p));
-		*p = saved[i];
-	}
-}
-
-// Returns the number of rounds in which a pair of the group bounced.
-static int bounceGroup(knImpulseStep* step, int group) {
-	bool any = true;
-	int rounds = 0;
-	while (any && rounds < ROUNDS) {
-		any = false;
-		for (int i = step->groups.first[group]; i < step->groups.first[group + 1]; ++i) {
-			const knImpulsePair* pair = &step->pairs[step->groups.items[i]];
-			double speed = bounceSpeed(step, pair);
-			if (speed == 0.0) {
-				continue;
-			}
-			any = true;
-			if (pair->count == 1) {
-				knImpulsePoint* p = &step->points[pair->first];
-				knVec3 j = bouncePoint(step, pair, p);
-				knImpulsePoint_Apply(step, p, j);
-				p->bounce = knAdd(p->bounce, j);
-			} else {
-				bouncePair(step, pair, speed);
-			}
-		}
-		rounds += any;
-	}
-	return rounds;
-}
-
-typedef struct BounceTask {
+typedef struct Bounce {
 	knImpulseStep* step;
-	int* rounds; // [groups]
-} BounceTask;
+	knBounceInput input; // of all groups
+	knBouncePoint* points;
+	int pointCount;
+	BounceGroup* groups;
+	int groupCount;
+	int* bodies;      // [bodyCount] that move, by group
+	int* bodyFirst;   // [bodyCount + 1] by group (a body's index), into bodies
+	uint8_t* visited; // [bodyCount] islands of joints, all 0 between uses
+} Bounce;
+
+// --- which points ----------------------------------------------------------------------------------------
+
+static bool isJointed(const knImpulseStep* step, int body) {
+	return step->joints != NULL && knArticulationSolve_IslandOf(step->joints, body) >= 0;
+}
+
+static knBouncePoint makePoint(const knImpulseStep* step, const knImpulsePair* pair, int k) {
+	const knImpulsePoint* p = &step->points[k];
+	return (knBouncePoint){ .source = k,
+							.a = p->a,
+							.b = p->b,
+							.n = p->n,
+							.t1 = p->t1,
+							.t2 = p->t2,
+							.rA = p->rA,
+							.rB = p->rB,
+							.mu = p->mu,
+							.e = pair->e,
+							.gap = p->gap,
+							.touching = KN_REST_GAP * knImpulseStep_Envelope(step, p->a, p->b),
+							.jointed = isJointed(step, p->a) || isJointed(step, p->b) };
+}
+
+// The points of a group that may bounce, into `points`; returns whether one of them does so at once.
+static bool listPoints(Bounce* bounce, int group) {
+	const knImpulseStep* step = bounce->step;
+	bool begins = false;
+	for (int i = step->groups.first[group]; i < step->groups.first[group + 1]; ++i) {
+		const knImpulsePair* pair = &step->pairs[step->groups.items[i]];
+		for (int k = pair->first; pair->e > 0.0 && k < pair->first + pair->count; ++k) {
+			if (step->points[k].target > -(double)INFINITY) {
+				knBouncePoint* p = &bounce->points[bounce->pointCount++];
+				*p = makePoint(step, pair, k);
+				begins = begins || knBounce_Begins(&bounce->input, p);
+			}
+		}
+	}
+	return begins;
+}
+
+static bool listGroups(Bounce* bounce) {
+	const knImpulseStep* step = bounce->step;
+	knArena* arena = step->context->arena;
+	int most = 0;
+	for (int i = 0; i < step->pairCount; ++i) {
+		most += step->pairs[i].e > 0.0 ? step->pairs[i].count : 0;
+	}
+	if (most == 0) {
+		return true;
+	}
+	bounce->points = KN_SCRATCH(arena, knBouncePoint, most);
+	bounce->groups = KN_SCRATCH(arena, BounceGroup, step->groups.count);
+	for (int g = 0; !arena->failed && g < step->groups.count; ++g) {
+		int first = bounce->pointCount;
+		if (listPoints(bounce, g)) {
+			bounce->groups[bounce->groupCount++] = (BounceGroup){
+				.group = g, .firstPoint = first, .count = bounce->pointCount - first, .bounce = bounce
+			};
+		} else {
+			bounce->pointCount = first;
+		}
+	}
+	return !arena->failed;
+}
+
+// Bodies by group, a counting sort.
+static void listBodies(Bounce* bounce) {
+	const knImpulseStep* step = bounce->step;
+	const int bodyCount = step->model->bodyCount;
+	int* first = bounce->bodyFirst;
+	for (int b = 0; b < bodyCount; ++b) {
+		if (step->islands.group[b] >= 0) {
+			first[step->islands.group[b] + 2] += 1;
+		}
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		first[b + 2] += first[b + 1];
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		if (step->islands.group[b] >= 0) {
+			bounce->bodies[first[step->islands.group[b] + 1]++] = b;
+		}
+	}
+	for (int g = 0; g < bounce->groupCount; ++g) {
+		BounceGroup* group = &bounce->groups[g];
+		const knImpulsePoint* p = &step->points[bounce->points[group->firstPoint].source];
+		const int lead = knImpulseStep_GroupOf(step, p);
+		group->firstBody = first[lead];
+		group->bodyCount = first[lead + 1] - first[lead];
+	}
+}
+
+static bool reserve(Bounce* bounce) {
+	knImpulseStep* step = bounce->step;
+	knArena* arena = step->context->arena;
+	const int bodyCount = step->model->bodyCount;
+	bounce->input.change = KN_SCRATCH_ZERO(arena, knTwist, bodyCount);
+	bounce->input.saved = KN_SCRATCH(arena, knTwist, bodyCount);
+	bounce->input.unit = KN_SCRATCH_ZERO(arena, knTwist, bodyCount);
+	bounce->bodies = KN_SCRATCH(arena, int, bodyCount);
+	bounce->bodyFirst = KN_SCRATCH_ZERO(arena, int, bodyCount + 2);
+	bounce->visited = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount);
+	step->landings = KN_SCRATCH_ZERO(arena, knBounceLanding, bodyCount);
+	return !arena->failed;
+}
+
+// --- bouncing --------------------------------------------------------------------------------------------
+
+static void answerAll(const BounceGroup* group, knTwist* change) {
+	const Bounce* bounce = group->bounce;
+	const int* bodies = bounce->bodies + group->firstBody;
+	for (int pass = 0; pass < 2; ++pass) {
+		for (int i = 0; i < group->bodyCount; ++i) {
+			const int island = knArticulationSolve_IslandOf(bounce->step->joints, bodies[i]);
+			if (island >= 0 && pass == 0 && bounce->visited[island] == 0) {
+				knArticulationSolve_Answer(bounce->step->joints, island, change);
+				bounce->visited[island] = 1;
+			} else if (island >= 0 && pass == 1) {
+				bounce->visited[island] = 0;
+			}
+		}
+	}
+}
+
+static void answerJoints(knTwist* change, int a, int b, void* context) {
+	const BounceGroup* group = context;
+	knArticulationSolve* joints = group->bounce->step->joints;
+	if (a < 0) {
+		answerAll(group, change);
+		return;
+	}
+	const int ofA = knArticulationSolve_IslandOf(joints, a), ofB = knArticulationSolve_IslandOf(joints, b);
+	if (ofA >= 0) {
+		knArticulationSolve_Answer(joints, ofA, change);
+	}
+	if (ofB >= 0 && ofB != ofA) {
+		knArticulationSolve_Answer(joints, ofB, change);
+	}
+}
+
+// Joints that answer a visit of each point of the group, and whether there are any.
+static double answerWork(const BounceGroup* group) {
+	const Bounce* bounce = group->bounce;
+	double work = 0.0;
+	for (int i = group->firstPoint; i < group->firstPoint + group->count; ++i) {
+		const knBouncePoint* p = &bounce->points[i];
+		work += p->jointed ? knArticulationSolve_JointsOf(bounce->step->joints, p->a) +
+								 knArticulationSolve_JointsOf(bounce->step->joints, p->b)
+						   : 0;
+	}
+	return work;
+}
 
 static void bounceGroups(int begin, int end, int worker, void* argument) {
 	(void)worker;
-	const BounceTask* task = argument;
+	const Bounce* bounce = argument;
 	for (int g = begin; g < end; ++g) {
-		task->rounds[g] = bounceGroup(task->step, g);
+		BounceGroup* group = &bounce->groups[g];
+		const double work = answerWork(group);
+		knBounceInput input = bounce->input;
+		input.bodies = bounce->bodies + group->firstBody;
+		input.bodyCount = group->bodyCount;
+		input.answer = work > 0.0 ? answerJoints : NULL;
+		input.context = group;
+		input.exact = work <= EXACT_WORK;
+		group->rounds = knBounce_Run(&input, bounce->points + group->firstPoint, group->count);
+	}
+}
+
+// Impulses into the points and the velocities of the state, without the joints' answers.
+static void takeImpulses(const Bounce* bounce) {
+	knImpulseStep* step = bounce->step;
+	for (int i = 0; i < bounce->pointCount; ++i) {
+		const knBouncePoint* p = &bounce->points[i];
+		step->points[p->source].bounce = p->impulse;
+		step->points[p->source].held = p->held;
+		knBounce_Push(&bounce->input, p, p->impulse, step->state->velocity);
 	}
 }
 
 bool knContactCollisions_Run(knImpulseStep* step, bool* bounced) {
-	BounceTask task = { step, KN_SCRATCH(step->context->arena, int, step->groups.count) };
-	if (step->context->arena->failed) {
+	Bounce bounce = { .step = step,
+					  .input = { .blocks = &step->blocks,
+								 .start = step->state->velocity,
+								 .forced = step->blocks.u,
+								 .h = step->h,
+								 .gravity = knLength(step->state->header->gravity) } };
+	*bounced = false;
+	if (!listGroups(&bounce)) {
 		return false;
 	}
-	knTasks_For(&step->context->tasks, step->groups.count, 1, bounceGroups, &task);
-	int most = 0;
-	for (int g = 0; g < step->groups.count; ++g) {
-		most = task.rounds[g] > most ? task.rounds[g] : most;
+	if (bounce.groupCount == 0) {
+		return true;
 	}
+	if (!reserve(&bounce)) {
+		return false;
+	}
+	listBodies(&bounce);
+	knTasks_For(&step->context->tasks, bounce.groupCount, 1, bounceGroups, &bounce);
+	int most = 0;
+	for (int g = 0; g < bounce.groupCount; ++g) {
+		most = bounce.groups[g].rounds > most ? bounce.groups[g].rounds : most;
+	}
+	knBounce_Land(&bounce.input, &step->islands, bounce.points, bounce.pointCount, step->landings);
+	takeImpulses(&bounce);
 	step->context->report->iterations += most;
-	*bounced = most > 0;
+	*bounced = true;
 	return true;
+}
+
+// --- what has bounced, in the rest of the step -----------------------------------------------------------
+
+void knContactCollisions_Hold(knImpulseStep* step) {
+	for (int i = 0; i < step->pointCount; ++i) {
+		knImpulsePoint* p = &step->points[i];
+		if (p->held > 0.0) {
+			knVec3 held = knScale(p->held, p->n);
+			knImpulsePoint_Apply(step, p, held);
+			p->bounce = knAdd(p->bounce, held);
+		}
+	}
+}
+
+void knContactCollisions_Land(knImpulseStep* step) {
+	for (int b = 0; step->landings != NULL && b < step->model->bodyCount; ++b) {
+		step->push[b].lin = knMulAdd(step->push[b].lin, 1.0 / step->h, step->landings[b].way);
+	}
 }

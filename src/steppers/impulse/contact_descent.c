@@ -11,6 +11,7 @@
 struct knContactDescent {
 	knTwist* u;                    // [bodyCount] of before
 	knVec3* j;                     // [pointCount] (jn, j1, j2) of before
+	knVec3* turn;                  // [turnCount] of before
 	double *slope, *curve, *share; // [bodyCount] by group
 };
 
@@ -23,6 +24,7 @@ knContactDescent* knContactDescent_Begin(knImpulseStep* step) {
 	}
 	*d = (knContactDescent){ .u = KN_SCRATCH(arena, knTwist, bodyCount),
 							 .j = KN_SCRATCH(arena, knVec3, step->pointCount),
+							 .turn = KN_SCRATCH(arena, knVec3, step->turnCount),
 							 .slope = KN_SCRATCH_ZERO(arena, double, bodyCount),
 							 .curve = KN_SCRATCH_ZERO(arena, double, bodyCount),
 							 .share = KN_SCRATCH(arena, double, bodyCount) };
@@ -34,6 +36,9 @@ knContactDescent* knContactDescent_Begin(knImpulseStep* step) {
 	}
 	for (int i = 0; i < step->pointCount; ++i) {
 		d->j[i] = knV3(step->points[i].jn, step->points[i].j1, step->points[i].j2);
+	}
+	for (int i = 0; i < step->turnCount; ++i) {
+		d->turn[i] = step->turns[i].g;
 	}
 	return d;
 }
@@ -92,6 +97,10 @@ void knContactDescent_Take(knImpulseStep* step, const knContactDescent* d) {
 			p->jn = j.x;
 			p->j1 = j.y;
 			p->j2 = j.z;
+			if (p->turn >= 0) {
+				knVec3* g = &step->turns[p->turn].g;
+				*g = knLerp(d->turn[p->turn], *g, share);
+			}
 		}
 	}
 }

@@ -1,14 +1,12 @@
-// Sweeps over contacts in conjugate directions (solve/sweep_momentum.h). Rolling and spinning impulses, which are not
-// among the packs, go along with their group. Groups with joints are left out, as joints change velocities between the
-// sweeps.
+// Sweeps over contacts in conjugate directions (solve/sweep_momentum.h). Groups with joints are left out, as joints change
+// velocities between the sweeps.
 
 #include "solve/sweep_momentum.h"
 #include "steppers/impulse/impulse_step.h"
 
 struct knContactMomentum {
 	knSweepMomentum* sweeps;
-	knTwist* u;                   // [bodyCount] before the sweep
-	knVec3 *turn, *turnDirection; // [turnCount]
+	knTwist* u; // [bodyCount] before the sweep
 };
 
 knContactMomentum* knContactMomentum_Begin(knImpulseStep* step) {
@@ -21,9 +19,7 @@ knContactMomentum* knContactMomentum_Begin(knImpulseStep* step) {
 	*m = (knContactMomentum){ .sweeps =
 								  knSweepMomentum_Begin(&step->set, 0, step->set.stageCount, bodyCount,
 														step->islands.group, step->islands.jointed, arena),
-							  .u = KN_SCRATCH(arena, knTwist, bodyCount),
-							  .turn = KN_SCRATCH(arena, knVec3, step->turnCount),
-							  .turnDirection = KN_SCRATCH_ZERO(arena, knVec3, step->turnCount) };
+							  .u = KN_SCRATCH(arena, knTwist, bodyCount) };
 	return arena->failed ? NULL : m;
 }
 
@@ -31,9 +27,6 @@ void knContactMomentum_Before(knContactMomentum* m, const knImpulseStep* step) {
 	knSweepMomentum_Start(m->sweeps, &step->context->tasks, step->blocks.u);
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		m->u[b] = step->blocks.u[b];
-	}
-	for (int i = 0; i < step->turnCount; ++i) {
-		m->turn[i] = step->turns[i].g;
 	}
 }
 
@@ -52,13 +45,12 @@ double knContactMomentum_Change(const knContactMomentum* m, const knImpulseStep*
 void knContactMomentum_After(knContactMomentum* m, knImpulseStep* step) {
 	(void)knSweepMomentum_Look(m->sweeps, &step->context->tasks);
 	knSweepMomentum_GoOn(m->sweeps, &step->context->tasks, step->blocks.u);
-	for (int i = 0; i < step->pointCount && step->turnCount > 0; ++i) {
-		const knImpulsePoint* p = &step->points[i];
-		if (p->turn >= 0) {
-			double beta = knSweepMomentum_Beta(m->sweeps, knImpulseStep_GroupOf(step, p));
-			knVec3 next = knMulAdd(step->turns[p->turn].g, beta, m->turnDirection[p->turn]);
-			m->turnDirection[p->turn] = knSub(next, m->turn[p->turn]);
-			step->turns[p->turn].g = next;
-		}
-	}
+}
+
+void knContactMomentum_End(knContactMomentum* m, const knImpulseStep* step) {
+	(void)knSweepMomentum_Look(m->sweeps, &step->context->tasks);
+}
+
+double knContactMomentum_LastChange(const knContactMomentum* m, int group) {
+	return knSweepMomentum_Change(m->sweeps, group);
 }

@@ -19,7 +19,7 @@
 #define CONTACT_IMPULSES 20
 #define SHOCK_IMPULSES 10
 #define LEVEL_REPEATS 2
-#define JOINT_SWEEPS 1  // over joints alone, after shock propagation
+#define JOINT_SWEEPS 1  // over joints alone, after shock propagation, unless they take part in it
 #define THICKNESS 1e-6  // of the smaller body's radius: contact keeps this much apart
 #define SAME_DEPTH 1e-4 // of the same: points as deep as each other
 #define APPROACH 1e-12  // m/s: slower is none
@@ -283,6 +283,7 @@ static bool sortJoints(const knImpulseStep* step, JointLevels* levels) {
 
 static void stabilizeLevel(Phase* phase, const JointLevels* joints, int level, double epsilon) {
 	knImpulseStep* step = phase->step;
+	double start = knStepContext_Now(step->context);
 	phase->now += 1;
 	for (int i = joints->first[level]; i < joints->first[level + 1]; ++i) {
 		int entry = joints->order[i];
@@ -291,6 +292,7 @@ static void stabilizeLevel(Phase* phase, const JointLevels* joints, int level, d
 		const knJoint* joint = knState_Joint(step->state, step->model, index);
 		phase->moved[joint->parent] = phase->moved[joint->child] = phase->now;
 	}
+	knImpulseStep_CountJointTime(step, start);
 }
 
 static bool processLevel(Phase* phase, int level, int impulses) {
@@ -313,7 +315,7 @@ static void sweep(Phase* phase, const JointLevels* joints, double epsilon) {
 		for (int repeat = 0; any && repeat < LEVEL_REPEATS; ++repeat) {
 			any = processLevel(phase, level, CONTACT_IMPULSES);
 		}
-		stabilizeLevel(phase, joints, level, epsilon);
+		stabilizeLevel(phase, joints, level, step->context->settings->ramp == 0 ? 1.0 : epsilon);
 	}
 	step->context->report->iterations += 1;
 }
@@ -340,8 +342,10 @@ static void propagate(Phase* phase, const JointLevels* joints, bool withJoints) 
 	step->context->report->iterations += 1;
 }
 
-// Closes joints once more, for the poses only: the velocities of before come back after the move.
-static bool closeJoints(knImpulseStep* step) {
+// Closes joints once more, level by level. Optionally for the poses only: the velocities of before come back after the
+// move.
+static bool closeJoints(Phase* phase, const JointLevels* joints, int sweeps, bool restore) {
+	knImpulseStep* step = phase->step;
 	int bodyCount = step->model->bodyCount;
 	knTwist* saved = KN_SCRATCH(step->context->arena, knTwist, bodyCount);
 	if (saved == NULL) {
@@ -350,10 +354,12 @@ static bool closeJoints(knImpulseStep* step) {
 	for (int b = 0; b < bodyCount; ++b) {
 		saved[b] = step->blocks.u[b];
 	}
-	for (int k = 0; k < JOINT_SWEEPS; ++k) {
-		knPreStabilize_Sweep(step->joints, 1.0);
+	for (int k = 0; k < sweeps; ++k) {
+		for (int level = 0; level < step->graph.levelCount; ++level) {
+			stabilizeLevel(phase, joints, level, 1.0);
+		}
 	}
-	for (int b = 0; b < bodyCount; ++b) {
+	for (int b = 0; restore && b < bodyCount; ++b) {
 		step->push[b] = knSubT(step->blocks.u[b], saved[b]);
 		step->blocks.u[b] = saved[b];
 	}
@@ -367,13 +373,16 @@ knStatus knContactPaper_Contact(knImpulseStep* step) {
 	if (!beginPhase(&phase, step) || !sortJoints(step, &joints)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	int sweeps = knImpulseStep_Sweeps(step), shock = step->context->settings->shock;
+	const knSettings* settings = step->context->settings;
+	const int sweeps = knImpulseStep_Sweeps(step), shock = settings->shock;
 	for (int k = 1; k <= sweeps; ++k) {
 		sweep(&phase, &joints, (double)k / sweeps);
 	}
 	if (shock != 0) {
 		propagate(&phase, &joints, shock == KN_SHOCK_JOINTS);
 	}
-	bool closed = step->joints == NULL || shock == 0 || shock == KN_SHOCK_JOINTS || closeJoints(step);
+	const bool bySelf = shock != 0 && shock != KN_SHOCK_JOINTS;
+	const int alone = settings->jointSweeps >= 0 ? settings->jointSweeps : (bySelf ? JOINT_SWEEPS : 0);
+	bool closed = step->joints == NULL || closeJoints(&phase, &joints, alone, settings->restore != 0);
 	return closed ? KN_OK : knImpulseStep_OutOfMemory(step);
 }

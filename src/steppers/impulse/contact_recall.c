@@ -6,7 +6,7 @@
 //
 //   sum j_i = N,   sum j_i x_i = X       (x_i in the plane of contact; the shortest j >= 0)
 //
-// and the friction in proportion. Without that a pile would lose its hold whenever a choice changes.
+// and friction and rolling friction in proportion. Without that a pile would lose its hold whenever a choice changes.
 
 #include "steppers/impulse/impulse_memory.h"
 #include "steppers/impulse/impulse_step.h"
@@ -18,15 +18,19 @@
 typedef struct Resultant {
 	double normal; // N s
 	double m1, m2; // N m s: normal impulses times places along t1 and t2
-	knVec3 friction;
+	knVec3 friction, rolling;
 	knVec3 center; // places are counted from here
 	knVec3 t1, t2;
 } Resultant;
 
-static void recallPoint(knImpulsePoint* p, double normal, knVec3 friction) {
+static void recallPoint(const knImpulseStep* step, knImpulsePoint* p, double normal, knVec3 friction,
+						knVec3 rolling) {
 	p->jn = normal;
 	p->j1 = knDot(friction, p->t1);
 	p->j2 = knDot(friction, p->t2);
+	if (p->turn >= 0) {
+		step->turns[p->turn].g = rolling;
+	}
 }
 
 static knVec3 placeOf(const knImpulseStep* step, const knImpulsePoint* p) {
@@ -45,6 +49,7 @@ static Resultant sumUp(const knImpulseStep* step, const knImpulsePair* pair, con
 		sum.m1 += normal * knDot(from, sum.t1);
 		sum.m2 += normal * knDot(from, sum.t2);
 		sum.friction = knMulAdd(sum.friction, step->input.impulseScale, memory[i].friction);
+		sum.rolling = knMulAdd(sum.rolling, step->input.impulseScale, memory[i].rolling);
 	}
 	return sum;
 }
@@ -102,7 +107,7 @@ static void recallResultant(const knImpulseStep* step, const knImpulsePair* pair
 	for (int k = pair->first; total > 0.0 && k < pair->first + pair->count; ++k) {
 		knImpulsePoint* p = &step->points[k];
 		double share = p->jn / total;
-		recallPoint(p, share * sum.normal, knScale(share, sum.friction));
+		recallPoint(step, p, share * sum.normal, knScale(share, sum.friction), knScale(share, sum.rolling));
 	}
 }
 
@@ -131,7 +136,8 @@ void knContactRecall_Run(knImpulseStep* step) {
 			if (remembered >= 0) {
 				double scale = step->input.impulseScale;
 				const knContactMemory* old = &memory[remembered];
-				recallPoint(&step->points[k], scale * old->normal, knScale(scale, old->friction));
+				recallPoint(step, &step->points[k], scale * old->normal, knScale(scale, old->friction),
+							knScale(scale, old->rolling));
 				++found;
 			}
 		}

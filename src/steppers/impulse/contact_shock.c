@@ -5,12 +5,17 @@
 // carried on: it is that of infinitely heavy supports. A support that moves would be a hammer; so a body keeps the
 // result only if that leaves at most half of its kinetic energy as seen from its supports. And supports that move
 // differently make a tilt that grows from level to level; so the result counts only up to the level to which it calms
-// the pile most, as seen from its centre of mass. Only piles on something that does not move take part, so the momentum
-// of free bodies is not touched; groups with joints do not, their joints would open.
+// the pile most, as seen from the ground. What it took from a body is given back where it is more than the sweeps can
+// have left over. Only piles on something that does not move take part, so the momentum of free bodies is not touched;
+// groups with joints do not, their joints would open.
 
 #include "steppers/impulse/impulse_step.h"
 
 #define SWEEPS 20
+#define TALL_SWEEPS 50     // where errors grow through more than
+#define TALL 40            // levels, of a group in which the last sweep of before changed more than
+#define ROUGH 1e-4         // of g h
+#define SOLVED 1e-10       // of g h: groups in which the last sweep changed less need no such pass
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
 
@@ -23,14 +28,15 @@ typedef struct Shock {
 	knTwist* before;      // [bodyCount] velocities after the sweeps
 	knTwist* support;     // [bodyCount] sum of the velocities of what bears a body, at the points
 	int* supports;        // [bodyCount]
-	knVec3* mean;         // [bodyCount] by group, velocity of the centre of mass before
 	double *gain, *least; // [bodyCount] by group, J
 	int* top;             // [bodyCount] by group: the highest level that keeps the result
 } Shock;
 
 static bool takesPart(const knImpulseStep* step, int body) {
 	int group = step->islands.group[body];
-	return group >= 0 && step->graph.grounded[body] && !step->islands.jointed[group];
+	double solved = SOLVED * step->h * knLength(step->state->header->gravity);
+	return group >= 0 && step->graph.grounded[body] && !step->islands.jointed[group] &&
+		   step->facts[group].change > solved * solved;
 }
 
 // Bodies by level, by counting.
@@ -83,6 +89,7 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 	for (int b = 0; b < bodyCount; ++b) {
 		shock->before[b] = step->blocks.u[b];
 	}
+	uint8_t* tied = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount); // groups with joints take no part
 	for (int c = 0; c < chunkCount; ++c) {
 		shock->chunks[c] = step->list.chunks[c];
 		shock->chunks[c].stage = levelOf(step, shock, &shock->chunks[c]);
@@ -90,7 +97,8 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 	knSweepBlocks blocks = { .count = bodyCount,
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia,
-							 .freeStage = shock->freeLevel };
+							 .freeStage = shock->freeLevel,
+							 .tied = tied };
 	// the points have the impulses of the sweeps
 	return knSweepSet_Build(&shock->set, shock->chunks, chunkCount, step->graph.levelCount, step->list.points,
 							&blocks, KN_SWEEP_CONE, &step->context->tasks, arena);
@@ -98,32 +106,15 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 
 // --- the guard -----------------------------------------------------------------------------------------------
 
-static void addSupport(const knImpulseStep* step, Shock* shock, int upper, int lower, knVec3 r) {
-	knTwist u = step->blocks.u[lower];
-	shock->support[upper].lin = knAdd(shock->support[upper].lin, knAdd(u.lin, knCross(u.ang, r)));
-	shock->support[upper].ang = knAdd(shock->support[upper].ang, u.ang);
+// What bears a body at a point moves with its own velocity, and nearer by as much as the point's gap lets the body come.
+static void addSupport(const knImpulseStep* step, Shock* shock, const knImpulsePoint* p, bool ofA) {
+	int upper = ofA ? p->a : p->b;
+	knTwist u = step->blocks.u[ofA ? p->b : p->a];
+	double approach = knMin(knDot(p->n, knImpulsePoint_Velocity(p, shock->before)), 0.0);
+	knVec3 nearer = knScale((ofA ? -1.0 : 1.0) * knMax(approach, p->target), p->n);
+	knVec3 v = knAdd(knAdd(u.lin, knCross(u.ang, ofA ? p->rB : p->rA)), nearer);
+	shock->support[upper] = knAddT(shock->support[upper], knMakeTwist(u.ang, v));
 	shock->supports[upper] += 1;
-}
-
-// m/s, the velocity of each group's centre of mass, after the sweeps.
-static bool findMeans(const knImpulseStep* step, Shock* shock) {
-	int bodyCount = step->model->bodyCount;
-	shock->mean = KN_SCRATCH_ZERO(step->context->arena, knVec3, bodyCount);
-	double* mass = KN_SCRATCH_ZERO(step->context->arena, double, bodyCount);
-	if (step->context->arena->failed) {
-		return false;
-	}
-	for (int b = 0; b < bodyCount; ++b) {
-		int group = step->islands.group[b];
-		if (group >= 0) {
-			shock->mean[group] = knMulAdd(shock->mean[group], step->model->mass[b], shock->before[b].lin);
-			mass[group] += step->model->mass[b];
-		}
-	}
-	for (int b = 0; b < bodyCount; ++b) {
-		shock->mean[b] = mass[b] > 0.0 ? knScale(1.0 / mass[b], shock->mean[b]) : knZero3();
-	}
-	return true;
 }
 
 static void sumSupports(const knImpulseStep* step, Shock* shock, int level) {
@@ -131,12 +122,7 @@ static void sumSupports(const knImpulseStep* step, Shock* shock, int level) {
 		const knImpulsePair* pair = &step->pairs[step->order[i]];
 		bool freeA = shock->freeLevel[pair->a] == level, freeB = shock->freeLevel[pair->b] == level;
 		for (int k = pair->first; k < pair->first + pair->count && freeA != freeB; ++k) {
-			const knImpulsePoint* p = &step->points[k];
-			if (freeA) {
-				addSupport(step, shock, p->a, p->b, p->rB);
-			} else {
-				addSupport(step, shock, p->b, p->a, p->rA);
-			}
+			addSupport(step, shock, &step->points[k], freeA);
 		}
 	}
 }
@@ -151,7 +137,7 @@ static void guard(const knImpulseStep* step, Shock* shock, int level) {
 	sumSupports(step, shock, level);
 	for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
 		int b = shock->bodies[i];
-		knTwist supports = { knZero3(), shock->mean[step->islands.group[b]] };
+		knTwist supports = { knZero3(), step->facts[step->islands.group[b]].ground };
 		if (shock->supports[b] > 0) {
 			supports = knScaleT(1.0 / shock->supports[b], shock->support[b]);
 		}
@@ -172,9 +158,8 @@ static void cutOff(const knImpulseStep* step, Shock* shock) {
 	for (int level = 0; level < step->graph.levelCount; ++level) {
 		for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
 			int b = shock->bodies[i], group = step->islands.group[b];
-			knTwist common = { knZero3(), shock->mean[group] };
-			sum[group] +=
-				energyIn(step, b, step->blocks.u[b], common) - energyIn(step, b, shock->before[b], common);
+			sum[group] += knContactGroups_Energy(step, b, step->blocks.u[b]) -
+						  knContactGroups_Energy(step, b, shock->before[b]);
 		}
 		for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
 			int group = step->islands.group[shock->bodies[i]];
@@ -192,17 +177,43 @@ static void cutOff(const knImpulseStep* step, Shock* shock) {
 	}
 }
 
+// What the pass took from a body was real if it is more than the sweeps can have left over, by the energy of it: a pile that
+// gives way, a tower that begins to topple. Frozen supports would hold them for ever.
+static void giveBack(const knImpulseStep* step, const Shock* shock) {
+	for (int i = 0; i < shock->first[step->graph.levelCount]; ++i) {
+		int b = shock->bodies[i], group = step->islands.group[b];
+		knTwist taken = knSubT(shock->before[b], step->blocks.u[b]);
+		double leftOver = knGroupFacts_LeftOver(&step->facts[group]) * step->model->mass[b];
+		if (knImpulseStep_Product(step, b, taken, taken) > leftOver) {
+			step->blocks.u[b] = shock->before[b];
+		}
+	}
+}
+
+// A blow on a tall pile leaves so much to this pass that its own errors count.
+static int sweepsOf(const knImpulseStep* step) {
+	double rough = ROUGH * step->h * knLength(step->state->header->gravity);
+	bool tall = false;
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		const knGroupFacts* facts = &step->facts[b];
+		bool takesPart = step->islands.group[b] == b && !step->islands.jointed[b];
+		tall = tall || (takesPart && facts->levels > TALL && facts->change > rough * rough);
+	}
+	return tall ? TALL_SWEEPS : SWEEPS;
+}
+
 bool knContactShock_Run(knImpulseStep* step) {
 	Shock shock;
-	if (!begin(step, &shock) || !findMeans(step, &shock)) {
+	if (!begin(step, &shock)) {
 		return false;
 	}
 	int levels = step->graph.levelCount;
-	knSweepOptions options = { .sweeps = SWEEPS, .omega = 1.0, .tasks = &step->context->tasks };
+	knSweepOptions options = { .sweeps = sweepsOf(step), .omega = 1.0, .tasks = &step->context->tasks };
 	for (int level = 0; level < levels; ++level) {
 		knSweep_Velocities(&shock.set, level, &options, step->blocks.u);
 		guard(step, &shock, level);
 	}
 	cutOff(step, &shock);
+	giveBack(step, &shock);
 	return true;
 }

@@ -35,15 +35,34 @@ void knImpulsePoint_Apply(const knImpulseStep* step, const knImpulsePoint* p, kn
 	}
 }
 
+// Changes what turns the two bodies of a point by an angular impulse on B.
+static void turn(const knImpulseStep* step, const knImpulsePoint* p, knVec3 change) {
+	const knBlocks* blocks = &step->blocks;
+	step->turns[p->turn].g = knAdd(step->turns[p->turn].g, change);
+	if (blocks->invMass[p->a] > 0.0) {
+		knVec3* w = &blocks->u[p->a].ang;
+		*w = knSub(*w, knMulMV(&blocks->invInertia[p->a], change));
+	}
+	if (blocks->invMass[p->b] > 0.0) {
+		knVec3* w = &blocks->u[p->b].ang;
+		*w = knAdd(*w, knMulMV(&blocks->invInertia[p->b], change));
+	}
+}
+
 bool knContactSweep_WarmStart(knImpulseStep* step) {
 	knVec3* carried = KN_SCRATCH(step->context->arena, knVec3, step->pointCount);
-	if (step->pointCount > 0 && carried == NULL) {
+	knVec3* turned = KN_SCRATCH(step->context->arena, knVec3, step->turnCount);
+	if (step->context->arena->failed) {
 		return false;
 	}
 	for (int i = 0; i < step->pointCount; ++i) {
 		knImpulsePoint* p = &step->points[i];
 		carried[i] = knV3(p->jn, p->j1, p->j2);
 		p->jn = p->j1 = p->j2 = 0.0;
+	}
+	for (int i = 0; i < step->turnCount; ++i) {
+		turned[i] = step->turns[i].g;
+		step->turns[i].g = knZero3();
 	}
 	knContactDescent* descent = knContactDescent_Begin(step);
 	if (descent == NULL) {
@@ -57,6 +76,9 @@ bool knContactSweep_WarmStart(knImpulseStep* step) {
 			p->j1 = carried[i].y;
 			p->j2 = carried[i].z;
 			knImpulsePoint_Apply(step, p, knImpulsePoint_Carried(p));
+			if (p->turn >= 0) {
+				turn(step, p, turned[p->turn]);
+			}
 		}
 	}
 	knContactDescent_Take(step, descent);
@@ -84,6 +106,10 @@ static void fillPoints(int begin, int end, int worker, void* argument) {
 											   .mu = p->mu,
 											   .lambda = { p->jn, p->j1, p->j2 } };
 		if (p->turn >= 0) {
+			step->list.points[i].arm = step->turns[p->turn].arm;
+			step->list.points[i].rolling = step->turns[p->turn].g;
+		}
+		if (p->turn >= 0 && p->withJoints) {
 			setTurnMasses(step, p);
 		}
 	}
@@ -104,48 +130,47 @@ bool knContactSweep_Begin(knImpulseStep* step) {
 							&blocks, KN_SWEEP_CONE, &step->context->tasks, step->context->arena);
 }
 
-void knContactSweep_Store(knImpulseStep* step) {
-	knSweepSet_Store(&step->set, &step->context->tasks, step->list.points);
+void knContactSweep_TakeOver(knImpulseStep* step) {
 	for (int i = 0; i < step->pointCount; ++i) {
 		knImpulsePoint* p = &step->points[i];
+		const knSweepPoint* from = &step->list.points[i];
 		if (!p->withJoints) {
-			const double* lambda = step->list.points[i].lambda;
-			p->jn = lambda[0];
-			p->j1 = lambda[1];
-			p->j2 = lambda[2];
+			p->jn = from->lambda[0];
+			p->j1 = from->lambda[1];
+			p->j2 = from->lambda[2];
+			if (p->turn >= 0) {
+				step->turns[p->turn].g = from->rolling;
+			}
 		}
 	}
+}
+
+void knContactSweep_Store(knImpulseStep* step) {
+	knSweepSet_Store(&step->set, &step->context->tasks, step->list.points);
+	knContactSweep_TakeOver(step);
 }
 
 // --- sweeps ------------------------------------------------------------------------------------------------
 
 // Rolling and spinning: an angular impulse against the relative turning, its parts along and across the normal
-// each bounded by arm j_n.
-static void solveTurn(const knImpulseStep* step, const knImpulsePoint* p, double jn) {
-	const knBlocks* blocks = &step->blocks;
-	knImpulseTurn* turn = &step->turns[p->turn];
-	knTwist *uA = &blocks->u[p->a], *uB = &blocks->u[p->b];
-	knVec3 g = knSub(turn->g, knMulMV(&turn->inv, knSub(uB->ang, uA->ang)));
-	double limit = turn->arm * knMax(jn, 0.0), spin = knDot(g, p->n);
+// each bounded by arm j_n. The kernels do so as well; this is for points that are solved with joints.
+static void solveTurn(const knImpulseStep* step, const knImpulsePoint* p) {
+	const knTwist* u = step->blocks.u;
+	const knImpulseTurn* old = &step->turns[p->turn];
+	knVec3 g = knSub(old->g, knMulMV(&old->inv, knSub(u[p->b].ang, u[p->a].ang)));
+	double limit = old->arm * knMax(p->jn, 0.0), spin = knDot(g, p->n);
 	double roll1 = knDot(g, p->t1), roll2 = knDot(g, p->t2);
 	knClampDisc(&roll1, &roll2, limit);
 	g = knScale(knClamp(spin, -limit, limit), p->n);
 	g = knMulAdd(knMulAdd(g, roll1, p->t1), roll2, p->t2);
-	knVec3 change = knSub(g, turn->g);
-	uA->ang = knSub(uA->ang, knMulMV(&blocks->invInertia[p->a], change));
-	uB->ang = knAdd(uB->ang, knMulMV(&blocks->invInertia[p->b], change));
-	turn->g = g;
+	turn(step, p, knSub(g, old->g));
 }
 
 static void sweepTurns(knImpulseStep* step) {
-	if (step->turnCount == 0) {
-		return;
-	}
-	knSweepSet_Store(&step->set, &step->context->tasks, step->list.points);
-	for (int i = 0; i < step->pointCount; ++i) {
-		if (step->points[i].turn >= 0) {
-			const knImpulsePoint* p = &step->points[i];
-			solveTurn(step, p, p->withJoints ? p->jn : step->list.points[i].lambda[0]);
+	for (int i = 0; i < step->pointCount && step->joints != NULL && step->turnCount > 0; ++i) {
+		const knImpulsePoint* p = &step->points[i];
+		if (p->turn >= 0 && p->withJoints) {
+			solveTurn(step, p);
 		}
 	}
 }

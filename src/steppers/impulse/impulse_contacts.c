@@ -13,6 +13,8 @@
 #define POINT_GRAIN 64
 #define REST_GAP 0.02  // of the envelope: a smaller gap counts as touching
 #define FAR_MOTION 0.1 // of the smaller body's radius: predicted poses decide whether the pair meets
+#define LEAST_LOOKS 2  // along the way of such a pair
+#define MOST_LOOKS 16
 
 // --- the query -------------------------------------------------------------------------------------------
 
@@ -126,6 +128,23 @@ static void listPairs(knImpulseStep* step) {
 
 // --- what flies past -------------------------------------------------------------------------------------
 
+// The velocity of a body after a blow.
+static knTwist afterBlow(const knImpulseStep* step, int body) {
+	return knMakeTwist(step->blocks.u[body].ang, step->input.struck[body]);
+}
+
+static bool isStruck(const knImpulseStep* step, int body) {
+	return knDistance(step->input.struck[body], step->blocks.u[body].lin) > 0.0;
+}
+
+// The fastest that the two may go relative to each other at a point.
+static double fastestAt(const knImpulseStep* step, const knImpulsePoint* p) {
+	const knVec3 v = knImpulsePoint_Velocity(p, step->blocks.u);
+	const knVec3 blowA = knSub(step->input.struck[p->a], step->blocks.u[p->a].lin);
+	const knVec3 blowB = knSub(step->input.struck[p->b], step->blocks.u[p->b].lin);
+	return knMax(knLength(v), knMax(knLength(knSub(v, blowA)), knLength(knAdd(v, blowB))));
+}
+
 static bool isFar(const knImpulseStep* step, const knImpulsePair* pair) {
 	const double* radius = step->model->radius;
 	bool movesA = step->blocks.invMass[pair->a] > 0.0, movesB = step->blocks.invMass[pair->b] > 0.0;
@@ -136,26 +155,44 @@ static bool isFar(const knImpulseStep* step, const knImpulsePair* pair) {
 	for (int k = pair->first; k < pair->first + pair->count; ++k) {
 		const knImpulsePoint* p = &step->points[k];
 		open = open && p->gap > 0.5 * knCollisionEnvelope(step->model, movesA ? pair->a : pair->b);
-		way = knMax(way, step->h * knLength(knImpulsePoint_Velocity(p, step->blocks.u)));
+		way = knMax(way, step->h * fastestAt(step, p));
 	}
 	return open && way > FAR_MOTION * size;
 }
 
-// Looks half way and at the end: between them a pair moves less than its size, or is lost anyway.
-static bool meets(knImpulseStep* step, const knImpulsePair* pair) {
+// How often to look along the way: between two looks the pair moves by less than the thinner body is wide. (0: a body
+// without a bounded shape.)
+static int looksAlong(const knImpulseStep* step, const knImpulsePair* pair, double way) {
+	const double thinA = step->model->thinness[pair->a], thinB = step->model->thinness[pair->b];
+	const double thin = thinA > 0.0 && thinB > 0.0 ? knMin(thinA, thinB) : knMax(thinA, thinB);
+	if (!(way > LEAST_LOOKS * thin)) {
+		return LEAST_LOOKS;
+	}
+	return way < MOST_LOOKS * thin ? (int)(way / thin) + 1 : MOST_LOOKS;
+}
+
+// Do the two meet if they go on like this?
+static bool meetsWith(knImpulseStep* step, const knImpulsePair* pair, knTwist uA, knTwist uB) {
 	knContactPoint found[KN_IMPULSE_PAIR_POINTS];
-	knTwist uA = knAddT(step->blocks.u[pair->a], step->force[pair->a]);
-	knTwist uB = knAddT(step->blocks.u[pair->b], step->force[pair->b]);
-	double margin =
+	const double margin =
 		0.5 * (knCollisionEnvelope(step->model, pair->a) + knCollisionEnvelope(step->model, pair->b));
-	for (int part = 1; part <= 2; ++part) {
-		knFrame poseA = knMovePose(step->state->pose[pair->a], uA, 0.5 * part * step->h);
-		knFrame poseB = knMovePose(step->state->pose[pair->b], uB, 0.5 * part * step->h);
+	const int looks = looksAlong(step, pair, step->h * knDistance(uA.lin, uB.lin));
+	for (int look = 1; look <= looks; ++look) {
+		const double t = step->h * look / looks;
+		knFrame poseA = knMovePose(step->state->pose[pair->a], uA, t);
+		knFrame poseB = knMovePose(step->state->pose[pair->b], uB, t);
 		if (knImpulseStep_TestPair(step, pair, poseA, poseB, margin, found) > 0) {
 			return true;
 		}
 	}
 	return false;
+}
+
+static bool meets(knImpulseStep* step, const knImpulsePair* pair) {
+	const knTwist uA = step->blocks.u[pair->a], uB = step->blocks.u[pair->b];
+	return meetsWith(step, pair, uA, uB) ||
+		   (isStruck(step, pair->a) && meetsWith(step, pair, afterBlow(step, pair->a), uB)) ||
+		   (isStruck(step, pair->b) && meetsWith(step, pair, uA, afterBlow(step, pair->b)));
 }
 
 static void dropPassing(knImpulseStep* step) {
@@ -165,6 +202,9 @@ static void dropPassing(knImpulseStep* step) {
 			for (int k = pair->first; k < pair->first + pair->count; ++k) {
 				step->points[k].target = -(double)INFINITY;
 				step->points[k].jn = step->points[k].j1 = step->points[k].j2 = 0.0;
+				if (step->points[k].turn >= 0) {
+					step->turns[step->points[k].turn].g = knZero3();
+				}
 			}
 		}
 	}
@@ -177,7 +217,8 @@ knStatus knImpulseContacts_Find(knImpulseStep* step) {
 	if (status != KN_OK) {
 		return status;
 	}
-	if (!knFastBodies_Filter(&step->fast, step->model, &step->blocks, &set, arena)) {
+	if (!knFastBodies_Filter(&step->fast, step->model, &step->blocks, &set, arena) ||
+		!knContactStruck_Find(step, &set)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knImpulseMemory memory = knImpulseMemory_Get(step->state);
@@ -242,6 +283,7 @@ static void collectPoints(int begin, int end, int worker, void* argument) {
 									   .feature = contact->point.feature,
 									   .normal = p->jn,
 									   .friction = knMulAdd(carried, -p->jn, p->n),
+									   .rolling = p->turn >= 0 ? step->turns[p->turn].g : knZero3(),
 									   .place = placeOf(step, p) };
 	}
 }

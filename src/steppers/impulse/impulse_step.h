@@ -7,6 +7,7 @@
 //   contact     blocks.u changes by impulses that do not bounce, and `push` by ones that only move poses
 #pragma once
 
+#include "dynamics/bounce.h"
 #include "dynamics/contact_graph.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/fast_bodies.h"
@@ -25,6 +26,7 @@ typedef struct knImpulsePoint {
 	double mu;         // friction
 	double jn, j1, j2; // N s, carried in the contact phase
 	knVec3 bounce;     // N s, of the collision phase
+	double held;       // N s, what holds this step's forces off what has bounced
 	double push;       // N s, of the push-out
 	int turn;          // index into `turns`, -1: no rolling friction
 	bool withJoints;   // the contact phase solves it together with joints: joint_contact.c
@@ -33,8 +35,8 @@ typedef struct knImpulsePoint {
 // Rolling and spinning friction at a point.
 typedef struct knImpulseTurn {
 	double arm;  // m
-	knMat33 inv; // of the sum of the inverse inertias of the present pass
-	knVec3 g;    // N m s, on B
+	knMat33 inv; // of the sum of the inverse inertias, for points that are solved with joints
+	knVec3 g;    // N m s, on B, carried in the contact phase
 } knImpulseTurn;
 
 // The points of two shapes.
@@ -54,8 +56,9 @@ typedef struct knImpulseStep {
 	bool paper; // the published scheme
 
 	knBlocks blocks;
-	knTwist* force; // [bodyCount] what forces add to blocks.u
-	knTwist* push;  // [bodyCount] moves poses only
+	knTwist* force;            // [bodyCount] what forces add to blocks.u
+	knTwist* push;             // [bodyCount] moves poses only
+	knBounceLanding* landings; // [bodyCount] where bounces happen; NULL: none did. knContactCollisions_Run
 
 	knRowInput input;
 	knContactRows list;
@@ -72,6 +75,7 @@ typedef struct knImpulseStep {
 	int* levelFirst; // [levelCount + 1] into order
 
 	knSweepSet set; // default scheme: the points of all levels, a stage a level; knContactSweep_Begin
+	struct knGroupFacts* facts; // [bodyCount] by group, default scheme. knContactGroups_Find
 
 	int64_t pairTests; // knCollide_Pair calls
 
@@ -82,6 +86,10 @@ typedef struct knImpulseStep {
 
 // Velocities with this step's forces, contacts at the start poses, joints, groups.
 knStatus knImpulseStep_Begin(knImpulseStep* step);
+// Reports the time since `start` as the joints'.
+static inline void knImpulseStep_CountJointTime(knImpulseStep* step, double start) {
+	step->context->report->jointTime += knStepContext_Now(step->context) - start;
+}
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step);
 // Where a body is at the end of the step with velocity u.
 knFrame knImpulseStep_Predict(const knImpulseStep* step, int body, knTwist u);
@@ -105,6 +113,8 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 
 // Asks the collider once, lists contacts and points, recalls what they carried.
 knStatus knImpulseContacts_Find(knImpulseStep* step);
+// contact_struck.c: who is struck hard in this step, into input.struck. False when out of memory.
+bool knContactStruck_Find(knImpulseStep* step, const knContactSet* set);
 // contact_recall.c: what the points carried in the last step.
 void knContactRecall_Run(knImpulseStep* step);
 // The velocity of B relative to A at a point.
@@ -124,8 +134,13 @@ knStatus knContactLevels_Build(knImpulseStep* step);
 
 // --- default scheme ---
 
-// contact_collisions.c: pairs that approach bounce, before forces act. False when out of memory.
+// contact_collisions.c: points that approach bounce, before forces act; the velocities of the state change. False when out of
+// memory.
 bool knContactCollisions_Run(knImpulseStep* step, bool* bounced);
+// Once the forces act: what has bounced keeps its speed.
+void knContactCollisions_Hold(knImpulseStep* step);
+// Bodies that have bounced end where they would have if they had done so at the surface: a part of the push.
+void knContactCollisions_Land(knImpulseStep* step);
 
 // contact_sweep.c: impulses accumulated over sweeps.
 
@@ -150,6 +165,8 @@ bool knContactSweep_Begin(knImpulseStep* step);
 void knContactSweep_Run(knImpulseStep* step);
 // Impulses of the set back into the points.
 void knContactSweep_Store(knImpulseStep* step);
+// The same from step->list.points.
+void knContactSweep_TakeOver(knImpulseStep* step);
 
 // contact_descent.c: takes as much of a change of impulses as lowers their energy most, group by group.
 typedef struct knContactDescent knContactDescent;
@@ -165,10 +182,36 @@ void knContactMomentum_Before(knContactMomentum* momentum, const knImpulseStep* 
 // m/s, the largest change of a body's speed since then.
 double knContactMomentum_Change(const knContactMomentum* momentum, const knImpulseStep* step);
 void knContactMomentum_After(knContactMomentum* momentum, knImpulseStep* step);
+// After the last sweep: what it changed in a group, m2/s2 of its mass.
+void knContactMomentum_End(knContactMomentum* momentum, const knImpulseStep* step);
+double knContactMomentum_LastChange(const knContactMomentum* momentum, int group);
 
 // shock_load.c: carries the weight of piles down to the ground, before the sweeps.
 // False when out of memory.
 bool knShockLoad_Run(knImpulseStep* step);
+
+// contact_groups.c: what is known of a group of bodies in contact after the sweeps.
+typedef struct knGroupFacts {
+	double change; // m2/s2 of its mass: what the last sweep changed; or what is left by knContactColumns_Run
+	int levels;    // of what stands on the ground
+	int points;
+	bool turns;    // it has points with rolling friction
+	knVec3 ground; // m/s, of what does not yield below it
+	double mass;   // kg
+	double energy; // J, kinetic as seen from the ground
+} knGroupFacts;
+
+// `momentum` of the sweeps; NULL: what they changed is not known, and counts as infinite. False when out of memory.
+bool knContactGroups_Find(knImpulseStep* step, const knContactMomentum* momentum);
+// J, of a body with velocity u, as seen from the ground of its group.
+double knContactGroups_Energy(const knImpulseStep* step, int body, knTwist u);
+// m2/s2, the square of the speed by which sweeps may still be wrong: twice what the last one changed for every level.
+static inline double knGroupFacts_LeftOver(const knGroupFacts* facts) {
+	return 4.0 * facts->levels * facts->levels * facts->change;
+}
+
+// contact_columns.c: columns that the sweeps have left unfinished, solved at once. False when out of memory.
+bool knContactColumns_Run(knImpulseStep* step);
 
 // contact_shock.c: levels from the ground up, what is below frozen, after the sweeps. False when out of memory.
 bool knContactShock_Run(knImpulseStep* step);

@@ -7,27 +7,42 @@
 	1e-7 // of a locked row beside its own resistance: a net drawn flat has no solution without it
 #define FAST_TURN 0.7 // rad
 
+// A ball may turn as it likes.
+static knTwist errorOf(const knJoint* joint, knFrame J, knFrame allowed) {
+	return joint->kind == KN_JOINT_BALL ? knMakeTwist(knZero3(), J.p) : knJoint_ErrorTwist(J, allowed);
+}
+
+// Most rows are a force or a couple alone.
+static knTwist turnRow(const knMat33* turn, knTwist row) {
+	return knMakeTwist(knIsZero3(row.ang) ? row.ang : knMulMV(turn, row.ang),
+					   knIsZero3(row.lin) ? row.lin : knMulMV(turn, row.lin));
+}
+
 static void build(const knArticulationSolve* solve, const knSolveJoint* entry, knJointBlock* block) {
 	// in
 	const knJoint* joint = entry->joint;
 	const knState* state = solve->input.state;
 	const knFrame poseP = state->pose[entry->parent], poseC = state->pose[entry->child];
 
-	knVec3 anchor = knPoint(poseC, joint->frameChild.p);
+	// the joint's frames on its bodies: knJoint_Frame, with what else is needed of them
+	const knFrame onP = knMulF(poseP, joint->frameParent), onC = knMulF(poseC, joint->frameChild);
 	block->ready = true;
-	block->rP = knSub(anchor, poseP.p);
-	block->rC = knSub(anchor, poseC.p);
-	block->axes = knMulQ(poseP.q, joint->frameParent.q);
-	block->J = knJoint_Frame(joint, poseP, poseC);
-	block->count = entry->ops->lockedRows(joint, entry->ops->projectState(joint, block->J), block->rows);
+	block->rP = knSub(onC.p, poseP.p);
+	block->rC = knSub(onC.p, poseC.p);
+	block->axes = onP.q;
+	block->J = knInvMulF(onP, onC);
+	const knFrame allowed = entry->ops->projectState(joint, block->J);
+	block->error = errorOf(joint, block->J, allowed);
+	block->count = entry->ops->lockedRows(joint, allowed, block->rows);
 	block->free = block->count;
 	if (solve->phase == KN_ARTICULATION_CORRECTION && entry->boundCount > 0) {
 		block->count += knJointBounds_Hold(solve, entry, block->J, 6 - block->free, block->rows + block->free,
 										   block->room + block->free);
 	}
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
+	const knMat33 turn = knQuat_ToMat33(block->axes);
 	for (int i = 0; i < block->count; ++i) {
-		block->rows[i] = knRotateT(block->axes, block->rows[i]);
+		block->rows[i] = turnRow(&turn, block->rows[i]);
 		knTwist response = knJointPair_Response(&pair, block->rows[i]);
 		for (int k = 0; k <= i; ++k) {
 			block->factor[block->count * i + k] = knDotT(block->rows[k], response);
@@ -56,8 +71,14 @@ void knJointBlock_Answer(const knJointBlock* block, knTwist change, double z[6])
 }
 
 knTwist knSolveJoint_ErrorAt(const knSolveJoint* entry, knFrame poseP, knFrame poseC) {
-	knFrame J = knJoint_Frame(entry->joint, poseP, poseC);
-	return knJoint_ErrorTwist(J, entry->ops->projectState(entry->joint, J));
+	const knJoint* joint = entry->joint;
+	if (joint->kind == KN_JOINT_BALL) {
+		// only where its two points are
+		knVec3 apart = knSub(knPoint(poseC, joint->frameChild.p), knPoint(poseP, joint->frameParent.p));
+		return knMakeTwist(knZero3(), knInvRotate(knMulQ(poseP.q, joint->frameParent.q), apart));
+	}
+	knFrame J = knJoint_Frame(joint, poseP, poseC);
+	return errorOf(joint, J, entry->ops->projectState(joint, J));
 }
 
 static bool armTurnsFast(double h, knVec3 spin, knVec3 arm) {

@@ -51,7 +51,7 @@ static int list(const knJoint* joint, const knJointState* state, knJointBound* b
 			count = add(bounds, count, KN_BOUND_LIMIT, i, 1);
 		}
 	}
-	if (ball && joint->coneLimited) {
+	if (ball && (joint->coneLimited || joint->reachCount > 0)) {
 		count = add(bounds, count, KN_BOUND_LIMIT, -1, 0);
 	}
 	if (ball && joint->twistLimited) {

@@ -66,36 +66,38 @@ static void shiftBodies(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	knArticulationSolve* solve = argument;
 	for (int b = begin; b < end; ++b) {
-		if (solve->bodyIsland[b] >= 0) {
+		if (solve->bodyIsland[b] >= 0 && solve->shifted[solve->bodyIsland[b]] != 0) {
 			solve->lastPose[b] = solve->input.state->pose[b];
 			solve->input.state->pose[b] = knMovePose(solve->input.state->pose[b], solve->shift[b], 1.0);
 			solve->shift[b] = knZeroTwist();
+			knArticulationSolve_TakePose(solve, b);
 		}
 	}
 }
 
 void knJointCorrection_Shift(knArticulationSolve* solve) {
 	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, shiftBodies, solve);
-	knArticulationSolve_TakePoses(solve);
+	for (int k = 0; k < solve->islandCount; ++k) {
+		if (solve->shifted[k] != 0) {
+			knArticulationSolve_ForgetBlocks(solve, k);
+		}
+	}
 }
 
 // Poses and shifts of an island as they were before the last round.
 static void takeBack(knArticulationSolve* solve, int island) {
 	for (int n = solve->islandBegin[island]; n < solve->islandBegin[island + 1]; ++n) {
-		const int i = solve->islandJoint[n];
-		knSolveJoint* entry = &solve->joints[i];
+		knSolveJoint* entry = &solve->joints[solve->islandJoint[n]];
 		const int bodies[2] = { entry->parent, entry->child };
 		entry->shift = entry->lastShift;
 		for (int k = 0; k < 2; ++k) {
 			if (solve->bodyIsland[bodies[k]] >= 0) {
-				const int b = bodies[k];
-				solve->input.state->pose[b] = solve->lastPose[b];
-				solve->invInertia[b] =
-					knRotateTensor(solve->lastPose[b].q, &solve->input.model->invInertiaLocal[b]);
+				solve->input.state->pose[bodies[k]] = solve->lastPose[bodies[k]];
+				knArticulationSolve_TakePose(solve, bodies[k]);
 			}
 		}
-		solve->blocks[i].ready = false;
 	}
+	knArticulationSolve_ForgetBlocks(solve, island);
 }
 
 static int countHeld(const knArticulationSolve* solve, int island) {
@@ -137,13 +139,13 @@ static void judgeIslands(int first, int last, int worker, void* argument) {
 	knArticulationSolve* solve = argument;
 	for (int k = first; k < last; ++k) {
 		double square = 0.0;
+		if (solve->shifted[k] == 0) {
+			continue;
+		}
 		for (int n = solve->islandBegin[k]; n < solve->islandBegin[k + 1]; ++n) {
 			const int i = solve->islandJoint[n];
 			const knJointBlock* block = knJointBlock_Get(solve, i);
-			const knSolveJoint* entry = &solve->joints[i];
-			const knFrame* pose = solve->input.state->pose;
-			knTwist error = knSolveJoint_ErrorAt(entry, pose[entry->parent], pose[entry->child]);
-			error = knRotateT(block->axes, error);
+			knTwist error = knRotateT(block->axes, block->error);
 			for (int r = 0; r < block->count; ++r) {
 				double b = knJointBlock_Wrong(block, r, error);
 				square += b * b;
@@ -155,7 +157,6 @@ static void judgeIslands(int first, int last, int worker, void* argument) {
 
 void knJointCorrection_Judge(knArticulationSolve* solve) {
 	knTasks_For(&solve->input.tasks, solve->islandCount, 1, judgeIslands, solve);
-	knArticulationSolve_TakePoses(solve);
 }
 
 // --- end -------------------------------------------------------------------------------------------------
@@ -217,7 +218,22 @@ static void endBodies(int begin, int end, int worker, void* argument) {
 	}
 }
 
+// Blocks that hold limits, and softened ones, are the correction's own.
+static void forgetBlocks(knArticulationSolve* solve) {
+	for (int k = 0; k < solve->islandCount; ++k) {
+		bool own = solve->balance[k].soften != 1.0;
+		for (int n = solve->islandBegin[k]; n < solve->islandBegin[k + 1]; ++n) {
+			const knJointBlock* block = &solve->blocks[solve->islandJoint[n]];
+			own = own || (block->ready && block->count > block->free);
+		}
+		if (own) {
+			knArticulationSolve_ForgetBlocks(solve, k);
+		}
+	}
+}
+
 void knJointCorrection_End(knArticulationSolve* solve) {
+	forgetBlocks(solve);
 	addJoints(solve);
 	addBodies(solve);
 	for (int k = 0; k < solve->islandCount; ++k) {

@@ -86,14 +86,18 @@ static void addScaled(const knSettleIsland* island, struct knSettleVector* a, do
 	}
 }
 
-// Conjugate gradients from x = 0; r holds -b and is used up.
+// Conjugate gradients from x = 0; r holds -b and is used up. On trees the preconditioner is the answer.
 void knSettle_SolveLinear(const knSettleIsland* island, int reach, double good) {
 	knArticulationSolve* solve = island->solve;
 	struct knSettleVector *x = solve->settle[0], *r = solve->settle[1], *p = solve->settle[2];
 	struct knSettleVector* z = solve->settle[3];
 	precondition(island, r, z);
+	const bool exact = knPreconditioner_IsExact(solve, island->index);
 	for (int n = 0; n < island->count; ++n) {
-		p[island->entries[n]] = z[island->entries[n]];
+		(exact ? x : p)[island->entries[n]] = z[island->entries[n]];
+	}
+	if (exact) {
+		return;
 	}
 	double rz = knSettle_Dot(island, r, z);
 	const double goal = good * good * rz;

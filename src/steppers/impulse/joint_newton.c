@@ -4,6 +4,7 @@
 #define NEWTON_LIMIT 20
 #define GOLDEN_INTERVAL 1e-4
 #define GOLDEN_LIMIT 100
+#define MOST_TURN 1.5707963267948966 // rad: an impulse that turns a body farther in the step closes no joint
 
 // --- one body under an impulse ---------------------------------------------------------------------------
 
@@ -196,7 +197,17 @@ typedef struct Search {
 	knVec3 at, step;
 } Search;
 
+static bool turnsTooFar(const knNewtonBody* body, double h, double sign, knTwist impulse) {
+	const double most = knMax(MOST_TURN, h * knLength(body->u.ang));
+	return knLengthSquared(move(body, h, sign, impulse).phi) > most * most * (1.0 + 1e-12);
+}
+
 static double residual(const knJointNewton* newton, knNewtonEquation equation, knVec3 y) {
+	const knTwist impulse = equation == KN_NEWTON_LINEAR ? knMakeTwist(knZero3(), y) : coupleOf(y);
+	if (turnsTooFar(&newton->parent, newton->h, -1.0, impulse) ||
+		turnsTooFar(&newton->child, newton->h, 1.0, impulse)) {
+		return (double)INFINITY;
+	}
 	if (equation == KN_NEWTON_LINEAR) {
 		return knLength(knJointNewton_Linear(newton, y, NULL));
 	}

@@ -24,6 +24,8 @@ struct knPreconditioner {
 	int* first;    // [jointCount + 1] links of an entry
 	knJointLink* links;
 	double (*pivot)[SIZE];      // [jointCount] LDL^T of D
+	uint8_t* whole;             // [islandCount] nothing is dropped: a tree, all of whose links are there
+	uint8_t* sound;             // [islandCount] no pivot had to be replaced. knPreconditioner_Factor
 	int *bodyFirst, *bodyEntry; // entries of each moving body, in the order of elimination
 };
 
@@ -108,8 +110,12 @@ static int linkEntry(const knArticulationSolve* solve, int i, knJointLink* links
 		for (int m = p->bodyFirst[bodies[k]]; moves(solve, bodies[k]) && m < p->bodyFirst[bodies[k] + 1];
 			 ++m) {
 			const int j = p->bodyEntry[m];
-			if (p->position[j] <= p->position[i] || taken == WINDOW) {
+			if (p->position[j] <= p->position[i]) {
 				continue;
+			}
+			if (taken == WINDOW) {
+				p->whole[knSolveJoint_Island(solve, &solve->joints[i])] = 0;
+				break;
 			}
 			taken += 1;
 			bool known = false;
@@ -135,26 +141,29 @@ bool knPreconditioner_Reserve(knArticulationSolve* solve, knArena* arena) {
 		return false;
 	}
 	solve->precondition = p;
-	p->position = KN_SCRATCH_ZERO(arena, int, count);
-	p->order = KN_SCRATCH_ZERO(arena, int, count);
-	p->first = KN_SCRATCH_ZERO(arena, int, count + 1);
-	p->pivot = knArena_TakeZero(arena, sizeof(*p->pivot) * (size_t)count);
-	p->bodyFirst = KN_SCRATCH_ZERO(arena, int, bodyCount + 2);
-	p->bodyEntry = KN_SCRATCH_ZERO(arena, int, 2 * count);
-	int* queue = KN_SCRATCH_ZERO(arena, int, count);
+	p->position = KN_SCRATCH(arena, int, count);
+	p->order = KN_SCRATCH(arena, int, count);
+	p->first = KN_SCRATCH(arena, int, count + 1);
+	p->pivot = knArena_Take(arena, sizeof(*p->pivot) * (size_t)count);
+	p->bodyFirst = KN_SCRATCH(arena, int, bodyCount + 2);
+	p->bodyEntry = KN_SCRATCH(arena, int, 2 * count);
+	p->whole = KN_SCRATCH(arena, uint8_t, solve->islandCount);
+	p->sound = KN_SCRATCH_ZERO(arena, uint8_t, solve->islandCount);
+	int* queue = KN_SCRATCH(arena, int, count);
 	if (arena->failed) {
 		return false;
 	}
 	listByBody(solve, NULL, p->bodyFirst, p->bodyEntry);
 	for (int k = 0; k < solve->islandCount; ++k) {
 		orderIsland(solve, k, queue);
+		p->whole[k] = solve->looped[k] == 0;
 	}
 	listByBody(solve, p->order, p->bodyFirst, p->bodyEntry);
 	p->first[0] = 0;
 	for (int i = 0; i < count; ++i) {
 		p->first[i + 1] = p->first[i] + linkEntry(solve, i, NULL);
 	}
-	p->links = KN_SCRATCH_ZERO(arena, knJointLink, p->first[count]);
+	p->links = KN_SCRATCH(arena, knJointLink, p->first[count]);
 	for (int i = 0; p->links != NULL && i < count; ++i) {
 		linkEntry(solve, i, p->links + p->first[i]);
 	}
@@ -296,6 +305,8 @@ static void eliminate(const knArticulationSolve* solve, int i) {
 
 void knPreconditioner_Factor(knArticulationSolve* solve, int begin, int end) {
 	const struct knPreconditioner* p = solve->precondition;
+	uint8_t* sound = &p->sound[knSolveJoint_Island(solve, &solve->joints[p->order[begin]])];
+	*sound = 1;
 	for (int at = begin; at < end; ++at) {
 		const int i = p->order[at];
 		ownBlock(&solve->blocks[i], p->pivot[i]);
@@ -307,6 +318,7 @@ void knPreconditioner_Factor(knArticulationSolve* solve, int begin, int end) {
 		const int i = p->order[at];
 		const int n = solve->blocks[i].all;
 		if (!factorPivot(p->pivot[i], n)) {
+			*sound = 0;
 			for (int k = 0; k < n * n; ++k) {
 				p->pivot[i][k] = ownFactor(&solve->blocks[i])[k];
 			}
@@ -340,4 +352,8 @@ void knPreconditioner_Solve(const knArticulationSolve* solve, int begin, int end
 			}
 		}
 	}
+}
+
+bool knPreconditioner_IsExact(const knArticulationSolve* solve, int island) {
+	return solve->precondition->whole[island] != 0 && solve->precondition->sound[island] != 0;
 }

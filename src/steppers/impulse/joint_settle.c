@@ -11,10 +11,13 @@
 #include "core/tasks.h"
 #include "steppers/impulse/joint_direct.h"
 
+#define FINE 1e-9           // m or rad: what is left to the correction between contacts
 #define CLOSED 1e-11        // m or rad: a correction that finds no more is the last
 #define NEARLY 1e-4         // of the shortest arm: large islands are content with that
 #define CORRECTION_ROUNDS 8 // at most
-#define ARC_ENERGY 0.002    // of the kinetic energy
+#define ARC_ENERGY 0.002    // of the kinetic energy; and, where it is more,
+#define ARC_TURN 2.0        // times what a turn about a fixed pin takes,
+#define ARC_MOST 0.01       // but of the kinetic energy no more
 #define REACH 14            // iterations of a round at most,
 #define SHORT_REACH 40      // and of small islands, which may be long loops with any ratio of masses
 #define AGAIN_REACH 6       // between contacts
@@ -38,7 +41,7 @@ static knTwist wrongRate(knArticulationSolve* solve, int i, Round round) {
 	const knFrame poseP = solve->input.state->pose[entry->parent],
 				  poseC = solve->input.state->pose[entry->child];
 	if (solve->phase == KN_ARTICULATION_CORRECTION) {
-		return knRotateT(block->axes, knSolveJoint_ErrorAt(entry, poseP, poseC));
+		return knRotateT(block->axes, block->error);
 	}
 	if (solve->phase == KN_ARTICULATION_DYNAMICS && round != ROUND_RATES &&
 		!knJointSteady_ByRates(solve, i)) {
@@ -108,21 +111,28 @@ static void soften(const knSettleIsland* island, double factor) {
 }
 
 // How much of the bodies' arcs to follow. The impulses for it put in 1/2 x^T K x at first, what the arrival takes out
-// again; near a singular pose, such as a net drawn flat, they grow beyond measure, so they are kept to a share of the
-// island's kinetic energy.
+// again: what is not followed is lost. Near a singular pose, such as a net drawn flat, they grow beyond measure, so they
+// are kept to a share of the island's kinetic energy. A body that turns about a pin by 2 a in the step takes the share
+// tan^2 a of its own, and so does one that another carries round.
 static double shareOfArcs(const knSettleIsland* island) {
 	knArticulationSolve* solve = island->solve;
-	double put = 0.0, kinetic = 0.0;
+	const double half = 0.5 * solve->input.h;
+	double put = 0.0, kinetic = 0.0, turning = 0.0;
 	for (int n = 0; n < island->count; ++n) {
 		const int i = island->entries[n];
 		const knSolveJoint* entry = &solve->joints[i];
 		for (int k = 0; k < solve->blocks[i].count; ++k) {
 			put += 0.5 * solve->settle[0][i].v[k] * solve->settle[4][i].v[k];
 		}
-		kinetic += solve->kinetic[entry->child] / solve->jointsOfBody[entry->child];
-		kinetic += solve->kinetic[entry->parent] / solve->jointsOfBody[entry->parent];
+		const double own = solve->kinetic[entry->child] / solve->jointsOfBody[entry->child] +
+						   solve->kinetic[entry->parent] / solve->jointsOfBody[entry->parent];
+		kinetic += own;
+		turning +=
+			half * half * own *
+			knMax(knLengthSquared(solve->u[entry->child].ang), knLengthSquared(solve->u[entry->parent].ang));
 	}
-	return put > ARC_ENERGY * kinetic ? sqrt(ARC_ENERGY * kinetic / put) : 1.0;
+	const double most = knClamp(ARC_TURN * turning, ARC_ENERGY * kinetic, ARC_MOST * kinetic);
+	return put > most ? sqrt(most / put) : 1.0;
 }
 
 // Loops by a factorisation over bodies, trees by conjugate gradients, whose preconditioner is exact there.
@@ -169,23 +179,26 @@ static double settleIsland(const knSettleIsland* island, Round round, bool fresh
 	knArticulationSolve* solve = island->solve;
 	const bool arcs = round == ROUND_ARCS;
 	double worst = 0.0, square = 0.0, share = 1.0;
-	solve->stale[island->index] |= round == ROUND_RATES; // the poses are new
 	for (int n = 0; n < island->count; ++n) {
 		worst = knMax(worst, findWrong(solve, island->entries[n], round, fresh, &square));
 		solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]];
 	}
 	if (solve->phase == KN_ARTICULATION_CORRECTION) {
+		solve->shifted[island->index] = 0;
 		if (!knJointCorrection_Helped(solve, island->index, square)) {
 			for (int n = 0; n < island->count; ++n) {
 				findWrong(solve, island->entries[n], round, fresh, &square);
 			}
 		}
-		soften(island, knJointCorrection_Soften(solve, island->index));
+		if (solve->stale[island->index] != 0) {
+			soften(island, knJointCorrection_Soften(solve, island->index));
+		}
 	}
-	if (isNearlyClosed(island, worst)) {
+	if (isNearlyClosed(island, worst) || (round == ROUND_AGAIN && solve->input.h * worst < FINE)) {
 		return 0.0;
 	}
 	if (worst * worst > QUIET) {
+		solve->shifted[island->index] = 1;
 		solveLinear(island, round);
 		share = arcs ? shareOfArcs(island) : 1.0;
 		for (int n = 0; n < island->count; ++n) {
@@ -201,10 +214,34 @@ static double settleIsland(const knSettleIsland* island, Round round, bool fresh
 	return worst;
 }
 
-double knSettle_Island(knArticulationSolve* solve, int index) {
+static knSettleIsland islandAt(knArticulationSolve* solve, int index) {
 	const int begin = solve->islandBegin[index];
-	knSettleIsland island = { solve, solve->islandJoint + begin, begin, solve->islandBegin[index + 1] - begin,
-							  index };
+	return (knSettleIsland){ solve, solve->islandJoint + begin, begin, solve->islandBegin[index + 1] - begin,
+							 index };
+}
+
+void knArticulationSolve_Answer(knArticulationSolve* solve, int index, knTwist* change) {
+	const knSettleIsland island = islandAt(solve, index);
+	for (int n = 0; n < island.count; ++n) {
+		const int i = island.entries[n];
+		const knJointBlock* block = knJointBlock_Get(solve, i);
+		knJointPair pair = knSettle_PairOn(solve, i, change);
+		knTwist rate = knJointPair_Rate(&pair);
+		for (int k = 0; k < block->all; ++k) {
+			solve->settle[0][i].v[k] = 0.0;
+			solve->settle[1][i].v[k] = -knDotT(block->rows[k], rate);
+		}
+	}
+	solveLinear(&island, ROUND_RATES);
+	for (int n = 0; n < island.count; ++n) {
+		const int i = island.entries[n];
+		knJointPair pair = knSettle_PairOn(solve, i, change);
+		knJointPair_Push(&pair, knSettle_WrenchOf(&solve->blocks[i], solve->settle[0][i].v));
+	}
+}
+
+double knSettle_Island(knArticulationSolve* solve, int index) {
+	knSettleIsland island = islandAt(solve, index);
 	return settleIsland(&island, ROUND_AGAIN, false);
 }
 
@@ -243,8 +280,7 @@ static void settleIslands(int first, int last, int worker, void* argument) {
 				continue;
 			}
 		}
-		knSettleIsland island = { solve, solve->islandJoint + begin, begin, solve->islandBegin[k + 1] - begin,
-								  k };
+		knSettleIsland island = islandAt(solve, k);
 		const bool fresh =
 			task->round != ROUND_AGAIN || (!knJointDirect_Has(solve->direct, k) && island.count <= SMALL);
 		double worst = settleIsland(&island, task->round, fresh);
@@ -314,7 +350,7 @@ double knArticulationSolve_SettleAgain(knArticulationSolve* solve) {
 
 // Islands with closed loops, over immovable bodies as well.
 static bool reserveDirect(knArticulationSolve* solve, knArena* arena) {
-	uint8_t* looped = KN_SCRATCH_ZERO(arena, uint8_t, solve->islandCount);
+	uint8_t* looped = solve->looped = KN_SCRATCH_ZERO(arena, uint8_t, solve->islandCount);
 	int* bodies = KN_SCRATCH_ZERO(arena, int, solve->islandCount);
 	solve->direct = KN_SCRATCH_ZERO(arena, knJointDirect, 1);
 	if (arena->failed) {

@@ -5,30 +5,53 @@
 // energy of a taut chain or net grows without bound, the sooner the better the joints are solved. The cure is that
 // of an implicit step, a couple -c w with c = h k/2 or more, written here between the two jointed bodies:
 //
-//   kappa = -C P (w_c - w_p),   C = h^2/2 (s_c k_c + s_p k_p),   P = 1 - f f^T/|f|^2
+//   kappa = -C (w_c - w_p),   C = h^2 (s_c k_c + s_p k_p)/STEADY, a part ALONG less along the line of the centres
 //
-// so that it conserves momentum, only ever takes energy, leaves a turn of the whole and a twist about f alone, and
-// vanishes with h. s ramps from 0 to 1 where h^2 k/I is between CALM and STIFF: joints that are not taut for the
-// step have none. f is that of the step before. The joint's locked directions answer the couple (joint_bounds.c).
+// so that it conserves momentum, only ever takes energy, leaves a turn of the whole alone and vanishes with h. s ramps
+// from 0 to 1 where h^2 k/I is between CALM and STIFF, I being what the joint leaves of the body's inertia: a bob that
+// turns about its pin is not taut however small it is. f is that of the step before. The joint's locked directions
+// answer the couple (joint_bounds.c).
 #include "core/dense.h"
 #include "steppers/impulse/articulation_internal.h"
 
 #define ALONG 4.0
 #define STEADY 0.25
-#define CALM 0.1
-#define STIFF 0.5
+#define CALM 0.2
+#define STIFF 0.6
 #define SIMILAR 1.5 // a couple that is softer or harder by less stays as it is
 
-// s k of one body that a force pulls at an arm.
-static double stiffness(const knMat33* invInertia, knVec3 pull, double force, knVec3 arm, double h) {
-	double k = force * knDot(pull, arm);
-	if (!(k > 0.0)) {
+// What a unit couple does to the spin of one of the bodies about axes across its arm, the joint holding: the sum over
+// both. (About the arm itself the force has no spring; a thin rod would be far too light there.)
+static double responseAcross(const knArticulationSolve* solve, int i, bool child, knVec3 arm) {
+	const knSolveJoint* entry = &solve->joints[i];
+	const knJointBlock* block = &solve->blocks[i];
+	const knMat33* invInertia = &solve->invInertia[child ? entry->child : entry->parent];
+	const knVec3 first = knAnyOrthogonal(knNormalize(arm));
+	const knVec3 axes[2] = { first, knCross(knNormalize(arm), first) };
+	double sum = 0.0;
+	for (int k = 0; k < 2; ++k) {
+		double z[6];
+		knVec3 spin = knMulMV(invInertia, axes[k]), torque = axes[k];
+		knJointBlock_Answer(block, knMakeTwist(spin, knCross(spin, arm)), z);
+		for (int r = 0; r < block->count; ++r) {
+			torque = knMulAdd(torque, z[r], knAdd(block->rows[r].ang, knCross(arm, block->rows[r].lin)));
+		}
+		sum += knDot(spin, torque);
+	}
+	return sum;
+}
+
+// s k of one body that a force pulls at its arm.
+static double stiffness(const knArticulationSolve* solve, int i, bool child, knVec3 pull, double force) {
+	const knVec3 arm = child ? solve->blocks[i].rC : solve->blocks[i].rP;
+	const double h = solve->input.h, k = force * knDot(pull, arm);
+	// without the joint the body would answer more: most joints are not taut, and known so at once
+	const knMat33* invInertia = &solve->invInertia[child ? solve->joints[i].child : solve->joints[i].parent];
+	const double size = knLengthSquared(arm), trace = invInertia->cx.x + invInertia->cy.y + invInertia->cz.z;
+	if (!(h * h * k * (size * trace - knDot(arm, knMulMV(invInertia, arm))) > CALM * size)) {
 		return 0.0;
 	}
-	// the inverse inertias about the two axes across the force, together
-	double across = invInertia->cx.x + invInertia->cy.y + invInertia->cz.z;
-	across -= knDot(pull, knMulMV(invInertia, pull));
-	return k * knClamp((h * h * k * across - CALM) / (STIFF - CALM), 0.0, 1.0);
+	return k * knClamp((h * h * k * responseAcross(solve, i, child, arm) - CALM) / (STIFF - CALM), 0.0, 1.0);
 }
 
 // Softness for the impulse at hand and the direction of the force; 0: the joint is not taut.
@@ -43,8 +66,7 @@ static double softnessOf(const knArticulationSolve* solve, int i, knVec3* pull) 
 	}
 	*pull = knScale(1.0 / (h * force), impulse);
 	const knMat33 *parent = &solve->invInertia[entry->parent], *child = &solve->invInertia[entry->child];
-	double k =
-		stiffness(child, *pull, force, block->rC, h) + stiffness(parent, knNeg(*pull), force, block->rP, h);
+	double k = stiffness(solve, i, true, *pull, force) + stiffness(solve, i, false, knNeg(*pull), force);
 	// the line along which the two bodies are strung
 	knVec3 line =
 		knSub(parent->cx.x > 0.0 ? block->rP : knZero3(), child->cx.x > 0.0 ? block->rC : knZero3());

@@ -165,6 +165,17 @@ static double closeJoint(knArticulationSolve* solve, int i, double epsilon) {
 														 : closeAny(solve, i, epsilon);
 }
 
+static bool sameTwist(knTwist a, knTwist b) {
+	return a.lin.x == b.lin.x && a.lin.y == b.lin.y && a.lin.z == b.lin.z && a.ang.x == b.ang.x &&
+		   a.ang.y == b.ang.y && a.ang.z == b.ang.z;
+}
+
+// Nothing has changed since the joint was found closed.
+static bool isStillClosed(const knArticulationSolve* solve, const knSolveJoint* entry) {
+	return entry->closed && sameTwist(entry->closedP, solve->u[entry->parent]) &&
+		   sameTwist(entry->closedC, solve->u[entry->child]);
+}
+
 double knPreStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
 	KN_ASSERT(solve->phase == KN_ARTICULATION_DYNAMICS);
 	if (solve->velocitiesOnly) {
@@ -173,12 +184,19 @@ double knPreStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
 	if (solve->paper) {
 		return knPreStabilize_PaperJoint(solve, i, epsilon);
 	}
+	knSolveJoint* entry = &solve->joints[i];
+	if (isStillClosed(solve, entry)) {
+		return 0.0;
+	}
 	knJointSteady_Rows(solve, i);
+	entry->closedP = solve->u[entry->parent];
+	entry->closedC = solve->u[entry->child];
 	double error = closeJoint(solve, i, epsilon);
-	if (solve->joints[i].boundCount > 0) {
+	if (entry->boundCount > 0) {
 		knJointBounds_Pass(solve, i, true);
 		closeJoint(solve, i, epsilon);
 	}
+	entry->closed = entry->boundCount == 0 && error <= CLOSED;
 	return error;
 }
 

@@ -1,6 +1,6 @@
 // Pre-stabilization of one joint to the letter (Weinstein et al. 2006, section IV): the target frame J*, limits
-// included, is aimed at as a whole; first a force closes the position, then a couple, with the bodies predicted anew, the
-// orientation. Each is accepted once the share epsilon of its error is gone.
+// included, is aimed at as a whole; first a force closes the position, then a couple, with the bodies and their target
+// predicted anew, the orientation. Each is accepted once the share epsilon of its error is gone.
 //
 // Friction, springs and motors, which the paper leaves to the joint model, act as in the default form.
 #include "steppers/impulse/articulation_internal.h"
@@ -42,22 +42,24 @@ double knPreStabilize_PaperJoint(knArticulationSolve* solve, int i, double epsil
 	if (entry->boundCount > 0) {
 		knJointBounds_Pass(solve, i, true);
 	}
+	const knSettings* settings = solve->input.settings;
+	const knNewtonStep search = settings->newton == 1 ? KN_NEWTON_DAMPED : KN_NEWTON_GOLDEN;
+	const knNewtonEquation angular = settings->angular == 1 ? KN_NEWTON_ANGULAR_SQUARE : KN_NEWTON_ANGULAR;
 	double error = 0.0;
 	knJointNewton newton;
-	const knFrame target = targetOf(solve, entry);
 	if (locks(solve, i, false)) {
-		knJointNewton_Set(solve, i, target, &newton);
+		knJointNewton_Set(solve, i, targetOf(solve, entry), &newton);
 		knNewtonResult result =
-			knJointNewton_Solve(&newton, KN_NEWTON_LINEAR, KN_NEWTON_GOLDEN, epsilon, LINEAR_TOLERANCE);
+			knJointNewton_Solve(&newton, KN_NEWTON_LINEAR, search, epsilon, LINEAR_TOLERANCE);
 		knPreStabilize_Push(solve, i, &newton, knMakeTwist(knZero3(), result.impulse));
 		error = result.before;
 	}
 	if (locks(solve, i, true)) {
-		knJointNewton_Set(solve, i, target, &newton);
-		knNewtonResult result =
-			knJointNewton_Solve(&newton, KN_NEWTON_ANGULAR, KN_NEWTON_GOLDEN, epsilon, ANGULAR_TOLERANCE);
+		knJointNewton_Set(solve, i, targetOf(solve, entry), &newton);
+		knNewtonResult result = knJointNewton_Solve(&newton, angular, search, epsilon, ANGULAR_TOLERANCE);
 		knPreStabilize_Push(solve, i, &newton, knMakeTwist(result.impulse, knZero3()));
-		error = knMax(error, 2.0 * result.before); // a quaternion's difference is half the angle
+		// a quaternion's difference is half the angle
+		error = knMax(error, (angular == KN_NEWTON_ANGULAR ? 2.0 : 1.0) * result.before);
 	}
 	return error;
 }

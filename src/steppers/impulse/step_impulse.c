@@ -13,14 +13,16 @@
 #include "steppers/impulse/joint_contact.h"
 
 #define DEFAULT_SWEEPS 30
-#define SETTLED 1e-7      // of g h: sweeps that change speeds by less are done
-#define GOOD 1e-2         // of g h: rates of joints and contacts that are solved together
-#define ROUGH 1e-2        // of g h: while sweeps change speeds by more, tall piles get
-#define ROUGH_SWEEPS 3    // times as many,
-#define TALL 12           // one for so many levels
-#define CLOSED 1e-10      // m: joints with smaller errors are closed
-#define EXCHANGES 5       // between contact and joints' velocities in a sweep
-#define VELOCITY_SWEEPS 5 // of post-stabilization
+#define PAPER_SWEEPS 10      // Guendelman et al.
+#define PAPER_JOINT_SWEEPS 9 // Weinstein et al.
+#define SETTLED 1e-7         // of g h: sweeps that change speeds by less are done
+#define GOOD 1e-2            // of g h: rates of joints and contacts that are solved together
+#define ROUGH 1e-2           // of g h: while sweeps change speeds by more, tall piles get
+#define ROUGH_SWEEPS 3       // times as many,
+#define TALL 12              // one for so many levels
+#define CLOSED 1e-10         // m: joints with smaller errors are closed
+#define EXCHANGES 5          // between contact and joints' velocities in a sweep
+#define VELOCITY_SWEEPS 5    // of post-stabilization
 
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step) {
 	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
@@ -47,7 +49,8 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 
 int knImpulseStep_Sweeps(const knImpulseStep* step) {
 	int sweeps = step->context->settings->sweeps;
-	return sweeps >= 0 ? sweeps : DEFAULT_SWEEPS;
+	int published = step->joints != NULL ? PAPER_JOINT_SWEEPS : PAPER_SWEEPS;
+	return sweeps >= 0 ? sweeps : (step->paper ? published : DEFAULT_SWEEPS);
 }
 
 // --- the parts of a step -----------------------------------------------------------------------------------
@@ -66,6 +69,7 @@ static knStatus applyForces(knImpulseStep* step) {
 }
 
 static knStatus beginJoints(knImpulseStep* step) {
+	double start = knStepContext_Now(step->context);
 	knArticulationInput input = { .model = step->model,
 								  .state = step->state,
 								  .blocks = &step->blocks,
@@ -78,6 +82,7 @@ static knStatus beginJoints(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	step->joints = knArticulationSolve_JointCount(solve) > 0 ? solve : NULL;
+	knImpulseStep_CountJointTime(step, start);
 	return KN_OK;
 }
 
@@ -139,31 +144,43 @@ static void postStabilize(knImpulseStep* step) {
 	if (step->joints == NULL) {
 		return;
 	}
+	double start = knStepContext_Now(step->context);
 	if (!step->paper) {
 		knArticulationSolve_Settle(step->joints);
 	}
 	for (int k = 1; k <= VELOCITY_SWEEPS; ++k) {
 		knPostStabilize_Sweep(step->joints, step->paper ? (double)k / VELOCITY_SWEEPS : 1.0);
 	}
+	knImpulseStep_CountJointTime(step, start);
 }
 
 // Collisions see the velocities from before the forces.
 static knStatus collide(knImpulseStep* step) {
+	bool bounced = false;
+	if (!knContactCollisions_Run(step, &bounced)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	if (!bounced) {
+		return KN_OK;
+	}
+	postStabilize(step);
+	knStatus status = applyForces(step);
+	if (status == KN_OK) {
+		knContactCollisions_Hold(step);
+	}
+	return status;
+}
+
+static knStatus collideAsPublished(knImpulseStep* step) {
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		step->blocks.u[b] = step->state->velocity[b];
 	}
-	bool bounced = step->paper && knContactPaper_Collisions(step);
-	if (!step->paper && !knContactCollisions_Run(step, &bounced)) {
-		return knImpulseStep_OutOfMemory(step);
-	}
-	if (bounced) {
+	if (knContactPaper_Collisions(step)) {
 		for (int b = 0; b < step->model->bodyCount; ++b) {
 			step->state->velocity[b] = step->blocks.u[b];
 		}
 	}
-	if (bounced || step->paper) {
-		postStabilize(step);
-	}
+	postStabilize(step);
 	return applyForces(step);
 }
 
@@ -186,9 +203,11 @@ static bool beginContact(knImpulseStep* step, knJointContacts** pressed, knConta
 	if (!knContactSweep_WarmStart(step)) {
 		return false;
 	}
+	double start = knStepContext_Now(step->context);
 	if (step->joints != NULL && !knJointContacts_Begin(step, pressed)) {
 		return false;
 	}
+	knImpulseStep_CountJointTime(step, start);
 	postStabilize(step);
 	if (step->context->settings->shock != 0 && !knShockLoad_Run(step)) {
 		return false;
@@ -206,13 +225,17 @@ static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactMo
 	for (int k = 0, last = sweeps; k < last && !done; ++k) {
 		double error = 0.0, change = sweep(step, momentum);
 		for (int i = 0; step->joints != NULL && i < EXCHANGES && change > settled; ++i) {
+			double start = knStepContext_Now(step->context);
 			knPostStabilize_Sweep(step->joints, 1.0);
+			knImpulseStep_CountJointTime(step, start);
 			change = sweep(step, momentum);
 		}
+		double start = knStepContext_Now(step->context);
 		together = together && knJointContacts_Round(pressed, GOOD * weight);
 		if (step->joints != NULL) {
 			error = knMax(error, knPreStabilize_Sweep(step->joints, 1.0));
 		}
+		knImpulseStep_CountJointTime(step, start);
 		step->context->report->iterations += 1;
 		done = change <= settled && error <= CLOSED && !together;
 		last = k + 1 == last && last < most && change > ROUGH * weight ? last + 1 : last;
@@ -220,6 +243,7 @@ static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactMo
 			knContactMomentum_After(momentum, step);
 		}
 	}
+	knContactMomentum_End(momentum, step);
 	knContactSweep_Store(step);
 }
 
@@ -231,14 +255,18 @@ static knStatus contact(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	runSweeps(step, pressed, momentum);
-	if (step->context->settings->shock != 0 && !knContactShock_Run(step)) {
+	if (step->context->settings->shock != 0 &&
+		!(knContactGroups_Find(step, momentum) && knContactColumns_Run(step) && knContactShock_Run(step))) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knContactPush_Run(step);
+	double start = knStepContext_Now(step->context);
 	if (pressed != NULL) {
 		knJointContacts_Push(pressed);
 	}
+	knImpulseStep_CountJointTime(step, start);
 	knContactPush_ReturnSpin(step);
+	knContactCollisions_Land(step);
 	step->blocks.push = step->push;
 	return KN_OK;
 }
@@ -271,10 +299,12 @@ static knStatus arrive(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	if (step->joints != NULL) {
+		double start = knStepContext_Now(context);
 		if (!step->paper) {
 			knArticulationSolve_Enter(step->joints, KN_ARTICULATION_CORRECTION);
 			knArticulationSolve_Settle(step->joints);
 		}
+		knImpulseStep_CountJointTime(step, start);
 		knArticulationSolve_Enter(step->joints, KN_ARTICULATION_ARRIVAL);
 		postStabilize(step);
 		context->report->work += knArticulationSolve_Finish(step->joints);
@@ -289,12 +319,12 @@ static knStatus stepImpulse(knStepContext* context, double h) {
 						   .state = context->state,
 						   .h = h,
 						   .paper = context->settings->scheme == KN_SCHEME_PAPER };
-	knStatus status = knImpulseStep_Begin(&step);
 	double start = knStepContext_Now(context);
+	knStatus status = knImpulseStep_Begin(&step);
 
 	// 1 collisions; 2 forces; after each the joints' velocities
 	if (status == KN_OK) {
-		status = collide(&step);
+		status = step.paper ? collideAsPublished(&step) : collide(&step);
 	}
 	if (status == KN_OK && step.joints != NULL) {
 		knArticulationSolve_Enter(step.joints, KN_ARTICULATION_DYNAMICS);
@@ -316,7 +346,7 @@ static knStatus stepImpulse(knStepContext* context, double h) {
 		report(&step);
 		status = arrive(&step);
 	}
-	context->report->solveTime += knStepContext_Now(context) - start;
+	context->report->solveTime += knStepContext_Now(context) - start - context->report->collideTime;
 	return status;
 }
 

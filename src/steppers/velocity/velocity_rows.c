@@ -6,8 +6,8 @@
 #include "solve/sweep_momentum.h"
 #include "steppers/velocity/velocity_step.h"
 
-#define TINY_GROUP 32    // contact points
-#define SMALL_GROUP 512  // contact points
+#define TINY_GROUP 32 // contact points
+#define SMALL_GROUP KN_SUBSPACE_POINTS
 #define COLUMN_LAYERS 20 // groups of that many layers are solved at once where sweeps do not settle
 
 knStatus knVelocity_OutOfMemory(const knVelocityStep* step) {
@@ -114,8 +114,7 @@ static knGlobalStage stageOfGroup(const knVelocityStep* step, const int32_t* poi
 }
 
 static int32_t groupOfChunk(const knVelocityStep* step, const knSweepChunk* chunk) {
-	int32_t group = step->islands.group[chunk->a];
-	return group >= 0 ? group : step->islands.group[chunk->b];
+	return knSubspace_GroupOf(step->islands.group, chunk);
 }
 
 // Which bodies belong together, and which of the global solves each group takes part in.
@@ -272,40 +271,39 @@ static bool isColumn(const knVelocityStep* step, int32_t group) {
 		   least > 0.0 && step->change[group] > least;
 }
 
-static bool resistsRolling(const knVelocityStep* step, const knSweepChunk* chunk) {
-	return step->contacts.points[chunk->first].arm > 0.0;
-}
-
 knStatus knVelocity_SolveColumns(knVelocityStep* step) {
 	knArena* arena = step->context->arena;
 	knSweepBlocks blocks = { .count = step->blocks.count,
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia };
-	knSubspace problem = { .chunks = step->contacts.chunks,
-						   .points = step->contacts.points,
-						   .blocks = &blocks,
-						   .group = step->islands.group };
-	int32_t* list = KN_SCRATCH(arena, int32_t, step->contacts.chunkCount);
+	uint8_t* wanted = KN_SCRATCH_ZERO(arena, uint8_t, step->blocks.count);
 	double* left = KN_SCRATCH(arena, double, step->blocks.count);
 	if (arena->failed) {
 		return knVelocity_OutOfMemory(step);
 	}
-	for (int i = 0; i < step->contacts.chunkCount; ++i) {
+	bool any = false;
+	for (int b = 0; b < step->blocks.count; ++b) {
+		bool awake = step->asleep == NULL || !step->asleep[b];
+		wanted[b] = step->islands.group[b] == b && awake && isColumn(step, b);
+		any = any || wanted[b];
+	}
+	for (int i = 0; any && i < step->contacts.chunkCount; ++i) {
 		const knSweepChunk* chunk = &step->contacts.chunks[i];
-		if (chunk->stage >= 0 && isColumn(step, groupOfChunk(step, chunk)) && !resistsRolling(step, chunk)) {
-			list[problem.listCount++] = i;
+		if (step->contacts.points[chunk->first].arm > 0.0) {
+			wanted[groupOfChunk(step, chunk)] = 0; // rolling resistance is left to the sweeps
 		}
 	}
-	problem.list = list;
-	if (problem.listCount == 0) {
-		return KN_OK;
-	}
-	if (!knSubspace_Solve(&problem, step->blocks.u, left, arena)) {
+	knSubspace problem = { .chunks = step->contacts.chunks,
+						   .chunkCount = step->contacts.chunkCount,
+						   .points = step->contacts.points,
+						   .blocks = &blocks,
+						   .group = step->islands.group,
+						   .wanted = wanted };
+	if (any && !knSubspace_Solve(&problem, step->blocks.u, left, arena)) {
 		return knVelocity_OutOfMemory(step);
 	}
-	for (int i = 0; i < problem.listCount; ++i) {
-		int32_t group = groupOfChunk(step, &step->contacts.chunks[list[i]]);
-		step->change[group] = knMin(step->change[group], left[group]);
+	for (int b = 0; b < step->blocks.count; ++b) {
+		step->change[b] = wanted[b] ? knMin(step->change[b], left[b]) : step->change[b];
 	}
 	return KN_OK;
 }

@@ -2,6 +2,7 @@
 // each field names who writes it. The two schemes (step_velocity.c) are lists of these phases.
 #pragma once
 
+#include "dynamics/bounce.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/fast_bodies.h"
 #include "dynamics/islands.h"
@@ -67,9 +68,8 @@ typedef struct knVelocityStep {
 	knSweepSet global; // its stages are knGlobalStage
 	knDirectRows direct;
 
-	knVec3* bounces; // [pointCount] N s on B, of impacts; NULL: none. knVelocity_Bounce
-	knVec3*
-		landings; // [bodyCount] m, to be added to the places of what bounced; NULL: none. knVelocity_Bounce
+	knVec3* bounces;           // [pointCount] N s on B, of impacts; NULL: none. knVelocity_Bounce
+	knBounceLanding* landings; // [bodyCount] of what bounced; NULL: none. knVelocity_Bounce
 
 	// knVelocity_BuildLayers
 	knLayers layers;

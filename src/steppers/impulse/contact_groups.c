@@ -1,0 +1,63 @@
+// What is known of every group of bodies in contact once the sweeps are done, for those who go on from there: columns that are
+// solved at once, and shock propagation. Speeds are seen from the ground, the bodies that do not yield, so that a pile on
+// a lift is treated like any other. (Not from the centre of mass: a heavy block draws that down with it, and bricks
+// that stand still would be those in motion.)
+
+#include "steppers/impulse/impulse_step.h"
+
+// m/s, of the bodies that do not yield, by what they carry.
+static bool findGrounds(const knImpulseStep* step) {
+	double* carried = KN_SCRATCH_ZERO(step->context->arena, double, step->model->bodyCount);
+	if (carried == NULL) {
+		return false;
+	}
+	for (int i = 0; i < step->pointCount; ++i) {
+		const knImpulsePoint* p = &step->points[i];
+		bool freeA = step->blocks.invMass[p->a] > 0.0, freeB = step->blocks.invMass[p->b] > 0.0;
+		if (freeA != freeB) {
+			knTwist u = step->blocks.u[freeA ? p->b : p->a];
+			knVec3 v = knAdd(u.lin, knCross(u.ang, freeA ? p->rB : p->rA));
+			int group = knImpulseStep_GroupOf(step, p);
+			step->facts[group].ground = knMulAdd(step->facts[group].ground, p->jn, v);
+			carried[group] += p->jn;
+		}
+	}
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		knVec3* ground = &step->facts[b].ground;
+		*ground = carried[b] > 0.0 ? knScale(1.0 / carried[b], *ground) : knZero3();
+	}
+	return true;
+}
+
+double knContactGroups_Energy(const knImpulseStep* step, int body, knTwist u) {
+	knTwist seen = knSubT(u, knMakeTwist(knZero3(), step->facts[step->islands.group[body]].ground));
+	return 0.5 * knImpulseStep_Product(step, body, seen, seen);
+}
+
+bool knContactGroups_Find(knImpulseStep* step, const knContactMomentum* momentum) {
+	int bodyCount = step->model->bodyCount;
+	const int32_t* group = step->islands.group;
+	step->facts = KN_SCRATCH_ZERO(step->context->arena, knGroupFacts, bodyCount);
+	if (step->facts == NULL || !findGrounds(step)) {
+		return false;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		if (group[b] >= 0) {
+			knGroupFacts* facts = &step->facts[group[b]];
+			int levels = step->graph.grounded[b] ? step->graph.level[b] : 0;
+			facts->levels = levels > facts->levels ? levels : facts->levels;
+			facts->mass += step->model->mass[b];
+			facts->energy += knContactGroups_Energy(step, b, step->blocks.u[b]);
+		}
+	}
+	for (int i = 0; i < step->pointCount; ++i) {
+		knGroupFacts* facts = &step->facts[knImpulseStep_GroupOf(step, &step->points[i])];
+		facts->points += 1;
+		facts->turns = facts->turns || step->points[i].turn >= 0;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		bool known = momentum != NULL && group[b] == b;
+		step->facts[b].change = known ? knContactMomentum_LastChange(momentum, b) : (double)INFINITY;
+	}
+	return true;
+}
