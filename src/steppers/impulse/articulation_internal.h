@@ -111,7 +111,8 @@ struct knArticulationSolve {
 	struct knPreconditioner* precondition; // joint_precondition.c
 	struct knJointDirect* direct;          // joint_direct.c: islands with loops
 	double* kinetic;                       // [bodyCount] J (joint_settle.c)
-	int* jointsOfBody;                     // [bodyCount] likewise
+	int* jointsOfBody;                     // [bodyCount] how many
+	uint8_t* pinned;                       // [bodyCount] by a joint to something immovable
 	knFrame* lastPose;                     // [bodyCount] before the last round of the correction
 	knVec3* spin;                          // [bodyCount] angular velocity before the correction, body axes
 	knQuat* startTurn;                     // [bodyCount] and orientation

@@ -298,21 +298,16 @@ static double settleOnce(knArticulationSolve* solve, Round round) {
 	return worst;
 }
 
-// Kinetic energy of each body as it is now, and how many joints it has.
+// Kinetic energy of each body as it is now.
 static void weighBodies(knArticulationSolve* solve) {
 	const knModel* model = solve->input.model;
 	for (int b = 0; b < model->bodyCount; ++b) {
-		solve->jointsOfBody[b] = 0;
 		solve->kinetic[b] = 0.0;
 		if (solve->bodyIsland[b] >= 0) {
 			knVec3 spin = knInvRotate(solve->input.state->pose[b].q, solve->u[b].ang);
 			solve->kinetic[b] = 0.5 * model->mass[b] * knLengthSquared(solve->u[b].lin) +
 								0.5 * knDot(spin, knMulMV(&model->inertiaLocal[b], spin));
 		}
-	}
-	for (int i = 0; i < solve->jointCount; ++i) {
-		solve->jointsOfBody[solve->joints[i].parent] += 1;
-		solve->jointsOfBody[solve->joints[i].child] += 1;
 	}
 }
 
@@ -380,12 +375,27 @@ static bool reserveDirect(knArticulationSolve* solve, knArena* arena) {
 	return true;
 }
 
+static void countJoints(knArticulationSolve* solve) {
+	for (int i = 0; i < solve->jointCount; ++i) {
+		const knSolveJoint* entry = &solve->joints[i];
+		solve->jointsOfBody[entry->parent] += 1;
+		solve->jointsOfBody[entry->child] += 1;
+		solve->pinned[entry->parent] |= !(solve->invMass[entry->child] > 0.0);
+		solve->pinned[entry->child] |= !(solve->invMass[entry->parent] > 0.0);
+	}
+}
+
 bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena) {
 	for (int k = 0; k < 5; ++k) {
 		solve->settle[k] = KN_SCRATCH_ZERO(arena, struct knSettleVector, solve->jointCount);
 	}
 	solve->kinetic = KN_SCRATCH_ZERO(arena, double, solve->input.model->bodyCount);
 	solve->jointsOfBody = KN_SCRATCH_ZERO(arena, int, solve->input.model->bodyCount);
+	solve->pinned = KN_SCRATCH_ZERO(arena, uint8_t, solve->input.model->bodyCount);
 	solve->change = KN_SCRATCH_ZERO(arena, knTwist, solve->input.model->bodyCount);
-	return !arena->failed && reserveDirect(solve, arena) && knPreconditioner_Reserve(solve, arena);
+	if (arena->failed) {
+		return false;
+	}
+	countJoints(solve);
+	return reserveDirect(solve, arena) && knPreconditioner_Reserve(solve, arena);
 }
