@@ -12,10 +12,11 @@
 #include "steppers/impulse/impulse_step.h"
 
 #define SWEEPS 20
-#define TALL_SWEEPS 50     // where errors grow through more than
-#define TALL 40            // levels, of a group in which the last sweep of before changed more than
-#define ROUGH 1e-4         // of g h
-#define SOLVED 1e-10       // of g h: groups in which the last sweep changed less need no such pass
+#define TALL_SWEEPS 50 // where errors grow through more than
+#define TALL 40        // levels, of a group in which the last sweep of before changed more than
+#define ROUGH 1e-4     // of g h
+#define SOLVED                                                                                               \
+	1e-7 // of g h: groups in which the last sweep changed less, where sweeps end, need no such pass
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
 

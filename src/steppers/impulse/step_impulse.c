@@ -17,9 +17,6 @@
 #define PAPER_JOINT_SWEEPS 9 // Weinstein et al.
 #define SETTLED 1e-7         // of g h: sweeps that change speeds by less are done
 #define GOOD 1e-2            // of g h: rates of joints and contacts that are solved together
-#define ROUGH 1e-2           // of g h: while sweeps change speeds by more, tall piles get
-#define ROUGH_SWEEPS 3       // times as many,
-#define TALL 12              // one for so many levels
 #define CLOSED 1e-10         // m: joints with smaller errors are closed
 #define EXCHANGES 5          // between contact and joints' velocities in a sweep
 #define VELOCITY_SWEEPS 5    // of post-stabilization
@@ -191,12 +188,6 @@ static double sweep(knImpulseStep* step, knContactMomentum* momentum) {
 	return knContactMomentum_Change(momentum, step);
 }
 
-// A blow on a tall pile takes more sweeps than what it carries at rest.
-static int mostSweeps(const knImpulseStep* step, int sweeps) {
-	int times = step->joints == NULL ? step->graph.levelCount / TALL : 1;
-	return sweeps * (times < 1 ? 1 : times > ROUGH_SWEEPS ? ROUGH_SWEEPS : times);
-}
-
 // What the sweeps begin with: the impulses of the last step, velocities that the joints allow, the loads of piles. False when
 // out of memory.
 static bool beginContact(knImpulseStep* step, knJointContacts** pressed, knContactMomentum** momentum) {
@@ -219,10 +210,10 @@ static bool beginContact(knImpulseStep* step, knJointContacts** pressed, knConta
 // A light link that carries a heavy load needs contact and joints to pass it on many times; within a sweep they do so
 // by the joints' velocities, which cost little, before pre-stabilization closes the joints.
 static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactMomentum* momentum) {
-	const int sweeps = knImpulseStep_Sweeps(step), most = mostSweeps(step, sweeps);
+	const int sweeps = knImpulseStep_Sweeps(step);
 	const double weight = step->h * knLength(step->state->header->gravity), settled = SETTLED * weight;
 	bool done = false, together = pressed != NULL; // something is left of what is solved with joints
-	for (int k = 0, last = sweeps; k < last && !done; ++k) {
+	for (int k = 0; k < sweeps && !done; ++k) {
 		double error = 0.0, change = sweep(step, momentum);
 		for (int i = 0; step->joints != NULL && i < EXCHANGES && change > settled; ++i) {
 			double start = knStepContext_Now(step->context);
@@ -238,8 +229,7 @@ static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactMo
 		knImpulseStep_CountJointTime(step, start);
 		step->context->report->iterations += 1;
 		done = change <= settled && error <= CLOSED && !together;
-		last = k + 1 == last && last < most && change > ROUGH * weight ? last + 1 : last;
-		if (!done && k + 1 < last) {
+		if (!done && k + 1 < sweeps) {
 			knContactMomentum_After(momentum, step);
 		}
 	}
