@@ -15,8 +15,7 @@
 #define TALL_SWEEPS 50 // where errors grow through more than
 #define TALL 40        // levels, of a group in which the last sweep of before changed more than
 #define ROUGH 1e-4     // of g h
-#define SOLVED                                                                                               \
-	1e-7 // of g h: groups in which the last sweep changed less, where sweeps end, need no such pass
+#define SOLVED 1e-7 // of g h: groups in which the last sweep changed less, as where sweeps end, need no pass
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
 

@@ -8,17 +8,19 @@
 //   kappa = -C (w_c - w_p),   C = h^2 (s_c k_c + s_p k_p)/STEADY, a part ALONG less along the line of the centres
 //
 // so that it conserves momentum, only ever takes energy, leaves a turn of the whole alone and vanishes with h. s ramps
-// from 0 to 1 where h^2 k/I is between CALM and STIFF. A link of a chain or tread turns about its centre, its neighbours
-// the other way: I is its own. A bob at the end, and a crank, turn about their pins, and are not taut however small they
-// are: I is what the joint leaves of their inertia. f is that of the step before. The joint's locked directions answer
-// the couple (joint_bounds.c).
+// from 0 to 1 over RAMP where h^2 k/I exceeds CALM. A link of a tread or net turns about its centre, its neighbours the
+// other way: I is its own. Bobs, cranks and links that hang free turn about their pins, and are not taut however small
+// they are: I is what the joint leaves of their inertia. f is that of the step before. The joint's locked directions
+// answer the couple (joint_bounds.c).
 #include "core/dense.h"
 #include "steppers/impulse/articulation_internal.h"
+#include "steppers/impulse/joint_direct.h"
 
 #define ALONG 4.0
 #define STEADY 0.25
-#define CALM 0.1
-#define STIFF 0.5
+#define CALM 0.1     // of a link of a loop,
+#define CALM_PIN 0.2 // of what turns about a pin
+#define RAMP 0.4
 #define SIMILAR 1.5 // a couple that is softer or harder by less stays as it is
 
 // What a unit couple does to the spin of one of the bodies about axes across its arm, the joint holding: the sum over
@@ -42,6 +44,12 @@ static double responseAcross(const knArticulationSolve* solve, int i, bool child
 	return sum;
 }
 
+// A link of a loop, as of a tread or net, with nothing immovable to turn about.
+static bool isStrung(const knArticulationSolve* solve, int i, int body) {
+	return solve->jointsOfBody[body] > 1 && solve->pinned[body] == 0 &&
+		   knJointDirect_Has(solve->direct, knSolveJoint_Island(solve, &solve->joints[i]));
+}
+
 // s k of one body that a force pulls at its arm.
 static double stiffness(const knArticulationSolve* solve, int i, bool child, knVec3 pull, double force) {
 	const int body = child ? solve->joints[i].child : solve->joints[i].parent;
@@ -49,15 +57,16 @@ static double stiffness(const knArticulationSolve* solve, int i, bool child, knV
 	const knMat33* invInertia = &solve->invInertia[body];
 	const double h = solve->input.h, k = force * knDot(pull, arm), size = knLengthSquared(arm);
 	const double trace = invInertia->cx.x + invInertia->cy.y + invInertia->cz.z;
-	double across = trace - knDot(arm, knMulMV(invInertia, arm)) / size;
+	double across = trace - knDot(arm, knMulMV(invInertia, arm)) / size, calm = CALM;
 	// most joints are not taut, and known so at once: the joint can only make the answer smaller
-	if (!(size > 0.0 && h * h * k * across > CALM)) {
+	if (!(size > 0.0 && h * h * k * across > calm)) {
 		return 0.0;
 	}
-	if (solve->jointsOfBody[body] < 2 || solve->pinned[body] != 0) {
+	if (!isStrung(solve, i, body)) {
 		across = responseAcross(solve, i, child, arm);
+		calm = CALM_PIN;
 	}
-	return k * knClamp((h * h * k * across - CALM) / (STIFF - CALM), 0.0, 1.0);
+	return k * knClamp((h * h * k * across - calm) / RAMP, 0.0, 1.0);
 }
 
 // Softness for the impulse at hand and the direction of the force; 0: the joint is not taut.
