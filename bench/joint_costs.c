@@ -233,14 +233,14 @@ static const struct Family {
 	{ "tower", "tower", "layers", { 10, 20, 40, 80 }, NULL, { STANDS, 0.0, 40 } },
 	{ "wall", "wall", "bricks", { 100, 200, 400, 800 }, NULL, { STANDS, 0.0, 40 } },
 	{ "pyramid", "pyramid", "base", { 10, 15, 22, 32 }, NULL, { STANDS, 0.0, 40 } },
-	{ "silo", "silo", "objects", { 200, 400, 800, 1600 }, NULL, { AT, 2.5, 20 } },
+	{ "silo", "silo", "objects", { 400, 800, 1600, 3200 }, NULL, { AT, 2.5, 20 } },
 	{ "heavy-chain", "heavy-chain", "links", { 50, 100, 200, 400 }, NULL, { FALLS, 0.0, 60 } },
 	{ "magnets", "magnets", "letters", { 50, 100, 200, 400 }, NULL, { LIES, 2.5, 20 } },
 	{ "net", "net", "boxes", { 9, 18, 36, 72 }, NULL, { LIES, 1.3, 20 } },
-	{ "ragdolls", "ragdolls", "count", { 3, 6, 12, 24 }, NULL, { LIES, 3.0, 20 } },
-	{ "rings (capsules)", "rings", "rings", { 30, 60, 120, 240 }, "mesh=0", { LIES, 2.0, 20 } },
-	{ "rings (meshes)", "rings", "rings", { 28, 36, 46, 60 }, NULL, { LIES, 2.0, 10 } },
-	{ "skeletons", "skeletons", "count", { 2, 3, 4, 6 }, NULL, { LIES, 2.0, 10 } },
+	{ "ragdolls", "ragdolls", "count", { 5, 10, 20, 40 }, NULL, { LIES, 3.0, 20 } },
+	{ "rings (capsules)", "rings", "rings", { 40, 80, 160, 320 }, "mesh=0", { LIES, 2.0, 20 } },
+	{ "rings (meshes)", "rings", "rings", { 50, 70, 100, 140 }, NULL, { LIES, 2.0, 10 } },
+	{ "skeletons", "skeletons", "count", { 3, 5, 8, 12 }, NULL, { LIES, 2.0, 10 } },
 };
 
 #define FAMILY_COUNT ((int)(sizeof(families) / sizeof(families[0])))
