@@ -6,9 +6,7 @@
 // touch. A group that is mostly one unit (a net, a bridge, a tank with what lies on it) is not large, whatever its size.
 #include "steppers/impulse/joint_contact_internal.h"
 
-#define CHEAP 8    // block products a body: below it nothing is gained
 #define DENSEST 64 // block products a body: beyond it a group that is not large is not solved here
-#define FEWEST 32  // bodies: smaller groups are never large
 #define LONG 64    // bodies of a unit: groups with such are large only if they are dense
 #define UNCUT 640  // bodies of a large group that is not cut
 #define PART 430   // bodies of a part at most
@@ -246,9 +244,8 @@ static bool chooseWay(Builder* builder, knLawGroup* group, bool* solvable) {
 		}
 		const int64_t products = group->matrix.products;
 		const bool dense = products > (int64_t)DENSEST * size.bodies;
-		const bool heap = !chains && size.bodies > FEWEST && products > (int64_t)CHEAP * size.bodies;
-		group->large = several && (dense || heap);
-		*solvable = !dense || group->large;
+		group->large = several && dense;
+		*solvable = !dense || several;
 	}
 	if (!group->large || size.bodies <= UNCUT) {
 		return true;
