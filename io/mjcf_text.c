@@ -149,6 +149,11 @@ static bool setFriction(Reading* reading, int axis, const double* n) {
 	return true;
 }
 
+static bool setBearing(Reading* reading, int axis, const double* n) {
+	reading->link.def.axis[axis].bearing = n[0];
+	return true;
+}
+
 static bool setDamping(Reading* reading, int axis, const double* n) {
 	reading->link.def.axis[axis].damping = n[0];
 	return true;
@@ -239,6 +244,7 @@ static const Key keys[] = {
 	{ "axis", false, 3, setAxis },
 	{ "limit", true, 2, setLimit },
 	{ "friction", true, 1, setFriction },
+	{ "bearing", true, 1, setBearing },
 	{ "damping", true, 1, setDamping },
 	{ "spring", true, 2, setSpring },
 	{ "cone", false, 2, setCone },

@@ -313,6 +313,7 @@ static void putAxes(JointLine* line) {
 	for (int i = 0; i < knJointOps_Get(def->kind)->nv; ++i) {
 		const knJointAxis* axis = &def->axis[i];
 		putMotor(line, i, axis);
+		putAxisItem(line, "bearing", i, axis->bearing, 0.0, 1);
 		if (said) {
 			continue;
 		}

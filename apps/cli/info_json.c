@@ -143,6 +143,7 @@ static void writeAxis(knJson* json, const knJointAxis* axis) {
 		knJson_Number(json, "upper", axis->upper);
 	}
 	knJson_Number(json, "friction", axis->friction);
+	knJson_Number(json, "bearing", axis->bearing);
 	knJson_Number(json, "damping", axis->damping);
 	knJson_String(json, "motor", modes[axis->motorMode]);
 	if (axis->motorMode != KN_MOTOR_OFF) {

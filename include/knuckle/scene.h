@@ -102,7 +102,11 @@ typedef struct knJointAxis {
 	bool limited;
 	double lower, upper; // rad or m; lower <= upper, equal locks the axis
 	double friction;     // N m or N, dry, opposes motion
-	double damping;      // N m s or N s/m, viscous
+	// Dry friction that grows with the load: it opposes motion by up to friction + bearing * load. A turn's is the
+	// coefficient times the bearing's radius, m; a slide's is the coefficient alone. The load is the force, N, of the
+	// joint's locked directions: of hinges, universal joints and cylinders the part across the axis, else the whole.
+	double bearing;
+	double damping; // N m s or N s/m, viscous
 	knMotorMode motorMode;
 	double motorTarget;
 	double motorMaxForce; // N m or N

@@ -289,6 +289,21 @@ knFrame knJoint_ProjectLimits(const knJoint* joint, knFrame J, const double* q) 
 	return ops->transform(joint, c);
 }
 
+// --- friction --------------------------------------------------------------------------------------------
+
+bool knJointAxis_HasFriction(const knJointAxis* axis) {
+	return axis->friction > 0.0 || axis->bearing > 0.0;
+}
+
+knVec3 knJoint_BearingLoad(const knJoint* joint, knTwist along, knVec3 force) {
+	const knJointKind kind = joint->kind;
+	if (kind != KN_JOINT_HINGE && kind != KN_JOINT_UNIVERSAL && kind != KN_JOINT_CYLINDER) {
+		return force; // what slides has no locked direction along its way
+	}
+	const knVec3 shaft = knLengthSquared(along.ang) > 0.5 ? along.ang : along.lin;
+	return knMulAdd(force, -knDot(force, shaft), shaft);
+}
+
 // --- springs ---------------------------------------------------------------------------------------------
 
 double knJoint_AxisPosition(const knJoint* joint, const double* q, int axis) {

@@ -288,6 +288,7 @@ static void copyAxis(knJointAxis* to, const knJointAxis* from) {
 	to->lower = from->limited ? from->lower : 0.0;
 	to->upper = from->limited ? from->upper : 0.0;
 	to->friction = from->friction;
+	to->bearing = from->bearing;
 	to->damping = from->damping;
 	to->motorMode = from->motorMode;
 	to->motorTarget = from->motorTarget;

@@ -76,8 +76,9 @@ static uint64_t hashShape(uint64_t h, const knModel* m, int i) {
 }
 
 static uint64_t hashAxis(uint64_t h, const knJointAxis* axis) {
-	const double numbers[] = { axis->lower,       axis->upper,         axis->friction,  axis->damping,
-							   axis->motorTarget, axis->motorMaxForce, axis->stiffness, axis->rest };
+	const double numbers[] = { axis->lower,         axis->upper,     axis->friction,
+							   axis->bearing,       axis->damping,   axis->motorTarget,
+							   axis->motorMaxForce, axis->stiffness, axis->rest };
 	h = hashInteger(h, axis->limited);
 	h = hashInteger(h, axis->motorMode);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {

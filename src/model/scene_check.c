@@ -230,6 +230,9 @@ static knStatus checkAxis(const knJointDef* def, int index, const char* element,
 
 	knStatus status = checkNotNegative(axis->friction, "its friction", element, error);
 	if (status == KN_OK) {
+		status = checkNotNegative(axis->bearing, "its bearing friction", element, error);
+	}
+	if (status == KN_OK) {
 		status = checkNotNegative(axis->damping, "its damping", element, error);
 	}
 	if (status == KN_OK) {

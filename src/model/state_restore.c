@@ -74,9 +74,10 @@ static bool bodiesAreSound(const knState* s, const knModel* model) {
 
 static bool axisIsSound(const knJointAxis* axis) {
 	return isFlag(&axis->limited) && knIsFinite(axis->lower) && knIsFinite(axis->upper) &&
-		   axis->lower <= axis->upper && knIsFinite(axis->friction) && knIsFinite(axis->damping) &&
-		   (unsigned)axis->motorMode <= KN_MOTOR_FORCE && knIsFinite(axis->motorTarget) &&
-		   knIsFinite(axis->motorMaxForce) && knIsFinite(axis->stiffness) && knIsFinite(axis->rest);
+		   axis->lower <= axis->upper && knIsFinite(axis->friction) && knIsFinite(axis->bearing) &&
+		   knIsFinite(axis->damping) && (unsigned)axis->motorMode <= KN_MOTOR_FORCE &&
+		   knIsFinite(axis->motorTarget) && knIsFinite(axis->motorMaxForce) && knIsFinite(axis->stiffness) &&
+		   knIsFinite(axis->rest);
 }
 
 static bool sameFunctions(const knJoint* a, const knJoint* b) {

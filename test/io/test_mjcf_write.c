@@ -95,6 +95,7 @@ static void compareAxes(const knJointAxis* x, const knJointAxis* y) {
 		assert_same(x->upper, y->upper);
 	}
 	assert_same(x->friction, y->friction);
+	assert_same(x->bearing, y->bearing);
 	assert_same(x->damping, y->damping);
 	assert_int_equal(x->motorMode, y->motorMode);
 	assert_same(x->motorTarget, y->motorTarget);
@@ -254,6 +255,7 @@ static void addJoint(knScene* scene, knTestRandom* random, knJointKind kind, knB
 		axis->lower = axis->limited ? testUniform(random, -2.0, 0.0) : 0.0;
 		axis->upper = axis->limited ? testUniform(random, 0.0, 2.0) : 0.0;
 		axis->friction = testUniform(random, 0.0, 0.1);
+		axis->bearing = testInt(random, 2) == 0 ? testUniform(random, 0.0, 0.1) : 0.0;
 		axis->damping = testUniform(random, 0.0, 0.1);
 		axis->stiffness = testUniform(random, 0.0, 1.0);
 		axis->rest = testUniform(random, -1.0, 1.0);

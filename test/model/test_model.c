@@ -329,6 +329,9 @@ static uint64_t fingerprintWith(int change) {
 		knScene_EditShape(scene, shape)->sensor = true;
 		knScene_EditBody(scene, body)->kind = KN_BODY_FIXED;
 		break;
+	case 17:
+		knScene_EditJoint(scene, joint)->axis[0].bearing = 0.01;
+		break;
 	default:
 		break;
 	}
@@ -341,8 +344,8 @@ static uint64_t fingerprintWith(int change) {
 
 static void test_fingerprint_tells_models_apart(void** unused) {
 	(void)unused;
-	uint64_t prints[17];
-	for (int i = 0; i < 17; ++i) {
+	uint64_t prints[18];
+	for (int i = 0; i < 18; ++i) {
 		prints[i] = fingerprintWith(i);
 		assert_true(prints[i] == fingerprintWith(i));
 		for (int k = 0; k < i; ++k) {

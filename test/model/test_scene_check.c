@@ -302,6 +302,12 @@ static void spoilLimits(knJointDef* def) {
 static void negativeJointFriction(knJointDef* def) {
 	def->axis[0].friction = -1.0;
 }
+static void negativeBearing(knJointDef* def) {
+	def->axis[0].bearing = -0.01;
+}
+static void spoilBearing(knJointDef* def) {
+	def->axis[0].bearing = nan("");
+}
 static void negativeJointDamping(knJointDef* def) {
 	def->axis[0].damping = -1.0;
 }
@@ -368,6 +374,8 @@ static void test_bad_joints(void** unused) {
 		crossedLimits,
 		spoilLimits,
 		negativeJointFriction,
+		negativeBearing,
+		spoilBearing,
 		negativeJointDamping,
 		negativeStiffness,
 		negativeMotorForce,
