@@ -332,6 +332,14 @@ knStatus knModel_CompileJoint(const knModel* model, const knJointDef* def, knJoi
 		joint->twistLower = def->twistLower;
 		joint->twistUpper = def->twistUpper;
 	}
+	for (int i = 0; joint->twistLimited && i < joint->reachCount; ++i) {
+		joint->reachTwisted = joint->reachTwisted || def->reachTwist[i].own;
+	}
+	for (int i = 0; joint->reachTwisted && i < joint->reachCount; ++i) {
+		const knReachTwist* twist = &def->reachTwist[i];
+		joint->reachLower[i] = twist->own ? twist->lower : def->twistLower;
+		joint->reachUpper[i] = twist->own ? twist->upper : def->twistUpper;
+	}
 	joint->collide = def->collide;
 	joint->loop = def->loop;
 	joint->maxForce = def->maxForce;

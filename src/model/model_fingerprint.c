@@ -107,6 +107,11 @@ static uint64_t hashJoint(uint64_t h, const knModel* m, int i) {
 		h = knHash_Double(h, joint->reach[k].y);
 		h = knHash_Double(h, joint->reach[k].z);
 	}
+	h = hashInteger(h, joint->reachTwisted);
+	for (int k = 0; joint->reachTwisted && k < joint->reachCount; ++k) {
+		h = knHash_Double(h, joint->reachLower[k]);
+		h = knHash_Double(h, joint->reachUpper[k]);
+	}
 	h = knHash_Double(h, joint->twistLower);
 	h = knHash_Double(h, joint->twistUpper);
 	return knHash_Double(h, joint->maxForce);

@@ -98,6 +98,16 @@ static bool functionsAreKnown(const knJoint* joint, const knState* present, cons
 	return known;
 }
 
+static bool reachIsSound(const knJoint* joint) {
+	bool sound = isFlag(&joint->reachTwisted) &&
+				 (joint->reachCount == 0 || knReachCone_IsSound(joint->reach, joint->reachCount));
+	for (int i = 0; sound && joint->reachTwisted && i < joint->reachCount; ++i) {
+		sound = knIsFinite(joint->reachLower[i]) && knIsFinite(joint->reachUpper[i]) &&
+				joint->reachLower[i] <= joint->reachUpper[i];
+	}
+	return sound;
+}
+
 static bool attachedIsSound(const knJoint* joint, const knModel* model, int slot) {
 	const int firstQ = model->qCount - KN_JOINT_MAX_Q * model->jointCapacity;
 	const int firstV = model->vCount - KN_JOINT_MAX_V * model->jointCapacity;
@@ -116,7 +126,7 @@ static bool attachedIsSound(const knJoint* joint, const knModel* model, int slot
 	if (sound && joint->coneLimited) {
 		sound = joint->coneY > 0.0 && joint->coneY <= KN_PI && joint->coneZ > 0.0 && joint->coneZ <= KN_PI;
 	}
-	sound = sound && (joint->reachCount == 0 || knReachCone_IsSound(joint->reach, joint->reachCount));
+	sound = sound && reachIsSound(joint);
 	for (int i = 0; i < 6; ++i) {
 		sound = sound && axisIsSound(&joint->axis[i]);
 	}

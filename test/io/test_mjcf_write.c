@@ -124,6 +124,11 @@ static void compareJoints(const knScene* a, const knScene* b) {
 		assert_same(x->twistUpper, y->twistUpper);
 		assert_int_equal(x->reachCount, y->reachCount);
 		assert_same(x->reach, y->reach);
+		for (int k = 0; k < KN_REACH_MOST; ++k) {
+			assert_int_equal(x->reachTwist[k].own, y->reachTwist[k].own);
+			assert_same(x->reachTwist[k].lower, y->reachTwist[k].lower);
+			assert_same(x->reachTwist[k].upper, y->reachTwist[k].upper);
+		}
 		assert_int_equal(x->collide, y->collide);
 		assert_int_equal(x->enabled, y->enabled);
 		assert_int_equal(x->loop, y->loop);
@@ -275,6 +280,12 @@ static void addJoint(knScene* scene, knTestRandom* random, knJointKind kind, knB
 		for (int i = 0; i < def.reachCount; ++i) {
 			const double angle = 2.0 * KN_PI * (i + testUniform(random, 0.0, 0.4)) / def.reachCount;
 			def.reach[i] = knV3(testUniform(random, 0.5, 2.0), cos(angle), sin(angle));
+			if (testInt(random, 2) == 0) {
+				def.twistLimited = true;
+				def.twistUpper = 0.25;
+				def.reachTwist[i] =
+					(knReachTwist){ true, testUniform(random, -1.0, 0.0), testUniform(random, 0.0, 1.0) };
+			}
 		}
 	}
 	def.collide = testInt(random, 2) == 0;

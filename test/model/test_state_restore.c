@@ -245,6 +245,7 @@ static void test_damaged_values_are_refused(void** unused) {
 	assertRefusedWith(&f, &s->attached[0].frameParent.q.w, &two, 8);
 	assertRefusedWith(&f, &s->attached[0].axis[1].limited, &odd, 1);
 	assertRefusedWith(&f, &s->attached[0].axis[0].bearing, &notANumber, 8);
+	assertRefusedWith(&f, &s->attached[0].reachTwisted, &odd, 1);
 	assertRefusedWith(&f, &s->attached[0].coneLimited, &odd, 1);
 	assertRefusedWith(&f, &s->attached[0].coneLimited, &one, 1); // a cone without a size
 	assertRefusedWith(&f, &s->attached[0].axis[2].stiffness, &notANumber, 8);

@@ -1,32 +1,10 @@
 // Friction of loaded bearings, the same facts for every stepper: wheels that run down, levers and sliders that stand or slip,
 // what counts as load, energy, momentum.
-#include "world/fixture.h"
+#include "steppers/methods.h"
 #include "support/sphere_joint.h"
 
 #define DT 0.01
 #define G 9.81
-
-typedef struct Method {
-	const char* stepper;
-	int scheme;
-} Method;
-
-// (The published velocity scheme leaves what touches nothing to one hundredth of each step.)
-static const Method methods[] = {
-	{ "velocity", KN_SCHEME_DEFAULT },
-	{ "impulse", KN_SCHEME_DEFAULT },
-	{ "impulse", KN_SCHEME_PAPER },
-};
-enum { METHODS = sizeof methods / sizeof *methods };
-
-static knWorld* worldOf(knScene* scene, int method) {
-	knSettings settings = knSettings_Default();
-	settings.scheme = methods[method].scheme;
-	knWorldDef def = knWorldDef_Default();
-	def.stepper = methods[method].stepper;
-	def.settings = &settings;
-	return newWorldWith(scene, &def);
-}
 
 // A body on a joint to the world, one axis with a bearing.
 static knBodyId hang(knScene* scene, knJointKind kind, knFrame frame, double mass, double inertia,
@@ -85,7 +63,7 @@ static void test_axle_carries_all_that_hangs_on_it(void** state) {
 		knWorld* world = worldOf(scene, method);
 		run(world, 100, DT);
 		assert_near(knDot(knWorld_BodyAngularVelocity(world, wheel), axis),
-					spin - bearing * 9.0 * G / inertia, method == 2 ? 0.02 : 1e-6);
+					spin - bearing * 9.0 * G / inertia, method == PUBLISHED ? 0.02 : 1e-6);
 		knWorld_Destroy(world);
 	}
 }
@@ -281,14 +259,15 @@ static void test_energy_falls(void** state) {
 				knMeasures now = knWorld_Measure(world);
 				const double next = now.kinetic + now.potential;
 				// J of 9.8; what sweeps have left over when the two come to rest
-				assert_true(!rubs || next < energy + (method == 2 ? 5e-4 : 1e-7));
+				assert_true(!rubs || next < energy + (method == PUBLISHED ? 5e-4 : 1e-7));
 				energy = knMin(energy, next);
 			}
 			last[rubs] = energy;
 			if (rubs) {
 				// at rest, hanging to within what the bearings hold
 				assert_true(energy < start - 0.9 * (0.25 + 0.75) * G);
-				assert_true(knLength(knWorld_BodyVelocity(world, link)) < (method == 2 ? 1e-3 : 1e-12));
+				assert_true(knLength(knWorld_BodyVelocity(world, link)) <
+							(method == PUBLISHED ? 1e-3 : 1e-12));
 			}
 			knWorld_Destroy(world);
 		}
