@@ -137,6 +137,42 @@ static void test_torque_finds_the_widest_corner(void** state) {
 	}
 }
 
+// A beam lies at the edge of its reach cone, twisted to its limit by a box that stands off its middle: limits and contact hold
+// both, and the joint carries their weight.
+static void test_limits_bear_a_load(void** state) {
+	(void)state;
+	for (int method = 0; method < METHODS; ++method) {
+		knScene* scene = newScene(earth);
+		const knShapeDef rough = material(0.9, 0.0);
+		knBodyId beam = newBox(scene, knV3(1.0, 0.0, 0.0), knV3(1.0, 0.4, 0.1), rough);
+		knBodyId box = newBox(scene, knV3(1.5, 0.2, 0.2), knV3(0.1, 0.1, 0.1), rough);
+		knJointDef def = jointAt(scene, KN_JOINT_BALL, KN_WORLD_BODY, beam, knZero3(), knV3(1.0, 0.0, 0.0));
+		const knQuat turn = def.frameParent.q;
+		def.reachCount = 4;
+		for (int i = 0; i < 4; ++i) {
+			const double a = 0.5 * KN_PI * i + 0.25 * KN_PI;
+			def.reach[i] = knInvRotate(turn, knV3(1.0, 0.2 * cos(a), 0.2 * sin(a)));
+			def.reachTwist[i] = (knReachTwist){ true, -0.02 - 0.002 * i, 0.04 - 0.002 * i };
+		}
+		def.twistLimited = true;
+		def.twistLower = -0.05;
+		def.twistUpper = 0.05;
+		knJointId joint = newJoint(scene, &def);
+		knWorld* world = worldOf(scene, method);
+		run(world, 400, DT);
+		const knMeasures measures = knWorld_Measure(world);
+		assert_true(knWorld_MeasureJoint(world, joint).angle < 1e-9);
+		const double weight = (2.0 * 0.8 * 0.2 + 0.2 * 0.2 * 0.2) * 1000.0 * 9.81;
+		assert_near(knWorld_JointReaction(world, joint).lin.z, weight,
+					(method == PUBLISHED ? 2e-3 : 1e-5) * weight);
+		// it may swing along the side, no more
+		assert_near(knWorld_BodyCenter(world, beam).z, -0.14, 1e-4);
+		assert_near(knWorld_BodyCenter(world, box).y, 0.2, method == PUBLISHED ? 0.1 : 0.01);
+		assert_true(measures.kinetic < 0.01);
+		knWorld_Destroy(world);
+	}
+}
+
 // Two rods flung against each other's limits: both momenta stay.
 static void test_momentum_stays(void** state) {
 	(void)state;
@@ -166,6 +202,7 @@ int main(void) {
 		cmocka_unit_test(test_flung_limb_stays_within),
 		cmocka_unit_test(test_swing_takes_twist_back),
 		cmocka_unit_test(test_torque_finds_the_widest_corner),
+		cmocka_unit_test(test_limits_bear_a_load),
 		cmocka_unit_test(test_momentum_stays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
