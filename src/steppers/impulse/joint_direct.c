@@ -105,8 +105,8 @@ void knBodyMatrix_Begin(knBodyMatrix* matrix, const knArticulationSolve* solve) 
 	for (int s = 0; s < matrix->count; ++s) {
 		const int body = matrix->bodies[s];
 		double* block = matrix->diagonal + (ptrdiff_t)36 * s;
-		knMat33 inertia = knRotateTensor(solve->input.state->pose[body].q, &model->inertiaLocal[body]);
-		const knVec3 columns[3] = { inertia.cx, inertia.cy, inertia.cz };
+		const knMat33* inertia = &solve->inertia[body];
+		const knVec3 columns[3] = { inertia->cx, inertia->cy, inertia->cz };
 		for (int c = 0; c < 3; ++c) {
 			block[6 * c] = columns[c].x;
 			block[6 * c + 1] = columns[c].y;

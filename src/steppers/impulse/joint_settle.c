@@ -290,6 +290,7 @@ static void settleIslands(int first, int last, int worker, void* argument) {
 
 static double settleOnce(knArticulationSolve* solve, Round round) {
 	SettleTask task = { solve, round };
+	knJointBlocks_Make(solve);
 	knTasks_For(&solve->input.tasks, solve->islandCount, 1, settleIslands, &task);
 	double worst = 0.0;
 	for (int k = 0; k < solve->islandCount; ++k) {
