@@ -3,6 +3,7 @@
 
 #include "core/dense.h"
 #include "steppers/impulse/joint_lanes.h"
+#include "steppers/impulse/joint_newton.h"
 
 #define JOINTS 7
 #define BODIES (JOINTS + 1)
@@ -30,6 +31,7 @@ typedef struct Chain {
 	knFrame pose[BODIES];
 	double invMass[BODIES];
 	knMat33 local[BODIES], invInertia[BODIES];
+	knTwist u[BODIES];
 	knJoint joints[JOINTS];
 	knSolveJoint entries[JOINTS];
 	knJointBlock blocks[JOINTS];
@@ -42,6 +44,7 @@ static void makeChain(Chain* chain, uint32_t seed) {
 	memset(chain, 0, sizeof(*chain));
 	for (int b = 0; b < BODIES; ++b) {
 		chain->pose[b] = nextFrame(&seed);
+		chain->u[b] = knMakeTwist(knScale(b % 3 == 0 ? 9.0 : 0.01, nextVector(&seed)), nextVector(&seed));
 		if (b > 0) {
 			chain->invMass[b] = 1.5 + next(&seed);
 			chain->local[b] = knDiagonal33(2.0 + next(&seed), 2.0 + next(&seed), 2.0 + next(&seed));
@@ -68,6 +71,8 @@ static void makeChain(Chain* chain, uint32_t seed) {
 	chain->solve.blocks = chain->blocks;
 	chain->solve.invMass = chain->invMass;
 	chain->solve.invInertia = chain->invInertia;
+	chain->solve.u = chain->u;
+	chain->solve.input.h = 0.02;
 }
 
 // Blocks of all joints, `together` at a time.
@@ -203,12 +208,91 @@ static void test_tensors(void** state) {
 	}
 }
 
+// Newton's equations of the entries from `begin` on, at most four, for their own targets.
+static void makeNewton(Chain* chain, const knJointKernel* kernel, int begin, int count,
+					   knNewtonLanes* lanes) {
+	int rowCount[KN_JOINT_LANES] = { 0 };
+	*lanes = (knNewtonLanes){ .solve = &chain->solve };
+	for (int l = 0; l < KN_JOINT_LANES; ++l) {
+		lanes->entry[l] = begin + (l < count ? l : 0);
+	}
+	kernel->predict(lanes);
+	for (int l = 0; l < count; ++l) {
+		const knSolveJoint* entry = &chain->entries[begin + l];
+		lanes->target[l] = entry->ops->projectState(entry->joint, lanes->J[l]);
+		rowCount[l] = entry->ops->lockedRows(entry->joint, lanes->target[l], lanes->rows[l]);
+		lanes->most = rowCount[l] > lanes->most ? rowCount[l] : lanes->most;
+		for (int k = rowCount[l]; k < 6; ++k) {
+			lanes->rows[l][k] = knZeroTwist();
+		}
+	}
+	kernel->derive(lanes);
+}
+
+// Lane l against the equations of one joint (joint_newton.h).
+static void assertNewton(Chain* chain, const knNewtonLanes* lanes, int l) {
+	const int i = lanes->entry[l];
+	const knSolveJoint* entry = &chain->entries[i];
+	const double h = chain->solve.input.h;
+	const knFrame poseP = chain->pose[entry->parent], poseC = chain->pose[entry->child];
+	knNewtonMotion mp = knNewtonMotion_Make(poseP.p, chain->u[entry->parent], h);
+	knNewtonMotion mc = knNewtonMotion_Make(poseC.p, chain->u[entry->child], h);
+	const knFrame endP = knMakeFrame(mp.center, knMulQ(mp.turn, poseP.q));
+	const knFrame endC = knMakeFrame(mc.center, knMulQ(mc.turn, poseC.q));
+	const knFrame target = entry->ops->projectState(entry->joint, knJoint_Frame(entry->joint, endP, endC));
+	const knQuat axes = knMulQ(endP.q, entry->joint->frameParent.q);
+	knJointNewton newton;
+	knJointNewton_Set(&chain->solve, i, target, &newton);
+	knTwist rows[6], changes[6];
+	const int n = entry->ops->lockedRows(entry->joint, target, rows);
+	for (int k = 0; k < n; ++k) {
+		rows[k] = knRotateT(axes, rows[k]);
+	}
+	knTwist F = knSubT(knJointNewton_Residual(&newton, &mp, &mc), knRotateT(axes, entry->error));
+	knJointNewton_Changes(&newton, &mp, &mc, rows, n, changes);
+	for (int r = 0; r < n; ++r) {
+		assert_true(knDotT(rows[r], F) == lanes->F[r][l]);
+		for (int c = 0; c < n; ++c) {
+			assert_true(knDotT(rows[r], changes[c]) == lanes->K[r][c][l]);
+		}
+	}
+	const knVec3 offset = knSub(newton.child.lever, newton.child.arm);
+	assert_true(lanes->levers[l].ang.x == newton.parent.lever.x &&
+				lanes->levers[l].lin.z == newton.child.lever.z);
+	assert_true(lanes->offsets[l].lin.x == offset.x && lanes->offsets[l].lin.y == offset.y);
+}
+
+// Bodies that turn much and little in one group, on both sides of the double cover, and joints that were open before.
+static void test_newton(void** state) {
+	(void)state;
+	static Chain chain;
+	static knNewtonLanes lanes;
+	const knJointKernel* kernels[2] = { &knJointKernelPlain, knJointKernel_Best() };
+	for (uint32_t seed = 1; seed < 30; ++seed) {
+		makeChain(&chain, seed);
+		for (int i = 0; i < JOINTS; ++i) {
+			chain.entries[i].error = knMakeTwist(knV3(0.01, -0.02, 0.001 * i), knV3(0.0, 0.003, 0.01));
+			chain.joints[i].frameChild.q =
+				i % 2 == 0 ? knNegQ(chain.joints[i].frameChild.q) : chain.joints[i].frameChild.q;
+		}
+		for (int n = 0; n < 8; ++n) {
+			const int together = 1 + n / 2;
+			for (int begin = 0; begin < JOINTS; begin += together) {
+				const int count = begin + together < JOINTS ? together : JOINTS - begin;
+				makeNewton(&chain, kernels[n % 2], begin, count, &lanes);
+				for (int l = 0; l < count; ++l) {
+					assertNewton(&chain, &lanes, l);
+				}
+			}
+		}
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_bits),
-		cmocka_unit_test(test_as_one_by_one),
-		cmocka_unit_test(test_singular_lane),
-		cmocka_unit_test(test_tensors),
+		cmocka_unit_test(test_same_bits),     cmocka_unit_test(test_as_one_by_one),
+		cmocka_unit_test(test_singular_lane), cmocka_unit_test(test_tensors),
+		cmocka_unit_test(test_newton),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -291,6 +291,13 @@ double knJointSteady_Visit(knArticulationSolve* solve, int i, double epsilon);
 // Is the joint to be taken by its rates, because it is taut or an arm turns fast? Rows must be up to date.
 bool knJointSteady_ByRates(knArticulationSolve* solve, int i);
 
+// An island of one joint, which no contact presses on: it is closed by itself.
+static inline bool knSettle_IsLone(const knArticulationSolve* solve, int island) {
+	return solve->islandBegin[island + 1] - solve->islandBegin[island] == 1 && solve->pressed[island] == 0;
+}
+// knPreStabilize_Joint of all such islands, four at a time (default scheme, dynamics phase); islandWorst gets errors over h.
+// Returns the worst of these.
+double knPreStabilize_Lone(knArticulationSolve* solve, double epsilon);
 // The published form of one joint's pre-stabilization (prestabilize_paper.c).
 double knPreStabilize_PaperJoint(knArticulationSolve* solve, int i, double epsilon);
 // The equations of entry i for a target joint frame, and an impulse on its child at their application point.

@@ -3,6 +3,7 @@
 
 #include "core/wide.h"
 #include "steppers/impulse/joint_lanes.h"
+#include "steppers/impulse/joint_newton.h"
 
 #define KN_LOCKED_SOFTNESS                                                                                   \
 	1e-7 // of a locked row beside its own resistance: a net drawn flat has no solution without it
@@ -174,5 +175,232 @@ static void factorRows(const knJointLanes* lanes) {
 	}
 }
 
+// --- Newton's equations: the operations of joint_newton.c ------------------------------------------------
+
+// knNewtonMotion
+typedef struct WideMotion {
+	knWide3 center, phi;
+	knWideQuat turn;
+	knWide c1, c2;
+} WideMotion;
+
+// Most bodies turn little in a step.
+KN_WIDE void turnOf(knWide angle2, knWide* c1, knWide* c2, knWide* sinHalf, knWide* cosHalf) {
+	const knWide one = knWide_Splat(1.0), half = knWide_Splat(0.5);
+	if (!knWide_Any(knWide_Greater(angle2, knWide_Splat(KN_NEWTON_SMALL)))) {
+		*c1 = knWide_Sub(half, knWide_Div(angle2, knWide_Splat(24.0)));
+		*c2 = knWide_Sub(knWide_Splat(1.0 / 6.0), knWide_Div(angle2, knWide_Splat(120.0)));
+		*sinHalf = knWide_MulSub(half, knWide_Div(angle2, knWide_Splat(48.0)),
+								 knWide_Sub(one, knWide_Div(angle2, knWide_Splat(80.0))));
+		*cosHalf = knWide_MulSub(one, knWide_Div(angle2, knWide_Splat(8.0)),
+								 knWide_Sub(one, knWide_Div(angle2, knWide_Splat(48.0))));
+		return;
+	}
+	_Alignas(32) double angle[KN_LANES], out[4][KN_LANES];
+	knWide_Store(angle, angle2);
+	for (int l = 0; l < KN_LANES; ++l) {
+		knNewtonMotion_Turn(angle[l], &out[0][l], &out[1][l], &out[2][l], &out[3][l]);
+	}
+	*c1 = knWide_Load(out[0]);
+	*c2 = knWide_Load(out[1]);
+	*sinHalf = knWide_Load(out[2]);
+	*cosHalf = knWide_Load(out[3]);
+}
+
+KN_WIDE WideMotion motionOf(knWide3 x, knWideTwist u, knWide h) {
+	WideMotion motion = { .center = knWide3_MulAdd(x, h, u.lin), .phi = knWide3_Scale(h, u.ang) };
+	knWide sinHalf, cosHalf;
+	turnOf(knWide3_Dot(motion.phi, motion.phi), &motion.c1, &motion.c2, &sinHalf, &cosHalf);
+	motion.turn = (knWideQuat){ cosHalf, knWide_Mul(sinHalf, motion.phi.x), knWide_Mul(sinHalf, motion.phi.y),
+								knWide_Mul(sinHalf, motion.phi.z) };
+	return motion;
+}
+
+KN_WIDE void storeMotion(double to[12][KN_LANES], const WideMotion* motion) {
+	knWide3_Store(to, motion->center);
+	knWide3_Store(to + 3, motion->phi);
+	knWide_Store(to[6], motion->turn.w);
+	knWide_Store(to[7], motion->turn.x);
+	knWide_Store(to[8], motion->turn.y);
+	knWide_Store(to[9], motion->turn.z);
+	knWide_Store(to[10], motion->c1);
+	knWide_Store(to[11], motion->c2);
+}
+
+KN_WIDE WideMotion loadMotion(const double from[12][KN_LANES]) {
+	return (WideMotion){ .center = knWide3_Load(from),
+						 .phi = knWide3_Load(from + 3),
+						 .turn = { knWide_Load(from[6]), knWide_Load(from[7]), knWide_Load(from[8]),
+								   knWide_Load(from[9]) },
+						 .c1 = knWide_Load(from[10]),
+						 .c2 = knWide_Load(from[11]) };
+}
+
+// Where the numbers of the two bodies and frames of each lane's joint are.
+typedef struct Places {
+	const double *poseP[KN_LANES], *poseC[KN_LANES], *frameP[KN_LANES], *frameC[KN_LANES];
+	const double *uP[KN_LANES], *uC[KN_LANES], *inertiaP[KN_LANES], *inertiaC[KN_LANES], *error[KN_LANES];
+	_Alignas(32) double massP[KN_LANES];
+	_Alignas(32) double massC[KN_LANES];
+} Places;
+
+static Places findPlaces(const knNewtonLanes* lanes) {
+	const knArticulationSolve* solve = lanes->solve;
+	Places at;
+	for (int l = 0; l < KN_LANES; ++l) {
+		const knSolveJoint* entry = &solve->joints[lanes->entry[l]];
+		const int p = entry->parent, c = entry->child;
+		at.poseP[l] = &solve->input.state->pose[p].p.x;
+		at.poseC[l] = &solve->input.state->pose[c].p.x;
+		at.frameP[l] = &entry->joint->frameParent.p.x;
+		at.frameC[l] = &entry->joint->frameChild.p.x;
+		at.uP[l] = &solve->u[p].ang.x;
+		at.uC[l] = &solve->u[c].ang.x;
+		at.inertiaP[l] = &solve->invInertia[p].cx.x;
+		at.inertiaC[l] = &solve->invInertia[c].cx.x;
+		at.error[l] = &entry->error.ang.x;
+		at.massP[l] = solve->invMass[p];
+		at.massC[l] = solve->invMass[c];
+	}
+	return at;
+}
+
+static void predict(knNewtonLanes* lanes) {
+	const Places at = findPlaces(lanes);
+	const knWide h = knWide_Splat(lanes->solve->input.h);
+	const knWideFrame P = knWideFrame_Read(at.poseP, 0), C = knWideFrame_Read(at.poseC, 0);
+	const WideMotion mp = motionOf(P.p, knWideTwist_Read(at.uP, 0), h);
+	const WideMotion mc = motionOf(C.p, knWideTwist_Read(at.uC, 0), h);
+	const knWideFrame endP = { mp.center, knWideQuat_Mul(mp.turn, P.q) };
+	const knWideFrame endC = { mc.center, knWideQuat_Mul(mc.turn, C.q) };
+	const knWideFrame onP = knWideFrame_Mul(endP, knWideFrame_Read(at.frameP, 0));
+	const knWideFrame onC = knWideFrame_Mul(endC, knWideFrame_Read(at.frameC, 0));
+	const knWideFrame J = knWideFrame_InvMul(onP, onC);
+	const knWide out[7] = { J.p.x, J.p.y, J.p.z, J.q.w, J.q.x, J.q.y, J.q.z };
+	double* const to[KN_LANES] = { &lanes->J[0].p.x, &lanes->J[1].p.x, &lanes->J[2].p.x, &lanes->J[3].p.x };
+	storeMotion(lanes->parent, &mp);
+	storeMotion(lanes->child, &mc);
+	knWide_Write4(to, 0, out);
+	knWide_Write4(to, 3, out + 3);
+}
+
+// knNewtonBody
+typedef struct WideBody {
+	knWide mass; // h times the inverse
+	knWide33 invInertia;
+	knWide3 arm, lever, turned; // the last: the arm at the end
+	knWideQuat Q;
+} WideBody;
+
+KN_WIDE knWide3 timesJacobian(const WideMotion* motion, knWide3 d) {
+	const knWide3 once = knWide3_Cross(motion->phi, d), twice = knWide3_Cross(motion->phi, once);
+	return knWide3_MulAdd(knWide3_MulAdd(d, motion->c1, once), motion->c2, twice);
+}
+
+KN_WIDE knWideTwist answer(const WideBody* body, const WideMotion* motion, knWide h, knWideTwist impulse) {
+	const knWide3 torque = knWide3_Add(impulse.ang, knWide3_Cross(body->lever, impulse.lin));
+	const knWide3 spin = knWide3_Scale(h, knWide33_MulV(&body->invInertia, torque));
+	return (knWideTwist){ timesJacobian(motion, spin), knWide3_Scale(body->mass, impulse.lin) };
+}
+
+KN_WIDE knWideTwist subtractTwist(knWideTwist a, knWideTwist b) {
+	return (knWideTwist){ knWide3_Sub(a.ang, b.ang), knWide3_Sub(a.lin, b.lin) };
+}
+
+// knJointNewton_Set
+KN_WIDE void setBodies(const Places* at, const knNewtonLanes* lanes, WideBody* p, WideBody* c) {
+	const double* const targets[KN_LANES] = { &lanes->target[0].p.x, &lanes->target[1].p.x,
+											  &lanes->target[2].p.x, &lanes->target[3].p.x };
+	const knWide h = knWide_Splat(lanes->solve->input.h), zero = knWide_Splat(0.0);
+	const knWideFrame P = knWideFrame_Read(at->poseP, 0), C = knWideFrame_Read(at->poseC, 0);
+	const knWideFrame place = knWideFrame_Mul(knWideFrame_Read(at->frameP, 0), knWideFrame_Read(targets, 0));
+	const knWideFrame frameC = knWideFrame_Read(at->frameC, 0);
+	p->arm = knWideQuat_Rotate(P.q, place.p);
+	c->arm = knWideQuat_Rotate(C.q, frameC.p);
+	p->Q = knWideQuat_Mul(P.q, place.q);
+	c->Q = knWideQuat_Mul(C.q, frameC.q);
+	// knJointNewton_SameCover
+	knWide cover = knWide_MulAdd(knWide_Mul(p->Q.w, c->Q.w), p->Q.x, c->Q.x);
+	cover = knWide_MulAdd(knWide_MulAdd(cover, p->Q.y, c->Q.y), p->Q.z, c->Q.z);
+	const knWide apart = knWide_Greater(zero, cover);
+	p->Q = (knWideQuat){ knWide_Select(apart, knWide_Neg(p->Q.w), p->Q.w),
+						 knWide_Select(apart, knWide_Neg(p->Q.x), p->Q.x),
+						 knWide_Select(apart, knWide_Neg(p->Q.y), p->Q.y),
+						 knWide_Select(apart, knWide_Neg(p->Q.z), p->Q.z) };
+	const knWide3 gap = knWide3_Sub(knWide3_Add(C.p, c->arm), knWide3_Add(P.p, p->arm));
+	p->lever = knWide3_MulAdd(p->arm, knWide_Splat(0.5), gap);
+	c->lever = knWide3_MulAdd(c->arm, knWide_Splat(-0.5), gap);
+	p->invInertia = knWide33_Read(at->inertiaP, 0);
+	c->invInertia = knWide33_Read(at->inertiaC, 0);
+	p->mass = knWide_Mul(h, knWide_Load(at->massP));
+	c->mass = knWide_Mul(h, knWide_Load(at->massC));
+}
+
+// knJointNewton_Changes along one row
+KN_WIDE knWideTwist changeAlong(const WideBody* p, const WideBody* c, const WideMotion* mp,
+								const WideMotion* mc, knWide h, knWideQuat E, knWide side,
+								knWideTwist along) {
+	const knWideTwist dp = answer(p, mp, h, along), dc = answer(c, mc, h, along);
+	const knWide3 lin = knWide3_Add(knWide3_Add(dc.lin, knWide3_Cross(dc.ang, c->turned)),
+									knWide3_Add(dp.lin, knWide3_Cross(dp.ang, p->turned)));
+	const knWide3 back = knWide3_Neg(dp.ang), e = { E.x, E.y, E.z };
+	const knWide3 change =
+		knWide3_MulAdd(knWide3_Cross(knWide3_Add(dc.ang, back), e), E.w, knWide3_Sub(dc.ang, back));
+	return (knWideTwist){ knWide3_Scale(side, change), lin };
+}
+
+static void derive(knNewtonLanes* lanes) {
+	const Places at = findPlaces(lanes);
+	const knWide h = knWide_Splat(lanes->solve->input.h), one = knWide_Splat(1.0), zero = knWide_Splat(0.0);
+	const WideMotion mp = loadMotion((const double(*)[KN_LANES])lanes->parent);
+	const WideMotion mc = loadMotion((const double(*)[KN_LANES])lanes->child);
+	WideBody p, c;
+	setBodies(&at, lanes, &p, &c);
+	p.turned = knWideQuat_Rotate(mp.turn, p.arm);
+	c.turned = knWideQuat_Rotate(mc.turn, c.arm);
+
+	// knJointNewton_Residual, without what the joint was open by at the start
+	const knWideQuat E =
+		knWideQuat_Mul(knWideQuat_Mul(mc.turn, c.Q), knWideQuat_Conj(knWideQuat_Mul(mp.turn, p.Q)));
+	const knWide side = knWide_Select(knWide_Greater(zero, E.w), knWide_Splat(-1.0), one);
+	const knWideQuat frameP = knWideQuat_Read(at.frameP, 3), poseP = knWideQuat_Read(at.poseP, 3);
+	const knWideQuat axes = knWideQuat_Mul(knWideQuat_Mul(mp.turn, poseP), frameP);
+	const knWideTwist kept = knWideQuat_RotateT(axes, knWideTwist_Read(at.error, 0));
+	knWideTwist F = { knWide3_Scale(knWide_Mul(knWide_Splat(2.0), side), (knWide3){ E.x, E.y, E.z }),
+					  knWide3_Sub(knWide3_Add(mc.center, c.turned), knWide3_Add(mp.center, p.turned)) };
+	F = subtractTwist(F, kept);
+
+	// along the rows
+	double* const to[KN_LANES] = { &lanes->rows[0][0].ang.x, &lanes->rows[1][0].ang.x,
+								   &lanes->rows[2][0].ang.x, &lanes->rows[3][0].ang.x };
+	knWideTwist rows[ROWS];
+	knWide worst = zero;
+	for (int k = 0; k < lanes->most; ++k) {
+		rows[k] = knWideQuat_RotateT(axes, knWideTwist_Read((const double* const*)to, 6 * k));
+		const knWide f = knWideTwist_Dot(rows[k], F);
+		knWideTwist_Write(to, 6 * k, rows[k]);
+		knWide_Store(lanes->F[k], f);
+		worst = knWide_Max(worst, knWide_Max(f, knWide_Neg(f)));
+	}
+	if (!knWide_Any(knWide_Greater(worst, knWide_Splat(lanes->closed)))) {
+		return;
+	}
+	for (int k = 0; k < lanes->most; ++k) {
+		const knWideTwist change = changeAlong(&p, &c, &mp, &mc, h, E, side, rows[k]);
+		for (int r = 0; r < lanes->most; ++r) {
+			knWide_Store(lanes->K[r][k], knWideTwist_Dot(rows[r], change));
+		}
+	}
+	double* const keep[KN_LANES] = { &lanes->kept[0].ang.x, &lanes->kept[1].ang.x, &lanes->kept[2].ang.x,
+									 &lanes->kept[3].ang.x };
+	double* const levers[KN_LANES] = { &lanes->levers[0].ang.x, &lanes->levers[1].ang.x,
+									   &lanes->levers[2].ang.x, &lanes->levers[3].ang.x };
+	double* const offsets[KN_LANES] = { &lanes->offsets[0].ang.x, &lanes->offsets[1].ang.x,
+										&lanes->offsets[2].ang.x, &lanes->offsets[3].ang.x };
+	knWideTwist_Write(keep, 0, kept);
+	knWideTwist_Write(levers, 0, (knWideTwist){ p.lever, c.lever });
+	knWideTwist_Write(offsets, 0, (knWideTwist){ c.arm, knWide3_Sub(c.lever, c.arm) });
+}
+
 #define KN_JOINT_KERNEL(name)                                                                                \
-	{ name, turnTensors, takeFrames, factorRows }
+	{ name, turnTensors, takeFrames, factorRows, predict, derive }
