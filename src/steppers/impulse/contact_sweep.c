@@ -175,15 +175,18 @@ static void sweepTurns(knImpulseStep* step) {
 	}
 }
 
-void knContactSweep_Run(knImpulseStep* step) {
-	knSweepOptions options = { .sweeps = 1, .omega = 1.0, .tasks = &step->context->tasks };
+double knContactSweep_Run(knImpulseStep* step, knContactMomentum* momentum) {
+	const knTasks* tasks = &step->context->tasks;
+	const knMomentumPacks* packs = knContactMomentum_Packs(momentum);
+	const knMomentumPass upwards = knContactMomentum_Before(momentum, step);
 	int levels = step->graph.levelCount;
 	for (int level = 0; level < levels; ++level) {
-		knSweep_Velocities(&step->set, level, &options, step->blocks.u);
+		knSweep_Pass(&step->set, level, packs, upwards, tasks, step->blocks.u);
 	}
 	sweepTurns(step);
 	for (int level = levels - 1; level >= 0; --level) {
-		knSweep_Velocities(&step->set, level, &options, step->blocks.u);
+		knSweep_Pass(&step->set, level, packs, KN_MOMENTUM_SQUARE, tasks, step->blocks.u);
 	}
 	sweepTurns(step);
+	return knContactMomentum_Change(momentum, step);
 }

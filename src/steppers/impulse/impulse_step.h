@@ -161,8 +161,9 @@ static inline void knClampDisc(double* x, double* y, double length) {
 bool knContactSweep_WarmStart(knImpulseStep* step);
 // Takes the points, with what they carry, into the set; false when out of memory.
 bool knContactSweep_Begin(knImpulseStep* step);
-// One sweep over all levels, up and down.
-void knContactSweep_Run(knImpulseStep* step);
+// One sweep over all levels, up and down. m/s, the largest change of a body's speed.
+typedef struct knContactMomentum knContactMomentum;
+double knContactSweep_Run(knImpulseStep* step, knContactMomentum* momentum);
 // Impulses of the set back into the points.
 void knContactSweep_Store(knImpulseStep* step);
 // The same from step->list.points.
@@ -175,10 +176,11 @@ knContactDescent* knContactDescent_Begin(knImpulseStep* step);
 void knContactDescent_Take(knImpulseStep* step, const knContactDescent* descent);
 
 // contact_momentum.c: sweeps that go on in the direction of those before.
-typedef struct knContactMomentum knContactMomentum;
 // NULL when out of memory.
 knContactMomentum* knContactMomentum_Begin(knImpulseStep* step);
-void knContactMomentum_Before(knContactMomentum* momentum, const knImpulseStep* step);
+// Before a sweep; what its pass upwards has to do for the momenta.
+knMomentumPass knContactMomentum_Before(knContactMomentum* momentum, const knImpulseStep* step);
+const knMomentumPacks* knContactMomentum_Packs(const knContactMomentum* momentum);
 // m/s, the largest change of a body's speed since then.
 double knContactMomentum_Change(const knContactMomentum* momentum, const knImpulseStep* step);
 void knContactMomentum_After(knContactMomentum* momentum, knImpulseStep* step);

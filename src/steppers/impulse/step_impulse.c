@@ -181,13 +181,6 @@ static knStatus collideAsPublished(knImpulseStep* step) {
 	return applyForces(step);
 }
 
-// m/s, how much it changed.
-static double sweep(knImpulseStep* step, knContactMomentum* momentum) {
-	knContactMomentum_Before(momentum, step);
-	knContactSweep_Run(step);
-	return knContactMomentum_Change(momentum, step);
-}
-
 // What the sweeps begin with: the impulses of the last step, velocities that the joints allow, the loads of piles. False when
 // out of memory.
 static bool beginContact(knImpulseStep* step, knJointContacts** pressed, knContactMomentum** momentum) {
@@ -214,12 +207,12 @@ static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactMo
 	const double weight = step->h * knLength(step->state->header->gravity), settled = SETTLED * weight;
 	bool done = false, together = pressed != NULL; // something is left of what is solved with joints
 	for (int k = 0; k < sweeps && !done; ++k) {
-		double error = 0.0, change = sweep(step, momentum);
+		double error = 0.0, change = knContactSweep_Run(step, momentum);
 		for (int i = 0; step->joints != NULL && i < EXCHANGES && change > settled; ++i) {
 			double start = knStepContext_Now(step->context);
 			knPostStabilize_Sweep(step->joints, 1.0);
 			knImpulseStep_CountJointTime(step, start);
-			change = sweep(step, momentum);
+			change = knContactSweep_Run(step, momentum);
 		}
 		double start = knStepContext_Now(step->context);
 		together = together && knJointContacts_Round(pressed, GOOD * weight);
