@@ -89,7 +89,7 @@ bool knContactSweep_WarmStart(knImpulseStep* step) {
 
 static void setTurnMasses(const knImpulseStep* step, const knImpulsePoint* p) {
 	knMat33 both = knAddMM(&step->blocks.invInertia[p->a], &step->blocks.invInertia[p->b]);
-	step->turns[p->turn].inv = knInverse33(&both);
+	step->turnInverses[p->turn] = knInverse33(&both);
 }
 
 static void fillPoints(int begin, int end, int worker, void* argument) {
@@ -117,6 +117,11 @@ static void fillPoints(int begin, int end, int worker, void* argument) {
 
 bool knContactSweep_Begin(knImpulseStep* step) {
 	knContactRows* list = &step->list;
+	knArena* arena = step->context->arena;
+	step->turnInverses = step->joints != NULL ? KN_SCRATCH(arena, knMat33, step->turnCount) : NULL;
+	if (arena->failed) {
+		return false;
+	}
 	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, fillPoints, step);
 	for (int c = 0; c < list->chunkCount; ++c) {
 		knSweepChunk* chunk = &list->chunks[c];
@@ -127,7 +132,7 @@ bool knContactSweep_Begin(knImpulseStep* step) {
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia };
 	return knSweepSet_Build(&step->set, list->chunks, list->chunkCount, step->graph.levelCount, list->points,
-							&blocks, KN_SWEEP_CONE, &step->context->tasks, step->context->arena);
+							&blocks, KN_SWEEP_CONE, &step->context->tasks, arena);
 }
 
 void knContactSweep_TakeOver(knImpulseStep* step) {
@@ -157,7 +162,7 @@ void knContactSweep_Store(knImpulseStep* step) {
 static void solveTurn(const knImpulseStep* step, const knImpulsePoint* p) {
 	const knTwist* u = step->blocks.u;
 	const knImpulseTurn* old = &step->turns[p->turn];
-	knVec3 g = knSub(old->g, knMulMV(&old->inv, knSub(u[p->b].ang, u[p->a].ang)));
+	knVec3 g = knSub(old->g, knMulMV(&step->turnInverses[p->turn], knSub(u[p->b].ang, u[p->a].ang)));
 	double limit = old->arm * knMax(p->jn, 0.0), spin = knDot(g, p->n);
 	double roll1 = knDot(g, p->t1), roll2 = knDot(g, p->t2);
 	knClampDisc(&roll1, &roll2, limit);

@@ -15,29 +15,35 @@
 #include "steppers/impulse/articulation.h"
 #include "steppers/stepper_ops.h"
 
-// A contact point of two bodies, impulses on B. Written by knImpulseContacts_Find.
+// A contact point of two bodies, impulses on B. Written by knImpulseContacts_Find. Every phase passes over the points, and
+// those of a large pile do not stay in the cache: each is three lines of it, and what few steps need is elsewhere.
 typedef struct knImpulsePoint {
-	int a, b;
-	int contact; // index into list.contacts
+	int32_t a, b;
+	int32_t contact;     // index into list.contacts
+	int32_t turn : 31;   // index into `turns`, -1: no rolling friction
+	bool withJoints : 1; // the contact phase solves it together with joints: joint_contact.c
 	knVec3 n, t1, t2;
 	knVec3 rA, rB;     // from the centres of mass to the common point, at the start of the step
 	double gap;        // m, at the start of the step
 	double target;     // m/s, least speed of separation; contact phase
 	double mu;         // friction
 	double jn, j1, j2; // N s, carried in the contact phase
-	knVec3 bounce;     // N s, of the collision phase
-	double held;       // N s, what holds this step's forces off what has bounced
 	double push;       // N s, of the push-out
-	int turn;          // index into `turns`, -1: no rolling friction
-	bool withJoints;   // the contact phase solves it together with joints: joint_contact.c
 } knImpulsePoint;
+
+_Static_assert(sizeof(knImpulsePoint) == 192, "three lines of the cache");
 
 // Rolling and spinning friction at a point.
 typedef struct knImpulseTurn {
-	double arm;  // m
-	knMat33 inv; // of the sum of the inverse inertias, for points that are solved with joints
-	knVec3 g;    // N m s, on B, carried in the contact phase
+	double arm; // m
+	knVec3 g;   // N m s, on B, carried in the contact phase
 } knImpulseTurn;
+
+// What a point did in the collision phase.
+typedef struct knImpulseBounce {
+	knVec3 impulse; // N s
+	double held;    // N s, what holds this step's forces off what has bounced
+} knImpulseBounce;
 
 // The points of two shapes.
 typedef struct knImpulsePair {
@@ -67,6 +73,9 @@ typedef struct knImpulseStep {
 	int pointCount;
 	knImpulseTurn* turns;
 	int turnCount;
+	knMat33*
+		turnInverses; // [turnCount] of the sum of the inverse inertias, where points are solved with joints
+	knImpulseBounce* bounces; // [pointCount]; NULL: nothing bounced. Collision phase
 	knImpulsePair* pairs;
 	int pairCount;
 
