@@ -593,7 +593,8 @@ bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf
 
 typedef struct Exchange {
 	const knSweepSet* set;
-	const knSweepPoint* from;
+	const double* depths; // of point k: [stride k]
+	int stride;
 	knSweepPoint* to;
 } Exchange;
 
@@ -627,7 +628,8 @@ static void loadDepthRange(int begin, int end, int worker, void* argument) {
 	for (int at = begin; at < end; ++at) {
 		for (int lane = 0; lane < KN_LANES; ++lane) {
 			if (set->source[at][lane] >= 0) {
-				set->points[at].depth[lane] = task->from[set->source[at][lane] >> 1].depth;
+				set->points[at].depth[lane] =
+					task->depths[(ptrdiff_t)task->stride * (set->source[at][lane] >> 1)];
 			}
 		}
 	}
@@ -639,6 +641,11 @@ void knSweepSet_Store(const knSweepSet* set, const knTasks* tasks, knSweepPoint*
 }
 
 void knSweepSet_LoadDepths(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points) {
-	Exchange task = { .set = set, .from = points };
+	Exchange task = { .set = set, .depths = &points->depth, .stride = sizeof(knSweepPoint) / sizeof(double) };
+	knTasks_For(tasks, set->pointCount, POINT_GRAIN, loadDepthRange, &task);
+}
+
+void knSweepSet_SetDepths(knSweepSet* set, const knTasks* tasks, const double* depths) {
+	Exchange task = { .set = set, .depths = depths, .stride = 1 };
 	knTasks_For(tasks, set->pointCount, POINT_GRAIN, loadDepthRange, &task);
 }

@@ -205,7 +205,19 @@ static int sweepsOf(const knImpulseStep* step) {
 	return SWEEPS + (TALLEST_SWEEPS - SWEEPS) * (height - TALL) / (TALLEST - TALL);
 }
 
+static bool anyTakesPart(const knImpulseStep* step) {
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		if (takesPart(step, b)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool knContactShock_Run(knImpulseStep* step) {
+	if (!anyTakesPart(step)) {
+		return true;
+	}
 	Shock shock;
 	if (!begin(step, &shock)) {
 		return false;

@@ -35,10 +35,9 @@ void knImpulsePoint_Apply(const knImpulseStep* step, const knImpulsePoint* p, kn
 	}
 }
 
-// Changes what turns the two bodies of a point by an angular impulse on B.
+// An angular impulse on B.
 static void turn(const knImpulseStep* step, const knImpulsePoint* p, knVec3 change) {
 	const knBlocks* blocks = &step->blocks;
-	step->turns[p->turn].g = knAdd(step->turns[p->turn].g, change);
 	if (blocks->invMass[p->a] > 0.0) {
 		knVec3* w = &blocks->u[p->a].ang;
 		*w = knSub(*w, knMulMV(&blocks->invInertia[p->a], change));
@@ -50,34 +49,22 @@ static void turn(const knImpulseStep* step, const knImpulsePoint* p, knVec3 chan
 }
 
 bool knContactSweep_WarmStart(knImpulseStep* step) {
-	knVec3* carried = KN_SCRATCH(step->context->arena, knVec3, step->pointCount);
-	knVec3* turned = KN_SCRATCH(step->context->arena, knVec3, step->turnCount);
-	if (step->context->arena->failed) {
-		return false;
-	}
-	for (int i = 0; i < step->pointCount; ++i) {
-		knImpulsePoint* p = &step->points[i];
-		carried[i] = knV3(p->jn, p->j1, p->j2);
-		p->jn = p->j1 = p->j2 = 0.0;
-	}
-	for (int i = 0; i < step->turnCount; ++i) {
-		turned[i] = step->turns[i].g;
-		step->turns[i].g = knZero3();
-	}
-	knContactDescent* descent = knContactDescent_Begin(step);
+	knContactDescent* descent = knContactDescent_BeginFromZero(step);
 	if (descent == NULL) {
 		return false;
 	}
 	for (int i = 0; i < step->pointCount; ++i) {
 		knImpulsePoint* p = &step->points[i];
 		// what nothing holds any more carries no weight: it starts from zero
-		if (step->islands.anchored[knImpulseStep_GroupOf(step, p)] && carried[i].x > 0.0) {
-			p->jn = carried[i].x;
-			p->j1 = carried[i].y;
-			p->j2 = carried[i].z;
+		if (step->islands.anchored[knImpulseStep_GroupOf(step, p)] && p->jn > 0.0) {
 			knImpulsePoint_Apply(step, p, knImpulsePoint_Carried(p));
 			if (p->turn >= 0) {
-				turn(step, p, turned[p->turn]);
+				turn(step, p, step->turns[p->turn].g);
+			}
+		} else {
+			p->jn = p->j1 = p->j2 = 0.0;
+			if (p->turn >= 0) {
+				step->turns[p->turn].g = knZero3();
 			}
 		}
 	}
@@ -168,7 +155,9 @@ static void solveTurn(const knImpulseStep* step, const knImpulsePoint* p) {
 	knClampDisc(&roll1, &roll2, limit);
 	g = knScale(knClamp(spin, -limit, limit), p->n);
 	g = knMulAdd(knMulAdd(g, roll1, p->t1), roll2, p->t2);
-	turn(step, p, knSub(g, old->g));
+	knVec3 change = knSub(g, old->g);
+	step->turns[p->turn].g = knAdd(old->g, change);
+	turn(step, p, change);
 }
 
 static void sweepTurns(knImpulseStep* step) {

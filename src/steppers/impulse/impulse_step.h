@@ -64,6 +64,7 @@ typedef struct knImpulseStep {
 	knBlocks blocks;
 	knTwist* force;            // [bodyCount] what forces add to blocks.u
 	knTwist* push;             // [bodyCount] moves poses only
+	bool pushes;               // points overlap. knContactPush_Run
 	knBounceLanding* landings; // [bodyCount] where bounces happen; NULL: none did. knContactCollisions_Run
 
 	knRowInput input;
@@ -104,10 +105,13 @@ knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step);
 knFrame knImpulseStep_Predict(const knImpulseStep* step, int body, knTwist u);
 // u . M . v of one body.
 double knImpulseStep_Product(const knImpulseStep* step, int body, knTwist u, knTwist v);
-// The group of bodies in contact to which a point belongs.
+// The group of bodies in contact to which a point, or a pair, of two bodies belongs.
+static inline int knImpulseStep_GroupOfBodies(const knImpulseStep* step, int a, int b) {
+	int group = step->islands.group[a];
+	return group >= 0 ? group : step->islands.group[b];
+}
 static inline int knImpulseStep_GroupOf(const knImpulseStep* step, const knImpulsePoint* p) {
-	int group = step->islands.group[p->a];
-	return group >= 0 ? group : step->islands.group[p->b];
+	return knImpulseStep_GroupOfBodies(step, p->a, p->b);
 }
 // m, the collision envelope of a pair: of the smaller body that moves.
 double knImpulseStep_Envelope(const knImpulseStep* step, int a, int b);
@@ -182,6 +186,8 @@ void knContactSweep_TakeOver(knImpulseStep* step);
 typedef struct knContactDescent knContactDescent;
 // Before the change; NULL when out of memory.
 knContactDescent* knContactDescent_Begin(knImpulseStep* step);
+// The same for points that count as carrying nothing yet, whatever is written there.
+knContactDescent* knContactDescent_BeginFromZero(knImpulseStep* step);
 void knContactDescent_Take(knImpulseStep* step, const knContactDescent* descent);
 
 // contact_momentum.c: sweeps that go on in the direction of those before.
@@ -227,8 +233,8 @@ bool knContactColumns_Run(knImpulseStep* step);
 // contact_shock.c: levels from the ground up, what is below frozen, after the sweeps. False when out of memory.
 bool knContactShock_Run(knImpulseStep* step);
 
-// contact_push.c: takes out overlap without touching velocities.
-void knContactPush_Run(knImpulseStep* step);
+// contact_push.c: takes out overlap without touching velocities. False when out of memory.
+bool knContactPush_Run(knImpulseStep* step);
 // Angular momentum that the pushes would bring in, once all are found.
 void knContactPush_ReturnSpin(knImpulseStep* step);
 

@@ -100,7 +100,7 @@ static bool listGroups(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
 	int32_t* groupOf = KN_SCRATCH(arena, int32_t, step->pairCount);
 	for (int i = 0; !arena->failed && i < step->pairCount; ++i) {
-		groupOf[i] = knImpulseStep_GroupOf(step, &step->points[step->pairs[i].first]);
+		groupOf[i] = knImpulseStep_GroupOfBodies(step, step->pairs[i].a, step->pairs[i].b);
 	}
 	return !arena->failed &&
 		   knGroupOrder_Build(&step->groups, groupOf, step->pairCount, step->model->bodyCount, arena);
@@ -242,7 +242,9 @@ static knStatus contact(knImpulseStep* step) {
 		!(knContactGroups_Find(step, momentum) && knContactColumns_Run(step) && knContactShock_Run(step))) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	knContactPush_Run(step);
+	if (!knContactPush_Run(step)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
 	double start = knStepContext_Now(step->context);
 	if (pressed != NULL) {
 		knJointContacts_Push(pressed);
