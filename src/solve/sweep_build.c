@@ -22,6 +22,7 @@
 #define KEYS_PER_COLOUR (SPANS * KN_CHUNK_POINTS)
 #define KEY_COUNT ((COLOUR_LIMIT + 1) * KEYS_PER_COLOUR)
 #define PACK_GRAIN 32
+#define FILL_PACKS 8
 #define POINT_GRAIN 64  // points of packs
 #define BATCH_CHUNKS 48 // a batch gets no more clusters when it has so many
 #define ALONE_KEY UINT16_MAX
@@ -459,9 +460,7 @@ static void fillLane(const Builder* builder, knPack* pack, int lane) {
 	}
 }
 
-static void fillRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const Builder* builder = argument;
+static void fillPacks(const Builder* builder, const knSweepKernel* kernel, int begin, int end) {
 	for (int p = begin; p < end; ++p) {
 		knPack* pack = &builder->set->packs[p];
 		pack->freeA = pack->freeB = 0;
@@ -473,9 +472,18 @@ static void fillRange(int begin, int end, int worker, void* argument) {
 			}
 		}
 	}
-	const knSweepKernel* kernel = knSweepKernel_Best();
 	kernel->load(builder->set, builder->points, begin, end);
 	kernel->prepare(builder->set, begin, end);
+}
+
+// A few packs at a time: what one pass has written or read, the next finds in the cache.
+static void fillRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Builder* builder = argument;
+	const knSweepKernel* kernel = knSweepKernel_Best();
+	for (int p = begin; p < end; p += FILL_PACKS) {
+		fillPacks(builder, kernel, p, end - p < FILL_PACKS ? end : p + FILL_PACKS);
+	}
 }
 
 static bool reserve(Builder* builder, bool rolling, knArena* arena) {
