@@ -122,8 +122,10 @@ bool knContactSweep_Begin(knImpulseStep* step) {
 							&blocks, KN_SWEEP_CONE, &step->context->tasks, arena);
 }
 
-void knContactSweep_TakeOver(knImpulseStep* step) {
-	for (int i = 0; i < step->pointCount; ++i) {
+static void takeOver(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const knImpulseStep* step = argument;
+	for (int i = begin; i < end; ++i) {
 		knImpulsePoint* p = &step->points[i];
 		const knSweepPoint* from = &step->list.points[i];
 		if (!p->withJoints) {
@@ -135,6 +137,10 @@ void knContactSweep_TakeOver(knImpulseStep* step) {
 			}
 		}
 	}
+}
+
+void knContactSweep_TakeOver(knImpulseStep* step) {
+	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, takeOver, step);
 }
 
 void knContactSweep_Store(knImpulseStep* step) {

@@ -65,7 +65,19 @@ static knStatus applyForces(knImpulseStep* step) {
 	return KN_OK;
 }
 
+static bool anyJoint(const knImpulseStep* step) {
+	for (int j = 0; j < knState_JointCount(step->model); ++j) {
+		if (knState_JointActive(step->state, step->model, j)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static knStatus beginJoints(knImpulseStep* step) {
+	if (!anyJoint(step)) {
+		return KN_OK;
+	}
 	double start = knStepContext_Now(step->context);
 	knArticulationInput input = { .model = step->model,
 								  .state = step->state,
