@@ -586,7 +586,7 @@ void knMeshSamples_Collide(const knMesh* mesh, knFrame frame, const knTarget* wh
 	Branch branches[DEPTH]; // those above the present node
 	int depth = 1;
 	branches[0] = (Branch){ .skip = mesh->tree.nodeCount };
-	for (int i = 0; i < mesh->tree.nodeCount;) {
+	for (int i = 0; i < mesh->tree.nodeCount && !knReducer_IsDone(sink->reducer);) {
 		const knBvhNode* node = &mesh->tree.nodes[i];
 		while (branches[depth - 1].skip <= i) {
 			depth -= 1;

@@ -189,7 +189,7 @@ static void collideConvex(const knPairInput* in, knReducer* reducer) {
 	knContactSink sink = { reducer, in->frameA, true };
 	knTarget_SetWays(&target, in, true);
 	knMeshSamples_Collide(mesh, knInvMulF(in->frameA, in->frameB), &target, KN_FEATURE_VERTEX, &sink);
-	if (target.flat) {
+	if (target.flat || knReducer_IsDone(reducer)) {
 		return;
 	}
 	knTarget back = knTarget_Mesh(mesh, in->margin, sizeOf(convex));
@@ -218,7 +218,9 @@ static void collideMeshes(const knPairInput* in, knReducer* reducer) {
 	knTarget_SetWays(&targetB, in, false);
 	knTarget_SetWays(&targetA, in, true);
 	knMeshSamples_Collide(a, knInvMulF(in->frameB, in->frameA), &targetB, KN_FEATURE_VERTEX, &sinkB);
-	knMeshSamples_Collide(b, knInvMulF(in->frameA, in->frameB), &targetA, KN_FEATURE_OTHER_VERTEX, &sinkA);
+	if (!knReducer_IsDone(reducer)) {
+		knMeshSamples_Collide(b, knInvMulF(in->frameA, in->frameB), &targetA, KN_FEATURE_OTHER_VERTEX, &sinkA);
+	}
 }
 
 int knPair_Mesh(const knPairInput* in, knContactPoint* points) {
@@ -232,6 +234,7 @@ int knPair_Mesh(const knPairInput* in, knContactPoint* points) {
 	}
 	knReducer reducer;
 	knReducer_Init(&reducer, knMin(sizeOf(in->geomA), sizeOf(in->geomB)));
+	reducer.anyWillDo = in->anyWillDo;
 	if (in->looksAhead) {
 		knReducer_SetMotion(&reducer, in->slide, in->tilt, in->wayCount == 0);
 	}

@@ -18,7 +18,7 @@ static const double directions[KN_REDUCE_DIRECTIONS][2] = {
 void knReducer_Init(knReducer* reducer, double size) {
 	reducer->size = size;
 	reducer->slide = reducer->tilt = INFINITY;
-	reducer->calm = false;
+	reducer->calm = reducer->anyWillDo = false;
 	reducer->count = 0;
 	reducer->deepestCount = 0;
 	reducer->deepestMost = KN_REDUCE_DEEPEST;
