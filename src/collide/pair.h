@@ -21,9 +21,10 @@ typedef struct knPairInput {
 	double near;
 	bool apart;      // no motion brings the two together
 	bool looksAhead; // gaps that are far from touching need not be exact
-	bool anyWillDo;  // only whether there is a contact is asked: pairs with meshes stop at the first that they find
-	double slide;    // m, how far the two may go past each other; with looksAhead only
-	double tilt;     // rad, how far they may turn; with looksAhead only
+	bool
+		anyWillDo; // only whether there is a contact is asked: pairs with meshes stop at the first that they find
+	double slide; // m, how far the two may go past each other; with looksAhead only
+	double tilt;  // rad, how far they may turn; with looksAhead only
 	int wayCount;
 	knVec3 ways[KN_PAIR_WAYS];
 	knVec3 turns[2], centers[2]; // rotation vectors of A and B, and about what, in the world
