@@ -105,7 +105,7 @@ struct knArticulationSolve {
 
 	// bodies under the present phase
 	const double* invMass;
-	knMat33* invInertia; // world axes. knArticulationSolve_Enter
+	knMat33 *inertia, *invInertia; // world axes, of moving bodies. knArticulationSolve_TakeBodies
 	knTwist* u;
 	knTwist* shift; // [bodyCount] the way that the correction moves bodies by: u of that phase
 	struct knPreconditioner* precondition; // joint_precondition.c
@@ -194,7 +194,8 @@ typedef double knJointVisit(knArticulationSolve* solve, int i, double epsilon);
 double knArticulationSolve_Sweep(knArticulationSolve* solve, knJointVisit* visit, bool backwards,
 								 double epsilon);
 
-// The block of entry i at the poses of the phase (joint_block.c).
+// The blocks of all entries at the poses of the phase (joint_block.c), where they are not made yet; that of entry i.
+void knJointBlocks_Make(knArticulationSolve* solve);
 knJointBlock* knJointBlock_Get(knArticulationSolve* solve, int i);
 // The impulses along the locked rows that answer a change of rates `change`: K z = -B^T change.
 void knJointBlock_Answer(const knJointBlock* block, knTwist change, double z[6]);
@@ -216,8 +217,9 @@ double knJointCorrection_Soften(const knArticulationSolve* solve, int island);
 void knJointCorrection_End(knArticulationSolve* solve);
 // Blocks and inertias for the present poses of the state.
 void knArticulationSolve_TakePoses(knArticulationSolve* solve);
-// The same in parts: the inertia of a body, the blocks of an island.
-void knArticulationSolve_TakePose(knArticulationSolve* solve, int body);
+// The same in parts: the inertias of bodies begin .. end - 1, of islands that are set or (NULL) of all that move; the blocks of
+// an island.
+void knArticulationSolve_TakeBodies(knArticulationSolve* solve, int begin, int end, const uint8_t* which);
 void knArticulationSolve_ForgetBlocks(knArticulationSolve* solve, int island);
 // What is wrong with row k of a block whose joint has the error `wrong` (world axes).
 static inline double knJointBlock_Wrong(const knJointBlock* block, int k, knTwist wrong) {
@@ -290,6 +292,13 @@ double knJointSteady_Visit(knArticulationSolve* solve, int i, double epsilon);
 // Is the joint to be taken by its rates, because it is taut or an arm turns fast? Rows must be up to date.
 bool knJointSteady_ByRates(knArticulationSolve* solve, int i);
 
+// An island of one joint, which no contact presses on: it is closed by itself.
+static inline bool knSettle_IsLone(const knArticulationSolve* solve, int island) {
+	return solve->islandBegin[island + 1] - solve->islandBegin[island] == 1 && solve->pressed[island] == 0;
+}
+// knPreStabilize_Joint of all such islands, four at a time (default scheme, dynamics phase); islandWorst gets errors over h.
+// Returns the worst of these.
+double knPreStabilize_Lone(knArticulationSolve* solve, double epsilon);
 // The published form of one joint's pre-stabilization (prestabilize_paper.c).
 double knPreStabilize_PaperJoint(knArticulationSolve* solve, int i, double epsilon);
 // The equations of entry i for a target joint frame, and an impulse on its child at their application point.
