@@ -283,7 +283,6 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 	knSolveJoint* entry = &solve->joints[i];
 	const knArticulationMemory* memory = recall(solve, entry);
 	double scale = memory != NULL ? solve->input.h / memory->dt : 0.0;
-	double motors[6] = { 0.0 };
 	if (memory != NULL) {
 		const knJointBlock* block = knJointBlock_Get(solve, i);
 		knTwist last = knScaleT(scale, knRotateT(block->axes, memory->impulse)), wrench = knZeroTwist();
@@ -298,12 +297,9 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 			knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), wrench);
 		}
 		entry->late = knScale(scale, knRotate(block->axes, memory->late));
-		for (int k = 0; k < 6; ++k) {
-			motors[k] = scale * memory->motor[k];
-		}
 	}
 	if (entry->boundCount > 0) {
-		knJointBounds_Begin(solve, i, motors);
+		knJointBounds_Begin(solve, i, memory, scale);
 	}
 	if (!solve->paper) {
 		const knJointBlock* block = knJointBlock_Get(solve, i);
@@ -389,6 +385,8 @@ static void remember(const knArticulationSolve* solve, const knSolveJoint* entry
 		const knJointBound* bound = &solve->bounds[entry->boundBegin + k];
 		if (bound->part == KN_BOUND_MOTOR) {
 			memory->motor[bound->axis] = bound->lambda;
+		} else if (bound->part == KN_BOUND_FRICTION) {
+			memory->friction[bound->axis] = bound->lambda;
 		}
 	}
 }

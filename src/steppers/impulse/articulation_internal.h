@@ -22,7 +22,7 @@ typedef struct knJointBound {
 	double startRoom; // limits: at the start of the step, at most 0. knJointBounds_Begin
 	double bias;      // wanted: rate + bias + gamma lambda = 0. knJointBounds_Begin
 	double gamma;     // softness of springs. knJointBounds_Begin
-	double lo, hi;    // knJointBounds_Begin
+	double lo, hi;    // knJointBounds_Begin; friction: at every visit
 	double lambda;    // of this step so far
 	double startRate; // motors: rate before the step
 	bool held;        // limits: broken in this correction, and kept from then on
@@ -266,10 +266,11 @@ double knArticulationSolve_SettleAgain(knArticulationSolve* solve);
 // Memory for joint_settle.c.
 bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena);
 
-// Bounds of a joint (joint_bounds.c): how many; their rows at the start of the dynamics phase; one pass over them.
+// Bounds of a joint (joint_bounds.c): how many; their rows at the start of the dynamics phase, with the impulses of the last
+// step times `scale` (NULL: none); one pass over them.
 int knJointBounds_Count(const knJoint* joint, const knJointState* state);
 void knJointBounds_List(const knJoint* joint, const knJointState* state, knJointBound* bounds);
-void knJointBounds_Begin(knArticulationSolve* solve, int i, const double* motorImpulse);
+void knJointBounds_Begin(knArticulationSolve* solve, int i, const knArticulationMemory* last, double scale);
 void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted);
 // The same, all at once with contacts (joint_contact.c), in the dynamics phase: limits at the start poses; bound k
 // of the joint as a row, false: it has no part; a change of its impulse.
