@@ -210,6 +210,31 @@ static void test_tensors(void** state) {
 	}
 }
 
+// Rows about the centres of both bodies.
+static void test_spread_rows(void** state) {
+	(void)state;
+	static Chain chain;
+	const knJointKernel* kernels[2] = { &knJointKernelPlain, knJointKernel_Best() };
+	makeChain(&chain, 23);
+	makeBlocks(&chain, &knJointKernelPlain, 4, chain.blocks);
+	for (int n = 0; n < 2 * JOINTS; ++n) {
+		knJointBlock* block = &chain.blocks[n / 2];
+		knBodyRow rows[KN_BLOCK_ROWS];
+		block->all = block->count;
+		kernels[n % 2]->spreadRows(block, rows);
+		for (int k = 0; k < block->all; ++k) {
+			const knTwist row = block->rows[k];
+			const knVec3 onP = knNeg(knAdd(row.ang, knCross(block->rP, row.lin)));
+			const knVec3 onC = knAdd(row.ang, knCross(block->rC, row.lin));
+			assert_true(rows[k].a[0] == onP.x && rows[k].a[1] == onP.y && rows[k].a[2] == onP.z);
+			assert_true(rows[k].b[0] == onC.x && rows[k].b[1] == onC.y && rows[k].b[2] == onC.z);
+			assert_true(rows[k].a[3] == -row.lin.x && rows[k].a[4] == -row.lin.y &&
+						rows[k].a[5] == -row.lin.z);
+			assert_true(rows[k].b[3] == row.lin.x && rows[k].b[4] == row.lin.y && rows[k].b[5] == row.lin.z);
+		}
+	}
+}
+
 // How soft the couple of one joint is, body by body (joint_steady.c).
 static double plainStiffness(const Chain* chain, int i, bool child, knVec3 pull, double force) {
 	const int body = child ? chain->entries[i].child : chain->entries[i].parent;
@@ -404,7 +429,8 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_bits),     cmocka_unit_test(test_as_one_by_one),
 		cmocka_unit_test(test_singular_lane), cmocka_unit_test(test_tensors),
-		cmocka_unit_test(test_steady),        cmocka_unit_test(test_newton),
+		cmocka_unit_test(test_spread_rows),   cmocka_unit_test(test_steady),
+		cmocka_unit_test(test_newton),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "steppers/impulse/articulation_internal.h"
+#include "steppers/impulse/body_matrix.h"
 
 #define KN_JOINT_LANES 4
 
@@ -66,6 +67,8 @@ typedef struct knJointKernel {
 	void (*takeFrames)(const knJointLanes* lanes);
 	// Rows from the joint's axes to those of the world, their softness, and the factors of K; count 0 where it is singular.
 	void (*factorRows)(const knJointLanes* lanes);
+	// All rows of a block as wrenches about the two bodies' centres, four rows at a time.
+	void (*spreadRows)(const knJointBlock* block, knBodyRow rows[KN_BLOCK_ROWS]);
 	// How soft couples have to be for the forces at hand; the blocks' locked rows are factored.
 	void (*steady)(const knJointLanes* lanes, knSteadyLanes* steady);
 	// The factors `whole` of all rows, with the softness of those that are not locked; all = count where they are singular.

@@ -215,6 +215,29 @@ static void factorAll(const knJointLanes* lanes) {
 	}
 }
 
+KN_WIDE knWide3 splat3(knVec3 v) {
+	return (knWide3){ knWide_Splat(v.x), knWide_Splat(v.y), knWide_Splat(v.z) };
+}
+
+static void spreadRows(const knJointBlock* block, knBodyRow rows[KN_BLOCK_ROWS]) {
+	const knWide3 rP = splat3(block->rP), rC = splat3(block->rC);
+	for (int k = 0; k < block->all; k += KN_LANES) {
+		const double* from[KN_LANES];
+		double *toP[KN_LANES], *toC[KN_LANES];
+		for (int l = 0; l < KN_LANES; ++l) {
+			const int at = k + l < block->all ? k + l : block->all - 1;
+			from[l] = &block->rows[at].ang.x;
+			toP[l] = rows[at].a;
+			toC[l] = rows[at].b;
+		}
+		const knWideTwist row = knWideTwist_Read(from, 0);
+		const knWide3 momentP = knWide3_Add(row.ang, knWide3_Cross(rP, row.lin));
+		const knWide3 momentC = knWide3_Add(row.ang, knWide3_Cross(rC, row.lin));
+		knWideTwist_Write(toP, 0, (knWideTwist){ knWide3_Neg(momentP), knWide3_Neg(row.lin) });
+		knWideTwist_Write(toC, 0, (knWideTwist){ momentC, row.lin });
+	}
+}
+
 // --- steadying couples: the operations of joint_steady.c -------------------------------------------------
 
 // Locked rows and their factors of lanes that have the same number of them.
@@ -605,4 +628,4 @@ static void derive(knNewtonLanes* lanes) {
 }
 
 #define KN_JOINT_KERNEL(name)                                                                                \
-	{ name, turnTensors, takeFrames, factorRows, steady, factorAll, predict, derive }
+	{ name, turnTensors, takeFrames, factorRows, spreadRows, steady, factorAll, predict, derive }
