@@ -5,6 +5,7 @@
 // forces. A pair that moves far in the step, compared with its size, is looked at again where the bodies will be:
 // faces extended in thought beyond their edges would stop what flies past.
 
+#include "collide/pair.h"
 #include "core/tasks.h"
 #include "dynamics/collision_input.h"
 #include "steppers/impulse/impulse_memory.h"
@@ -186,7 +187,7 @@ static int looksAlong(const knImpulseStep* step, const knImpulsePair* pair, doub
 
 // Do the two meet if they go on like this?
 static bool meetsWith(knImpulseStep* step, const knImpulsePair* pair, knTwist uA, knTwist uB) {
-	knContactPoint found[KN_IMPULSE_PAIR_POINTS];
+	const knModelShape *a = &step->model->shapes[pair->shapeA], *b = &step->model->shapes[pair->shapeB];
 	const double margin =
 		0.5 * (knCollisionEnvelope(step->model, pair->a) + knCollisionEnvelope(step->model, pair->b));
 	const int looks = looksAlong(step, pair, step->h * knDistance(uA.lin, uB.lin));
@@ -194,7 +195,8 @@ static bool meetsWith(knImpulseStep* step, const knImpulsePair* pair, knTwist uA
 		const double t = step->h * look / looks;
 		knFrame poseA = knMovePose(step->state->pose[pair->a], uA, t);
 		knFrame poseB = knMovePose(step->state->pose[pair->b], uB, t);
-		if (knImpulseStep_TestPair(step, pair, poseA, poseB, margin, found) > 0) {
+		step->pairTests += 1;
+		if (knPair_Touches(a->geom, knMulF(poseA, a->local), b->geom, knMulF(poseB, b->local), margin)) {
 			return true;
 		}
 	}
