@@ -1,7 +1,7 @@
 // Conservative advancement over one pair, and motion bounds along chains.
 #include "collide/meeting.h"
 
-#define MOST_ROUNDS 2000 // then it is given up
+#define MOST_ROUNDS 500  // then it is given up
 #define FREE_ROUNDS 40   // then what hugs the other without meeting it moves on by nudges
 #define LEAST_PART 1e-9  // of the time at hand: smaller rounds are rounding
 

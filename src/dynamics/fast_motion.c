@@ -27,8 +27,9 @@
 #define FIRST_ROUNDS 16  // of each pair, in parallel, before any impact
 #define FREE_HITS 16     // of a flier in a step; then it goes along with what it hits
 #define MOST_HITS 32     // then nothing is looked for any more
-#define MOST_LOOKS 40000 // of a flier at each pace
+#define MOST_LOOKS 20000 // of a flier at each pace
 #define ROUND_LOOKS 10   // that a round costs besides
+#define BALL_SLACK 1e-9  // of their radii, for rounding
 #define NUDGE_SHARE 0.1  // of the thinner shape's thickness
 #define IDLE 1e-9        // of the speeds: a slower approach is none
 #define BOUNCE_STEPS 2.0 // an approach that gravity makes in so many steps does not bounce
@@ -102,6 +103,32 @@ static knFrame virtualStart(const Flight* f, int body, knTwist* path) {
 	}
 	const Flier* flier = &f->fliers[slot];
 	return flier->time > 0.0 ? knMovePose(flier->pose, flier->path, -flier->time) : flier->pose;
+}
+
+static knVec3 placeNow(const Flight* f, int body) {
+	int slot = f->slot[body];
+	if (slot == NONE || f->fliers[slot].keepsPath) {
+		return knMulAdd(f->in->state->pose[body].p, f->now, plannedPath(f, body).lin);
+	}
+	const Flier* flier = &f->fliers[slot];
+	return knMulAdd(flier->pose.p, f->now - flier->time, flier->path.lin);
+}
+
+// s, when the balls about two bodies meet on their ways from now on; INFINITY: not before the step ends.
+static double whenBallsMeet(const Flight* f, int a, int b) {
+	knVec3 apart = knSub(placeNow(f, b), placeNow(f, a));
+	knVec3 v = knSub(presentPath(f, b).lin, presentPath(f, a).lin);
+	double reach = f->in->model->radius[a] + f->in->model->radius[b] + knFastBodies_Skin(f->in->model, a, b);
+	double room = knLengthSquared(apart) - (1.0 + BALL_SLACK) * reach * reach, closing = -knDot(apart, v);
+	if (room <= 0.0) {
+		return f->now;
+	}
+	double square = closing * closing - knLengthSquared(v) * room;
+	if (closing <= 0.0 || square < 0.0) {
+		return INFINITY;
+	}
+	double time = f->now + room / (closing + sqrt(square));
+	return time < f->h ? time : (double)INFINITY;
 }
 
 static knMoving movingShape(const Flight* f, int shape) {
@@ -198,9 +225,10 @@ static bool isFollowed(const Flight* f, int body) {
 // A pair from now on, as if it had never been looked at.
 static void restartPair(Flight* f, int index) {
 	Pair* pair = &f->pairs[index];
-	pair->meeting = knMeeting_Begin(f->now);
+	const int* items = f->in->collider->items;
+	bool planes = items[pair->shape[0]] < 0 || items[pair->shape[1]] < 0;
+	pair->meeting = knMeeting_Begin(planes ? f->now : whenBallsMeet(f, pair->body[0], pair->body[1]));
 	if (!isFollowed(f, pair->body[0]) && !isFollowed(f, pair->body[1])) {
-		pair->meeting.state = KN_MEETING_NONE;
 		pair->meeting.time = INFINITY;
 	}
 	requeue(f, index);
@@ -264,36 +292,19 @@ static bool addPair(Flight* f, int flierIndex, int shape, int other) {
 							  .body = { shapes[low].body, shapes[high].body },
 							  .next = { NONE, NONE },
 							  .thin = thinner(own->geom, its->geom) };
-	f->pairs[index].meeting = knMeeting_Begin(f->now);
 	linkPair(f, index, 0);
 	linkPair(f, index, 1);
 	place(f, index, index);
-	requeue(f, index);
+	restartPair(f, index);
 	return true;
-}
-
-static knVec3 placeNow(const Flight* f, const Flier* flier) {
-	return knMulAdd(flier->pose.p, f->now - flier->time, flier->path.lin);
 }
 
 // The box of a body's way from now to the end.
 static knAabb sweptBox(const Flight* f, const Flier* flier) {
 	double radius = f->in->model->radius[flier->body] + f->slowReach;
-	knVec3 here = placeNow(f, flier), there = knMulAdd(flier->pose.p, f->h - flier->time, flier->path.lin);
+	knVec3 here = placeNow(f, flier->body), there = knMulAdd(flier->pose.p, f->h - flier->time, flier->path.lin);
 	knAabb box = { knMin3(here, there), knMax3(here, there) };
 	return knAabb_Grow(box, radius);
-}
-
-// Whether the balls about two fliers meet before the step ends.
-static bool ballsMeet(const Flight* f, const Flier* a, const Flier* b) {
-	const double* radius = f->in->model->radius;
-	knVec3 apart = knSub(placeNow(f, b), placeNow(f, a)), v = knSub(b->path.lin, a->path.lin);
-	double square = knLengthSquared(v), time = 0.0;
-	if (square > 0.0) {
-		time = knClamp(-knDot(apart, v) / square, 0.0, f->h - f->now);
-	}
-	double reach = radius[a->body] + radius[b->body] + knFastBodies_Skin(f->in->model, a->body, b->body);
-	return knLength(knMulAdd(apart, time, v)) <= reach;
 }
 
 // Whether the box about a flier's ball, moved along its way, meets a shape's box.
@@ -302,7 +313,7 @@ static bool passesShape(const Flight* f, const Flier* flier, int shape) {
 	if (c->items[shape] < 0) {
 		return true; // a plane
 	}
-	knVec3 here = placeNow(f, flier), way = knScale(f->h - f->now, flier->path.lin);
+	knVec3 here = placeNow(f, flier->body), way = knScale(f->h - f->now, flier->path.lin);
 	knAabb box = knAabb_Grow(c->boxes[shape], f->in->model->radius[flier->body] + f->slowReach);
 	double enter = 0.0, leave = 1.0;
 	for (int k = 0; k < 3; ++k) {
@@ -380,7 +391,7 @@ static bool pairFliers(Flight* f, int flierIndex, int otherIndex) {
 	const Flier *flier = &f->fliers[flierIndex], *other = &f->fliers[otherIndex];
 	int body = other->body;
 	if (!knAabb_Overlap(flier->swept, other->swept) || !isFastPair(f, flier->body, body) ||
-		!ballsMeet(f, flier, other)) {
+		whenBallsMeet(f, flier->body, body) == (double)INFINITY) {
 		return true;
 	}
 	for (int k = c->firstShape[body]; k < c->firstShape[body + 1]; ++k) {
