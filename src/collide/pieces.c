@@ -11,6 +11,7 @@
 #define OFF_CURVED 0.06    // radians that the search for a line between curved cores may leave open
 #define PROJECTIONS 30     // to and fro, at most
 #define PLACED 1e-9        // sizes by which witness points may be farther apart than the distance
+#define REACH_PARTS 64     // of a tree, whose corners are its reach
 #define POLISH_WITHIN 16.0 // skins: nearer pairs get their exact normal
 
 // One of the two geometries, no plane unless `tree` is NULL.
@@ -76,8 +77,8 @@ static knSpin spinOf(const knPairMotion* motion, int side) {
 	if (motion == NULL) {
 		return (knSpin){ 0 };
 	}
-	return side == 0 ? knSpin_Make(motion->centerA, motion->velocityA.ang)
-					 : knSpin_Make(motion->centerB, motion->velocityB.ang);
+	return side == 0 ? knSpin_Make(motion->centerA, motion->velocityA.ang, motion->reachA)
+					 : knSpin_Make(motion->centerB, motion->velocityB.ang, motion->reachB);
 }
 
 static View makeView(const Search* s, int other) {
@@ -646,6 +647,16 @@ bool knPieces_Nearest(const knPairInput* in, knNearest* nearest) {
 	return s.found;
 }
 
+// Whether the balls about the two centres do not meet before `best`, however fast they turn.
+static bool ballsPass(const Search* s, const Side* a, const Side* b) {
+	const knPairMotion* m = s->motion;
+	if (a->geom->kind == KN_GEOM_PLANE || b->geom->kind == KN_GEOM_PLANE) {
+		return false;
+	}
+	double reach = m->reachA + a->radius + m->reachB + b->radius + m->skin;
+	return knBalls_Time(knSub(m->centerB, m->centerA), s->velocity, reach) >= s->best;
+}
+
 double knPieces_Soonest(const knPairInput* in, const knPairMotion* motion, double limit, knNearest* nearest,
 						int* looks) {
 	Search s = { .motion = motion, .best = limit, .nearest = nearest };
@@ -654,13 +665,32 @@ double knPieces_Soonest(const knPairInput* in, const knPairMotion* motion, doubl
 	if (isUsable(in)) {
 		Side a = makeSide(in->geomA, in->frameA, spinOf(s.motion, 0));
 		Side b = makeSide(in->geomB, in->frameB, spinOf(s.motion, 1));
-		searchSides(&s, &a, &b);
+		if (!ballsPass(&s, &a, &b)) {
+			searchSides(&s, &a, &b);
+		}
 	}
 	*looks += s.looks;
 	return s.best;
 }
 
 // --- sizes ---------------------------------------------------------------------------------------------------
+
+static double reachOfBox(knAabb box, knVec3 from) {
+	return knLength(knMax3(knAbs3(knSub(box.lower, from)), knAbs3(knSub(box.upper, from))));
+}
+
+// By boxes small enough that their corners are hardly farther than what is in them.
+static double reachOfTree(const knBvh* tree, knVec3 from) {
+	double reach = 0.0;
+	for (int node = 0; node < tree->nodeCount;) {
+		const knBvhNode* its = &tree->nodes[node];
+		double farthest = reachOfBox(its->box, from);
+		bool whole = its->skip - node <= tree->nodeCount / REACH_PARTS || its->item >= 0;
+		reach = whole ? knMax(reach, farthest) : reach;
+		node = whole || farthest <= reach ? its->skip : node + 1;
+	}
+	return reach;
+}
 
 double knGeom_TurningReach(const knGeom* geom, knFrame frame, knVec3 center) {
 	knVec3 from = knInvPoint(frame, center);
@@ -678,13 +708,14 @@ double knGeom_TurningReach(const knGeom* geom, knFrame frame, knVec3 center) {
 	if (geom->kind == KN_GEOM_COMPOUND) {
 		for (int i = 0; i < geom->childCount; ++i) {
 			const knGeomChild* child = &geom->children[i];
-			reach = knMax(reach, knGeom_TurningReach(child->geom, knMulF(frame, child->frame), center));
+			double core = knGeom_TurningReach(child->geom, knMulF(frame, child->frame), center);
+			bool round = child->geom->kind == KN_GEOM_SPHERE || child->geom->kind == KN_GEOM_CAPSULE;
+			reach = knMax(reach, core + (round ? child->geom->size.x : 0.0));
 		}
 		return reach;
 	}
-	knAabb box = knGeom_Aabb(geom, knIdentityF());
-	knVec3 farthest = knMax3(knAbs3(knSub(box.lower, from)), knAbs3(knSub(box.upper, from)));
-	return knLength(farthest);
+	return isMesh(geom) ? reachOfTree(&geom->mesh->tree, from)
+						: reachOfBox(knGeom_Aabb(geom, knIdentityF()), from);
 }
 
 double knGeom_Thinness(const knGeom* geom) {

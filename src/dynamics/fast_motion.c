@@ -18,6 +18,7 @@
 
 #include "collide/meeting.h"
 #include "collide/nearby.h"
+#include "collide/turning.h"
 #include "core/sort.h"
 #include "core/tasks.h"
 #include "dynamics/collision_input.h"
@@ -29,7 +30,6 @@
 #define MOST_HITS 32     // then nothing is looked for any more
 #define MOST_LOOKS 20000 // of a flier at each pace
 #define ROUND_LOOKS 10   // that a round costs besides
-#define BALL_SLACK 1e-9  // of their radii, for rounding
 #define NUDGE_SHARE 0.1  // of the thinner shape's thickness
 #define IDLE 1e-9        // of the speeds: a slower approach is none
 #define BOUNCE_STEPS 2.0 // an approach that gravity makes in so many steps does not bounce
@@ -119,15 +119,7 @@ static double whenBallsMeet(const Flight* f, int a, int b) {
 	knVec3 apart = knSub(placeNow(f, b), placeNow(f, a));
 	knVec3 v = knSub(presentPath(f, b).lin, presentPath(f, a).lin);
 	double reach = f->in->model->radius[a] + f->in->model->radius[b] + knFastBodies_Skin(f->in->model, a, b);
-	double room = knLengthSquared(apart) - (1.0 + BALL_SLACK) * reach * reach, closing = -knDot(apart, v);
-	if (room <= 0.0) {
-		return f->now;
-	}
-	double square = closing * closing - knLengthSquared(v) * room;
-	if (closing <= 0.0 || square < 0.0) {
-		return INFINITY;
-	}
-	double time = f->now + room / (closing + sqrt(square));
+	double time = f->now + knBalls_Time(apart, v, reach);
 	return time < f->h ? time : (double)INFINITY;
 }
 
@@ -302,7 +294,8 @@ static bool addPair(Flight* f, int flierIndex, int shape, int other) {
 // The box of a body's way from now to the end.
 static knAabb sweptBox(const Flight* f, const Flier* flier) {
 	double radius = f->in->model->radius[flier->body] + f->slowReach;
-	knVec3 here = placeNow(f, flier->body), there = knMulAdd(flier->pose.p, f->h - flier->time, flier->path.lin);
+	knVec3 here = placeNow(f, flier->body),
+		   there = knMulAdd(flier->pose.p, f->h - flier->time, flier->path.lin);
 	knAabb box = { knMin3(here, there), knMax3(here, there) };
 	return knAabb_Grow(box, radius);
 }
@@ -509,14 +502,14 @@ static bool slowDown(Flight* f, Flier* flier, Pace pace) {
 }
 
 // What following a pair took is on the account of its fliers.
-static void charge(Flight* f, int index, int looks) {
+static void charge(Flight* f, int index, int rounds, int looks) {
 	for (int side = 0; side < 2; ++side) {
 		int slot = f->slot[f->pairs[index].body[side]];
 		Flier* flier = slot != NONE ? &f->fliers[slot] : NULL;
 		if (flier == NULL || flier->keepsPath || flier->pace == RESTS) {
 			continue;
 		}
-		flier->looks += looks;
+		flier->looks += looks + ROUND_LOOKS * rounds;
 		if (flier->looks > MOST_LOOKS) {
 			flier->looks = 0;
 			slowDown(f, flier, flier->pace + 1);
@@ -737,7 +730,9 @@ static bool takeNext(Flight* f, int next) {
 		int before = meeting->looks;
 		followPair(f, next, 1);
 		requeue(f, next);
-		charge(f, next, ROUND_LOOKS + meeting->looks - before);
+		f->fast->rounds += 1;
+		f->fast->looks += meeting->looks - before;
+		charge(f, next, 1, meeting->looks - before);
 		return true;
 	}
 	f->now = meeting->time;
@@ -807,7 +802,11 @@ static bool begin(Flight* f) {
 		sink(f, at);
 	}
 	for (int i = 0; i < f->pairCount; ++i) {
-		charge(f, i, ROUND_LOOKS * f->pairs[i].meeting.rounds + f->pairs[i].meeting.looks);
+		f->fast->rounds += f->pairs[i].meeting.rounds;
+		f->fast->looks += f->pairs[i].meeting.looks;
+	}
+	for (int i = 0; i < f->pairCount; ++i) {
+		charge(f, i, f->pairs[i].meeting.rounds, f->pairs[i].meeting.looks);
 	}
 	return true;
 }
@@ -839,6 +838,7 @@ static void land(Flight* f) {
 
 bool knFastBodies_Move(knFastBodies* fast, const knFastMoveInput* in) {
 	fast->hitCount = 0;
+	fast->rounds = fast->looks = 0;
 	if (fast->count == 0) {
 		knBlocks_End(in->blocks, in->model, &in->tasks, in->state);
 		return true;
