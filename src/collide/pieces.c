@@ -236,8 +236,9 @@ static double timeOf(const Search* s, const knNearest* pair) {
 	if (pair->distance > m->skin) {
 		return timeFor(s, pair, pair->distance - 0.5 * m->skin);
 	}
-	knVec3 vA = velocityAt(m->velocityA, m->centerA, pair->pointA);
-	knVec3 vB = velocityAt(m->velocityB, m->centerB, pair->pointB);
+	// at one point: what is deep in the other and goes along with it does not approach it
+	knVec3 point = knLerp(pair->pointA, pair->pointB, 0.5);
+	knVec3 vA = velocityAt(m->velocityA, m->centerA, point), vB = velocityAt(m->velocityB, m->centerB, point);
 	return knDot(knSub(vB, vA), pair->normal) < -m->idle ? 0.0 : timeFor(s, pair, m->nudge);
 }
 

@@ -14,8 +14,8 @@ typedef struct knPairMotion {
 	knTwist velocityA, velocityB; // about the centres
 	knVec3 centerA, centerB;
 	double reachA, reachB; // m, knGeom_TurningReach
-	double skin;  // m, so close counts as touching
-	double idle;  // m/s, a slower approach of what touches is none
+	double skin;           // m, so close counts as touching
+	double idle;           // m/s, a slower approach of what touches is none
 	double nudge; // m, by which what touches but does not approach may move before it is looked at again
 } knPairMotion;
 

@@ -136,6 +136,26 @@ static void test_what_hugs_is_given_up(void** state) {
 	knGeom_Release(pole);
 }
 
+// Boxes deep in each other that move as one body: their closest points are off each other's normals, but nothing
+// approaches.
+static void test_moving_as_one_is_no_hit(void** state) {
+	(void)state;
+	knTestRandom random = { 14 };
+	knGeom* box = knGeom_Box(knV3(0.2, 0.05, 0.3), NULL, NULL);
+	for (int trial = 0; trial < 300; ++trial) {
+		knFrame frame = knMakeFrame(testVec3(&random, 0.2), testQuat(&random));
+		knMeetingInput in = inputOf(box, knMakeFrame(knZero3(), testQuat(&random)), box, frame);
+		knVec3 w = testVec3(&random, 5.0), v = testVec3(&random, 5.0);
+		in.a.motion = knMakeTwist(w, v);
+		in.b.motion = knMakeTwist(w, knAdd(v, knCross(w, frame.p)));
+		in.idle = 1e-9 * (knLength(v) + knLength(w));
+		knMeeting meeting = knMeeting_Begin(0.0);
+		knMeeting_Follow(&in, 1, &meeting);
+		assert_true(meeting.state != KN_MEETING_HIT);
+	}
+	knGeom_Release(box);
+}
+
 // Round by round is the same as at once, to the last bit.
 static void test_rounds_add_up(void** state) {
 	(void)state;
@@ -193,6 +213,7 @@ int main(void) {
 		cmocka_unit_test(test_turning_about_the_normal_is_no_approach),
 		cmocka_unit_test(test_never_late_and_bounded),
 		cmocka_unit_test(test_what_hugs_is_given_up),
+		cmocka_unit_test(test_moving_as_one_is_no_hit),
 		cmocka_unit_test(test_rounds_add_up),
 		cmocka_unit_test(test_compound_beside_a_mesh),
 	};
