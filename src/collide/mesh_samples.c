@@ -18,8 +18,9 @@
 #define EXACT_AHEAD 1e-4      // the same ahead of a motion
 #define ASIDE 0.01            // pieces: no closer to their ends
 #define SPLITS 14             // halvings of a piece, to the end of a stretch
-#define KNOWN 128             // vertices that are remembered; a power of two
+#define KNOWN 256             // vertices that are remembered; a power of two
 #define DEPTH 128             // of the tree, as far as ways are kept; deeper nodes use those above
+#define LEAVES 256            // triangles whose edges wait; those of others do not
 #define FEW 3                 // nodes of a subtree, twice its triangles less one
 #define ONE_END 0.02          // pieces: a shorter stretch is one point
 #define AT_END 1e-3           // closer to an end of the edge its vertex stands for it
@@ -45,6 +46,24 @@ void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* 
 	point.separation = knDot(knSub(point.pointB, point.pointA), point.normal);
 	point.feature = feature;
 	knReducer_Add(sink->reducer, &point);
+}
+
+// --- gaps that say nothing -------------------------------------------------------------------------------
+
+static bool isShut(const knContactSink* sink, const knGap* gap) {
+	return sink->stops != NULL && knStops_Shut(sink->stops, gap);
+}
+
+// Adds a contact unless its gap says nothing.
+static void addTouch(const knContactSink* sink, knVec3 sample, const knTouch* touch, uint64_t feature) {
+	knGap gap = { .center = sample, .normal = touch->normal, .separation = touch->separation };
+	if (isShut(sink, &gap)) {
+		return;
+	}
+	if (sink->stops != NULL) {
+		knStops_Add(sink->stops, sample, touch->normal, touch->separation);
+	}
+	knContactSink_Add(sink, sample, touch, feature);
 }
 
 // --- what may come near ----------------------------------------------------------------------------------
@@ -76,6 +95,7 @@ void knTarget_SetWays(knTarget* target, const knPairInput* in, bool isA) {
 		double fine = EXACT_TOLERANCES * target->mesh->field->tolerance;
 		target->exact = knMin(fine, knMin(EXACT_SHARE * target->mesh->size, EXACT_LIMIT));
 		target->bound = target->boundAhead;
+		target->look = target->lookAhead;
 	}
 	target->wayCount = usable ? in->wayCount : 0;
 	if (target->wayCount > 0) {
@@ -165,14 +185,20 @@ static knVec3 placed(const Walk* walk, knVec3 local) {
 	return knAdd(walk->frame.p, knMulMV(&walk->R, local));
 }
 
-static KnownVertex* knownVertex(const Walk* walk, int vertex) {
+static void learnVertex(const Walk* walk, int vertex, KnownVertex* known) {
+	const knTarget* target = walk->target;
+	known->vertex = vertex;
+	known->point = placed(walk, walk->mesh->vertices[vertex]);
+	known->probed = target->look != NULL && target->look(target, known->point, &known->seen);
+	known->bound = target->look != NULL    ? known->seen.bound
+				   : target->bound != NULL ? target->bound(target, known->point)
+										   : -INFINITY;
+}
+
+static inline KnownVertex* knownVertex(const Walk* walk, int vertex) {
 	KnownVertex* known = &walk->known[vertex & (KNOWN - 1)];
 	if (known->vertex != vertex) {
-		const knTarget* target = walk->target;
-		known->vertex = vertex;
-		known->probed = false;
-		known->point = placed(walk, walk->mesh->vertices[vertex]);
-		known->bound = target->bound != NULL ? target->bound(target, known->point) : -INFINITY;
+		learnVertex(walk, vertex, known);
 	}
 	return known;
 }
@@ -191,20 +217,27 @@ static const knSeen* probeVertex(const Walk* walk, KnownVertex* known) {
 	return &known->seen;
 }
 
-static void collideVertex(const Walk* walk, int vertex) {
+// What a vertex touches.
+static bool touchVertex(const Walk* walk, int vertex, KnownVertex* known, knTouch* touch) {
 	const knTarget* target = walk->target;
-	KnownVertex* known = knownVertex(walk, vertex);
 	bool solid = target->mesh != NULL && target->mesh->solid;
-	bool exact = known->bound < target->exact; // else the field is good enough
+	bool exact = known->bound < target->exact;                  // else the field is good enough
+	bool told = target->wayCount == 0 && target->bound != NULL; // by the bound
 	if ((target->wayCount == 0 && known->bound >= target->margin) ||
-		(exact && !target->mayReach(target, known->point, 0.0))) {
-		return;
+		(exact && !told && !target->mayReach(target, known->point, 0.0))) {
+		return false;
 	}
-	const knSeen* seen = solid && (exact || target->wayCount == 0) ? probeVertex(walk, known) : NULL;
+	bool sees = solid && (known->probed || exact || target->wayCount == 0);
+	const knSeen* seen = sees ? probeVertex(walk, known) : NULL;
 	knVec3 facing = knMulMV(&walk->R, walk->mesh->vertexNormals[vertex]);
+	return target->touch(target, known->point, facing, seen, touch);
+}
+
+static void collideVertex(const Walk* walk, int vertex) {
+	KnownVertex* known = knownVertex(walk, vertex);
 	knTouch touch;
-	if (target->touch(target, known->point, facing, seen, &touch)) {
-		knContactSink_Add(walk->sink, known->point, &touch, knMeshFeature(walk->kind, vertex, 0));
+	if (touchVertex(walk, vertex, known, &touch)) {
+		addTouch(walk->sink, known->point, &touch, knMeshFeature(walk->kind, vertex, 0));
 	}
 }
 
@@ -377,7 +410,7 @@ static void collideAt(const Edge* edge, double t, int end, const knSeen* seen) {
 			point = sample;
 		}
 	}
-	knContactSink_Add(edge->walk->sink, point, &touch, knMeshFeature(edge->walk->kind + 1, id, end));
+	addTouch(edge->walk->sink, point, &touch, knMeshFeature(edge->walk->kind + 1, id, end));
 }
 
 // A piece whose slope falls at its lower end and rises at its upper one: its bottom is a point or a stretch.
@@ -410,7 +443,15 @@ static bool isShallow(const Edge* edge, const Probe* lower, const Probe* upper) 
 		double part = (rise * length + lower->distance - upper->distance) / (rise - fall);
 		least = lower->distance + fall * knClamp(part, 0.0, length);
 	}
-	return least >= target->margin;
+	if (least >= target->margin) {
+		return true;
+	}
+	knGap gap = { .center = knMulAdd(edge->from, 0.5 * (lower->t + upper->t), edge->along),
+				  .radius = 0.5 * length,
+				  .normal = lower->seen.normal,
+				  .bend = knDistance(lower->seen.normal, upper->seen.normal),
+				  .separation = least };
+	return isShut(edge->walk->sink, &gap);
 }
 
 static void collidePiece(const Edge* edge, const Probe* lower, const Probe* upper) {
@@ -453,6 +494,16 @@ static bool isOut(const Edge* edge, double boundA, double boundB) {
 		   !mayReach(edge, 0.0, 1.0);
 }
 
+// An edge that is not cut.
+static void collideWhole(const Edge* edge) {
+	Probe first = probeAt(edge, 0.0);
+	if (turnOf(&first) > 0) {
+		return; // that end is the bottom
+	}
+	Probe last = probeAt(edge, 1.0);
+	collidePiece(edge, &first, &last);
+}
+
 static void collideEdge(const Walk* walk, int id) {
 	const knMesh* mesh = walk->mesh;
 	const knMeshEdge* e = &mesh->edges[id];
@@ -466,15 +517,15 @@ static void collideEdge(const Walk* walk, int id) {
 		return;
 	}
 	int pieces = countPieces(&edge);
-	if (pieces == 1 && (slopeOf(&edge, probeVertex(walk, knownVertex(walk, e->a))) > LEVEL ||
-						slopeOf(&edge, probeVertex(walk, knownVertex(walk, e->b))) < -LEVEL)) {
-		return; // one end is the bottom
+	if (pieces == 1) {
+		collideWhole(&edge);
+		return;
 	}
 	Probe first = { 0 };
 	bool known = false; // `first`
 	for (edge.piece = 0; edge.piece < pieces; ++edge.piece) {
 		double lower = (double)edge.piece / pieces, upper = (double)(edge.piece + 1) / pieces;
-		if (pieces > 1 && !mayReach(&edge, lower, upper)) {
+		if (!mayReach(&edge, lower, upper)) {
 			known = false;
 			continue;
 		}
@@ -488,14 +539,18 @@ static void collideEdge(const Walk* walk, int id) {
 
 // --- the walk --------------------------------------------------------------------------------------------
 
-static void collideTriangle(const Walk* walk, int triangle, bool edges) {
+static void collideVertices(const Walk* walk, int triangle) {
 	knMeshSamples samples = walk->mesh->samples[triangle];
 	for (int k = 0; k < 3; ++k) {
 		if (samples >> k & 1) {
 			collideVertex(walk, knTriangle_Corner(&walk->mesh->triangles[triangle], k));
 		}
 	}
-	for (int k = 0; k < 3 && edges; ++k) {
+}
+
+static void collideEdges(const Walk* walk, int triangle) {
+	knMeshSamples samples = walk->mesh->samples[triangle];
+	for (int k = 0; k < 3; ++k) {
 		if (samples >> (3 + k) & 1) {
 			collideEdge(walk, walk->mesh->triangleEdges[triangle][k]);
 		}
@@ -551,19 +606,12 @@ static bool followNode(const Walk* walk, Ball ball, Branch* branch) {
 	return any;
 }
 
-// Whether a node of the tree may hold samples that touch; if not but for balls, that is done with here.
+// Whether a node of the tree may hold samples that touch on their ways; if not but for balls, that is done with here.
 static bool isWorth(const Walk* walk, int index, Branch* branch, bool* passing) {
 	const knTarget* target = walk->target;
 	const knBvhNode* node = &walk->mesh->tree.nodes[index];
-	*passing = false;
-	// what few triangles hold is as soon looked at
-	if (target->bound != NULL && target->wayCount == 0 && node->skip - index <= FEW) {
-		return true;
-	}
 	Ball ball = { placed(walk, knAabb_Center(node->box)), walk->mesh->nodeRadii[index] };
-	if (target->wayCount == 0) {
-		return target->mayReach(target, ball.center, ball.radius);
-	}
+	*passing = false;
 	bool fine = ball.radius < (target->wayCount > 1 ? FINE_BLOW : FINE) * walk->mesh->size;
 	if (isPassing(target, ball.center, (fine ? BALLS_FINE : BALLS) * ball.radius)) {
 		collideBall(walk, index, ball);
@@ -574,37 +622,126 @@ static bool isWorth(const Walk* walk, int index, Branch* branch, bool* passing) 
 	return *passing || followNode(walk, ball, branch);
 }
 
-void knMeshSamples_Collide(const knMesh* mesh, knFrame frame, const knTarget* whole, int kind,
-						   const knContactSink* sink) {
+// --- both sides ------------------------------------------------------------------------------------------
+
+// A triangle whose edges wait until all vertices are known, and its part of the ways.
+typedef struct Leaf {
+	int triangle;
+	Branch branch;
+} Leaf;
+
+typedef struct Side {
+	Walk walk;
+	knTarget target; // its starts are those of the present node
+	bool waits;      // edges come after all vertices
+	int last;        // triangle that the last probe found
 	KnownVertex known[KNOWN];
-	int last = -1;
+	int leafCount;
+	Leaf leaves[LEAVES];
+} Side;
+
+static void beginSide(Side* side, const knSamples* samples, bool waits) {
+	side->target = *samples->target;
+	side->waits = waits;
+	side->last = -1;
+	side->leafCount = 0;
 	for (int i = 0; i < KNOWN; ++i) {
-		known[i].vertex = -1;
+		side->known[i].vertex = -1;
 	}
-	knTarget target = *whole; // its starts are those of the present node
-	Walk walk = { mesh, &target, sink, frame, knQuat_ToMat33(frame.q), kind, known, &last };
+	side->walk =
+		(Walk){ samples->mesh, &side->target, samples->sink, samples->frame, knQuat_ToMat33(samples->frame.q),
+				samples->kind, side->known,   &side->last };
+}
+
+static void meetTriangle(Side* side, int triangle, const Branch* branch, bool edges) {
+	setStarts(&side->target, branch);
+	collideVertices(&side->walk, triangle);
+	if (edges && side->waits && side->leafCount < LEAVES) {
+		side->leaves[side->leafCount++] = (Leaf){ triangle, *branch };
+	} else if (edges) {
+		collideEdges(&side->walk, triangle);
+	}
+}
+
+// Vertices, and edges that need not wait; nothing moves far.
+static void walkTree(Side* side) {
+	const Walk* walk = &side->walk;
+	const knTarget* target = &side->target;
+	const knBvhNode* nodes = walk->mesh->tree.nodes;
+	const knReducer* reducer = walk->sink->reducer;
+	const Branch none = { 0 };
+	int few = target->bound != NULL ? FEW : 0; // what few triangles hold is as soon looked at
+	for (int i = 0, count = walk->mesh->tree.nodeCount; i < count && !knReducer_IsDone(reducer);) {
+		const knBvhNode* node = &nodes[i];
+		if (node->skip - i > few &&
+			!target->mayReach(target, placed(walk, knAabb_Center(node->box)), walk->mesh->nodeRadii[i])) {
+			i = node->skip;
+			continue;
+		}
+		if (node->item >= 0) {
+			meetTriangle(side, node->item, &none, !target->flat);
+		}
+		i += 1;
+	}
+}
+
+// The same along ways.
+static void followTree(Side* side) {
+	const Walk* walk = &side->walk;
+	const knBvh* tree = &walk->mesh->tree;
+	const knReducer* reducer = walk->sink->reducer;
+	knTarget* target = &side->target;
 	Branch branches[DEPTH]; // those above the present node
 	int depth = 1;
-	branches[0] = (Branch){ .skip = mesh->tree.nodeCount };
-	for (int i = 0; i < mesh->tree.nodeCount;) {
-		const knBvhNode* node = &mesh->tree.nodes[i];
+	branches[0] = (Branch){ .skip = tree->nodeCount };
+	for (int i = 0; i < tree->nodeCount && !knReducer_IsDone(reducer);) {
+		const knBvhNode* node = &tree->nodes[i];
 		while (branches[depth - 1].skip <= i) {
 			depth -= 1;
 		}
 		Branch branch = branches[depth - 1];
 		bool passing;
-		setStarts(&target, &branch);
-		if (!isWorth(&walk, i, &branch, &passing)) {
+		setStarts(target, &branch);
+		if (!isWorth(walk, i, &branch, &passing)) {
 			i = node->skip;
 			continue;
 		}
 		branch.skip = node->skip;
 		if (node->item >= 0) {
-			setStarts(&target, &branch);
-			collideTriangle(&walk, node->item, !passing && !target.flat);
-		} else if (target.wayCount > 0 && depth < DEPTH) {
+			meetTriangle(side, node->item, &branch, !passing && !target->flat);
+		} else if (depth < DEPTH) {
 			branches[depth++] = branch;
 		}
 		i += 1;
+	}
+}
+
+static void walkEdges(Side* side) {
+	for (int i = 0; i < side->leafCount && !knReducer_IsDone(side->walk.sink->reducer); ++i) {
+		setStarts(&side->target, &side->leaves[i].branch);
+		collideEdges(&side->walk, side->leaves[i].triangle);
+	}
+}
+
+void knMeshSamples_Collide(const knSamples* samples, int count) {
+	Side sides[2];
+	knStops* stops = samples[0].sink->stops;
+	bool waits = stops != NULL && stops->rule.tilt < INFINITY;
+	for (int k = 0; k < count; ++k) {
+		beginSide(&sides[k], &samples[k], waits);
+		if (k > 0 && waits) {
+			knStops_Turn(stops, samples[k].frame);
+		}
+		if (sides[k].target.wayCount == 0) {
+			walkTree(&sides[k]);
+		} else {
+			followTree(&sides[k]);
+		}
+	}
+	for (int k = 0; k < count && waits; ++k) {
+		if (count > 1) {
+			knStops_Turn(stops, samples[k].frame);
+		}
+		walkEdges(&sides[k]);
 	}
 }

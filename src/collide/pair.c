@@ -190,3 +190,16 @@ int knCollide_Pair(const knGeom* geomA, knFrame frameA, const knGeom* geomB, knF
 	}
 	return total;
 }
+
+bool knPair_Touches(const knGeom* geomA, knFrame frameA, const knGeom* geomB, knFrame frameB, double margin) {
+	knPairInput in = knPairInput_Make(geomA, frameA, geomB, frameB, margin);
+	in.anyWillDo = true;
+	knPartWalk walk = knPartWalk_Start(&in);
+	while (knPartWalk_Next(&walk)) {
+		knContactPoint found[KN_MESH_MAX_POINTS];
+		if (knPair_Parts(&in, walk.childA, walk.childB, found) > 0) {
+			return true;
+		}
+	}
+	return false;
+}

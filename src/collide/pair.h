@@ -21,8 +21,10 @@ typedef struct knPairInput {
 	double near;
 	bool apart;      // no motion brings the two together
 	bool looksAhead; // gaps that are far from touching need not be exact
-	double slide;    // m, how far the two may go past each other; with looksAhead only
-	double tilt;     // rad, how far they may turn; with looksAhead only
+	bool
+		anyWillDo; // only whether there is a contact is asked: pairs with meshes stop at the first that they find
+	double slide; // m, how far the two may go past each other; with looksAhead only
+	double tilt;  // rad, how far they may turn; with looksAhead only
 	int wayCount;
 	knVec3 ways[KN_PAIR_WAYS];
 	knVec3 turns[2], centers[2]; // rotation vectors of A and B, and about what, in the world
@@ -37,7 +39,7 @@ static inline void knPairInput_Set(knPairInput* in, const knGeom* geomA, knFrame
 	in->frameA = frameA;
 	in->frameB = frameB;
 	in->margin = in->near = margin;
-	in->apart = in->looksAhead = false;
+	in->apart = in->looksAhead = in->anyWillDo = false;
 	in->wayCount = 0;
 }
 
@@ -100,6 +102,9 @@ knPartWalk knPartWalk_Start(const knPairInput* in);
 bool knPartWalk_Next(knPartWalk* walk);
 // The contacts of the present pair of parts, with full features.
 int knPair_Parts(const knPairInput* in, int childA, int childB, knContactPoint* points);
+
+// Whether the two have a contact within the margin: as knCollide_Pair > 0, most often sooner.
+bool knPair_Touches(const knGeom* geomA, knFrame frameA, const knGeom* geomB, knFrame frameB, double margin);
 
 // Bits of a feature: part of A (20), part of B (20), the pair function's own (24).
 static inline uint64_t knFeature(int childA, int childB, uint64_t own) {

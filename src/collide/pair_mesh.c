@@ -186,15 +186,17 @@ static void collideConvex(const knPairInput* in, knReducer* reducer) {
 	const knGeom* convex = in->geomA;
 	const knMesh* mesh = in->geomB->mesh;
 	knTarget target = knTarget_Convex(convex, in->margin, mesh->size);
-	knContactSink sink = { reducer, in->frameA, true };
+	knStops stops = knStops_Make(reducer->rule);
+	knContactSink sink = { reducer, in->frameA, true, &stops };
 	knTarget_SetWays(&target, in, true);
-	knMeshSamples_Collide(mesh, knInvMulF(in->frameA, in->frameB), &target, KN_FEATURE_VERTEX, &sink);
-	if (target.flat) {
+	knSamples samples = { mesh, knInvMulF(in->frameA, in->frameB), &target, KN_FEATURE_VERTEX, &sink };
+	knMeshSamples_Collide(&samples, 1);
+	if (target.flat || knReducer_IsDone(reducer)) {
 		return;
 	}
 	knTarget back = knTarget_Mesh(mesh, in->margin, sizeOf(convex));
 	knTarget_SetWays(&back, in, false);
-	knContactSink backSink = { reducer, in->frameB, false };
+	knContactSink backSink = { reducer, in->frameB, false, NULL };
 	OverMesh over = { &back, &backSink, knCore_Of(convex), knInvMulF(in->frameB, in->frameA) };
 	back.hasMiddle = true;
 	back.middle = over.frame.p;
@@ -214,11 +216,15 @@ static void collideConvex(const knPairInput* in, knReducer* reducer) {
 static void collideMeshes(const knPairInput* in, knReducer* reducer) {
 	const knMesh *a = in->geomA->mesh, *b = in->geomB->mesh;
 	knTarget targetB = knTarget_Mesh(b, in->margin, a->size), targetA = knTarget_Mesh(a, in->margin, b->size);
-	knContactSink sinkB = { reducer, in->frameB, false }, sinkA = { reducer, in->frameA, true };
+	knStops stops = knStops_Make(reducer->rule);
+	knContactSink sinkB = { reducer, in->frameB, false, &stops },
+				  sinkA = { reducer, in->frameA, true, &stops };
+	knFrame ofA = knInvMulF(in->frameB, in->frameA), ofB = knInvMulF(in->frameA, in->frameB);
 	knTarget_SetWays(&targetB, in, false);
 	knTarget_SetWays(&targetA, in, true);
-	knMeshSamples_Collide(a, knInvMulF(in->frameB, in->frameA), &targetB, KN_FEATURE_VERTEX, &sinkB);
-	knMeshSamples_Collide(b, knInvMulF(in->frameA, in->frameB), &targetA, KN_FEATURE_OTHER_VERTEX, &sinkA);
+	knSamples samples[] = { { a, ofA, &targetB, KN_FEATURE_VERTEX, &sinkB },
+							{ b, ofB, &targetA, KN_FEATURE_OTHER_VERTEX, &sinkA } };
+	knMeshSamples_Collide(samples, 2);
 }
 
 int knPair_Mesh(const knPairInput* in, knContactPoint* points) {
@@ -232,6 +238,7 @@ int knPair_Mesh(const knPairInput* in, knContactPoint* points) {
 	}
 	knReducer reducer;
 	knReducer_Init(&reducer, knMin(sizeOf(in->geomA), sizeOf(in->geomB)));
+	reducer.anyWillDo = in->anyWillDo;
 	if (in->looksAhead) {
 		knReducer_SetMotion(&reducer, in->slide, in->tilt, in->wayCount == 0);
 	}

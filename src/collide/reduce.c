@@ -6,8 +6,6 @@
 #define GAP_PENALTY 4.0   // metres outwards that a metre of gap is worth
 #define SLACK 1e-7        // sizes: a rival must be better by more
 #define APART 1e-4        // sizes: closer points are one
-#define BESIDE 0.8        // cosine: contacts that stop each other's gaps from closing
-#define PATCH 0.15        // sizes: if they are no farther apart
 #define DEEPEST_CALM 4    // once gaps that say nothing are left out
 
 static const double directions[KN_REDUCE_DIRECTIONS][2] = {
@@ -17,8 +15,8 @@ static const double directions[KN_REDUCE_DIRECTIONS][2] = {
 
 void knReducer_Init(knReducer* reducer, double size) {
 	reducer->size = size;
-	reducer->slide = reducer->tilt = INFINITY;
-	reducer->calm = false;
+	reducer->rule = knShutRule_Make(INFINITY, INFINITY, size);
+	reducer->calm = reducer->anyWillDo = false;
 	reducer->count = 0;
 	reducer->deepestCount = 0;
 	reducer->deepestMost = KN_REDUCE_DEEPEST;
@@ -26,8 +24,7 @@ void knReducer_Init(knReducer* reducer, double size) {
 
 void knReducer_SetMotion(knReducer* reducer, double slide, double tilt, bool calm) {
 	reducer->calm = calm;
-	reducer->slide = slide;
-	reducer->tilt = tilt;
+	reducer->rule = knShutRule_Make(tilt, slide, reducer->size);
 }
 
 // The first cluster that the point fits into; else a new one; else, with all taken, that of the nearest normal.
@@ -146,12 +143,10 @@ static int choose(const knReducer* reducer, knContactPoint points[KN_MESH_MAX_PO
 
 // --- gaps that say nothing -------------------------------------------------------------------------------
 
-// Whether the gap i stays open as long as j does not close any further. Turning by `tilt` about j closes it by the way
-// between the two times that; sliding, by as much as their normals differ.
+// Whether the gap i stays open as long as j does not close any further.
 static bool isShut(const knReducer* reducer, const knContactPoint* i, const knContactPoint* j) {
 	double between = knDistance(i->pointA, j->pointA), bend = knDistance(i->normal, j->normal);
-	return i->separation - j->separation > reducer->tilt * between + reducer->slide * bend &&
-		   knDot(i->normal, j->normal) > BESIDE && between < PATCH * reducer->size;
+	return knShutRule_Holds(&reducer->rule, i->separation - j->separation, between, bend);
 }
 
 // Leaves out gaps that stay open, from the deepest contact on; the rest keeps its order.
@@ -184,7 +179,7 @@ static int dropShut(const knReducer* reducer, knContactPoint* points, int count)
 
 int knReducer_Finish(const knReducer* reducer, knContactPoint points[KN_MESH_MAX_POINTS]) {
 	int count = choose(reducer, points);
-	if (reducer->tilt == INFINITY) {
+	if (reducer->rule.tilt == INFINITY) {
 		return count;
 	}
 	count = dropShut(reducer, points, count);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "collide/pair.h"
+#include "collide/stops.h"
 
 #define KN_REDUCE_CLUSTERS 24
 #define KN_REDUCE_DIRECTIONS 8
@@ -21,9 +22,10 @@ typedef struct knCluster {
 } knCluster;
 
 typedef struct knReducer {
-	double size;        // of the smaller geometry
-	double slide, tilt; // INFINITY: all gaps count
+	double size;     // of the smaller geometry
+	knShutRule rule; // for gaps that say nothing
 	bool calm;
+	bool anyWillDo; // nobody asks for more than one contact
 	int count;
 	knCluster clusters[KN_REDUCE_CLUSTERS];
 	int deepestCount, deepestMost;
@@ -36,5 +38,9 @@ void knReducer_Add(knReducer* reducer, const knContactPoint* point);
 // that cannot close by that before a contact beside it does says nothing: it is left out. If they are also `calm`, what is
 // left lies about at one height, and its outline is enough.
 void knReducer_SetMotion(knReducer* reducer, double slide, double tilt, bool calm);
+// Whether no further contact is asked for.
+static inline bool knReducer_IsDone(const knReducer* reducer) {
+	return reducer->anyWillDo && reducer->count > 0;
+}
 // Writes what is kept, clusters in the order of their first contact, then the deepest of all; returns how many.
 int knReducer_Finish(const knReducer* reducer, knContactPoint points[KN_MESH_MAX_POINTS]);

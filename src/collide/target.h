@@ -23,6 +23,7 @@ typedef struct knTouch {
 typedef struct knSeen {
 	double distance; // signed
 	knVec3 normal;
+	double bound;  // of the distance, as `look` has it
 	knMeshHit hit; // of a solid mesh; triangle -1: none, or the field was good enough
 } knSeen;
 
@@ -48,6 +49,9 @@ struct knTarget {
 	// motion: tighter, and as sure as the field's tolerance
 	double (*bound)(const knTarget* target, knVec3 point);
 	double (*boundAhead)(const knTarget* target, knVec3 point);
+	// `bound`, and if that is good enough all that a probe would say; false: it is not. Ahead of a motion only, else NULL
+	bool (*look)(const knTarget* target, knVec3 point, knSeen* seen);
+	bool (*lookAhead)(const knTarget* target, knVec3 point, knSeen* seen);
 	// false if nothing within `radius` of the point can be within the margin, or the way does not bring it near
 	bool (*mayReach)(const knTarget* target, knVec3 center, double radius);
 	// samples that are not within `near` count only if a motion brings them there; no ways: all count. A sample x goes
@@ -80,6 +84,7 @@ typedef struct knContactSink {
 	knReducer* reducer;
 	knFrame frame;  // of the target
 	bool targetIsA; // else B
+	knStops* stops; // what was found so far, in the target's frame; NULL: all gaps count
 } knContactSink;
 
 // Names of features: what touches, and which one.
@@ -91,7 +96,15 @@ static inline uint64_t knMeshFeature(int kind, int id, int end) {
 
 void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* touch, uint64_t feature);
 
-// mesh_samples.c: all samples of a mesh that stands at `frame` in the target's frame; `kind` is that of its
-// vertices, the next that of its edges.
-void knMeshSamples_Collide(const knMesh* mesh, knFrame frame, const knTarget* target, int kind,
-						   const knContactSink* sink);
+// The samples of a mesh that stands at `frame` in the target's frame; `kind` is that of its vertices, the next that of its
+// edges.
+typedef struct knSamples {
+	const knMesh* mesh;
+	knFrame frame;
+	const knTarget* target;
+	int kind;
+	const knContactSink* sink;
+} knSamples;
+
+// mesh_samples.c: all samples of one mesh, or of two against each other.
+void knMeshSamples_Collide(const knSamples* samples, int count);

@@ -88,7 +88,7 @@ static bool closestFacing(const knGeom* geom, knVec3 p, knVec3 facing, knClosest
 static knSeen probe(const knTarget* target, knVec3 point, int nearby) {
 	(void)nearby;
 	knClosest closest = closestOn(target->geom, point);
-	return (knSeen){ closest.distance, closest.normal, { .triangle = -1 } };
+	return (knSeen){ closest.distance, closest.normal, closest.distance, { .triangle = -1 } };
 }
 
 static bool touch(const knTarget* target, knVec3 point, knVec3 facing, const knSeen* seen, knTouch* out) {

@@ -32,14 +32,35 @@ static double signedAt(const knMesh* mesh, const knMeshHit* hit, knVec3 point, k
 	return distance;
 }
 
+// Beyond `exact` the field is good enough.
+static bool look(const knTarget* target, knVec3 point, knSeen* seen) {
+	seen->hit.triangle = -1;
+	return knSdf_Look(target->mesh, point, &seen->bound, &seen->distance, &seen->normal) &&
+		   seen->bound >= target->exact;
+}
+
+// The same, also where the field has no direction.
+static bool seeByField(const knTarget* target, knVec3 point, knSeen* seen) {
+	if (look(target, point, seen)) {
+		return true;
+	}
+	if (seen->bound >= target->exact) {
+		knSdfSample sample = knSdf_Far(target->mesh, point);
+		seen->distance = sample.distance;
+		seen->normal = sample.normal;
+		return true;
+	}
+	return false;
+}
+
 static knSeen probe(const knTarget* target, knVec3 point, int nearby) {
 	knSeen seen;
 	if (target->mesh->field != NULL) {
-		bool far = target->exact < INFINITY && target->bound(target, point) >= target->exact;
-		knSdfSample sample = far ? knSdf_Far(target->mesh, point) : knSdf_Exact(target->mesh, point, nearby);
-		seen = (knSeen){ sample.distance, sample.normal, sample.hit };
-		seen.hit.triangle = far ? -1 : seen.hit.triangle;
-		return seen;
+		if (target->exact < INFINITY && seeByField(target, point, &seen)) {
+			return seen;
+		}
+		knSdfSample sample = knSdf_Exact(target->mesh, point, nearby);
+		return (knSeen){ sample.distance, sample.normal, sample.distance, sample.hit };
 	}
 	// a surface's contacts are looked for within a reach
 	knMeshHit closest = knMesh_Closest(target->mesh, point, INFINITY);
@@ -122,13 +143,10 @@ static bool touchBall(const knTarget* target, knVec3 center, double radius, knTo
 }
 
 // A sample for which the field is good enough.
-static bool touchByField(const knTarget* target, knVec3 point, knVec3 facing, knTouch* out) {
-	if (target->bound(target, point) >= target->near) {
-		return touchAhead(target, point, 0.0, &facing, out);
-	}
-	knSdfSample sample = knSdf_Far(target->mesh, point);
-	knSeen seen = { sample.distance, sample.normal, { .triangle = -1 } };
-	return touchFar(target, point, facing, &seen, out);
+static bool touchByField(const knTarget* target, knVec3 point, knVec3 facing, const knSeen* seen,
+						 knTouch* out) {
+	return seen->bound >= target->near ? touchAhead(target, point, 0.0, &facing, out)
+									   : touchFar(target, point, facing, seen, out);
 }
 
 static bool touch(const knTarget* target, knVec3 point, knVec3 facing, const knSeen* seen, knTouch* out) {
@@ -137,8 +155,9 @@ static bool touch(const knTarget* target, knVec3 point, knVec3 facing, const knS
 		if (seen != NULL && target->wayCount == 0) {
 			return touchFar(target, point, facing, seen, out);
 		}
-		if (seen != NULL || target->bound(target, point) >= target->exact) {
-			return touchByField(target, point, facing, out);
+		knSeen found;
+		if (seen != NULL || seeByField(target, point, &found)) {
+			return touchByField(target, point, facing, seen != NULL ? seen : &found, out);
 		}
 	}
 	knMeshHit hit = known ? seen->hit : closestTo(target, point);
@@ -201,6 +220,7 @@ knTarget knTarget_Mesh(const knMesh* mesh, double margin, double otherSize) {
 		.touchBall = touchBall,
 		.bound = mesh->field != NULL ? bound : NULL,
 		.boundAhead = boundAhead,
+		.lookAhead = look,
 		.mayReach = mesh->field != NULL ? knTarget_MayReach : mayReachSurface,
 	};
 }

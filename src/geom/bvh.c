@@ -22,10 +22,6 @@ knAabb knAabb_Empty(void) {
 	return empty;
 }
 
-knVec3 knAabb_Center(knAabb box) {
-	return knAdd(knScale(0.5, box.lower), knScale(0.5, box.upper));
-}
-
 // Half the surface; zero for an empty box.
 static double halfArea(const knAabb* box) {
 	double x = knMax(0.0, box->upper.x - box->lower.x), y = knMax(0.0, box->upper.y - box->lower.y);

@@ -45,7 +45,9 @@ void knBvh_SetLeaf(knBvh* tree, int item, knAabb box);
 void knBvh_RefitAll(knBvh* tree);
 
 knAabb knAabb_Empty(void);
-knVec3 knAabb_Center(knAabb box);
+static inline knVec3 knAabb_Center(knAabb box) {
+	return knAdd(knScale(0.5, box.lower), knScale(0.5, box.upper));
+}
 
 // The next item whose leaf overlaps `box`, or -1 at the end. `cursor` starts at 0.
 static inline int knBvh_Next(const knBvh* tree, const knAabb* box, int* cursor) {

@@ -169,16 +169,30 @@ double knSdf_LowerBound(const knMesh* mesh, knVec3 point) {
 	return inside ? boundOf(mesh->field, &place) : boundBeyond(mesh, point);
 }
 
-double knSdf_Below(const knMesh* mesh, knVec3 point) {
-	Place place;
-	if (mesh->field == NULL || !findPlace(mesh->field, point, &place)) {
-		return boundBeyond(mesh, point);
-	}
-	double bound = boundOf(mesh->field, &place);
-	if (place.cell->doubt == KN_SDF_NEVER) {
+static inline double belowAt(const knMesh* mesh, const Place* place) {
+	double bound = boundOf(mesh->field, place);
+	if (place->cell->doubt == KN_SDF_NEVER) {
 		return bound;
 	}
-	double beyond = knMax(0.0, knAbs(place.distance) - KN_SDF_BAND * mesh->size);
-	double below = place.distance - mesh->field->tolerance - BELOW_SHARE * KN_SDF_FAR_SHARE * beyond;
+	double beyond = knMax(0.0, knAbs(place->distance) - KN_SDF_BAND * mesh->size);
+	double below = place->distance - mesh->field->tolerance - BELOW_SHARE * KN_SDF_FAR_SHARE * beyond;
 	return knMax(bound, below);
+}
+
+double knSdf_Below(const knMesh* mesh, knVec3 point) {
+	Place place;
+	bool inside = mesh->field != NULL && findPlace(mesh->field, point, &place);
+	return inside ? belowAt(mesh, &place) : boundBeyond(mesh, point);
+}
+
+bool knSdf_Look(const knMesh* mesh, knVec3 point, double* below, double* distance, knVec3* normal) {
+	Place place;
+	if (!findPlace(mesh->field, point, &place)) {
+		*below = boundBeyond(mesh, point);
+		return false;
+	}
+	*below = belowAt(mesh, &place);
+	*distance = place.distance;
+	*normal = knScale(1.0 / knLength(place.slope), place.slope);
+	return isSteep(&place);
 }

@@ -62,6 +62,8 @@ double knSdf_LowerBound(const knMesh* mesh, knVec3 point);
 // About the mesh's signed distance less the tolerance: most often much tighter than the bound, and as sure as the
 // tolerance is (it was checked at many places of each cell, not between them).
 double knSdf_Below(const knMesh* mesh, knVec3 point);
+// The same, and what knSdf_Far says; false: that is more to find out, and left open.
+bool knSdf_Look(const knMesh* mesh, knVec3 point, double* below, double* distance, knVec3* normal);
 // The field's own words, good enough for a point that is known to be well outside; beyond the grid, where the way to the
 // grid's nearest point goes on to. Exact only where the field has no direction.
 knSdfSample knSdf_Far(const knMesh* mesh, knVec3 point);
