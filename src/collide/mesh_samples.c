@@ -22,7 +22,7 @@
 #define KNOWN 256             // vertices that are remembered; a power of two
 #define DEPTH 128             // of the tree, as far as ways are kept; deeper nodes use those above
 #define LEAVES 256            // triangles whose edges wait; those of others do not
-#define FEW 3                 // nodes of a subtree, twice its triangles less one
+#define FEW 7                 // nodes of a subtree, twice its triangles less one
 #define ONE_END 0.02          // pieces: a shorter stretch is one point
 #define AT_END 1e-3           // closer to an end of the edge its vertex stands for it
 #define BALLS 8.0             // radii: what goes farther than that is one
@@ -509,9 +509,12 @@ static bool mayReach(const Edge* edge, double lower, double upper) {
 
 static int countPieces(const Edge* edge) {
 	double wanted = edge->length / edge->walk->target->detail;
+	if (wanted <= 1.0) {
+		return 1;
+	}
 	int most = PIECE_NAMES / edge->walk->mesh->edgeCount;
 	most = most < 1 ? 1 : (most > PIECES_MOST ? PIECES_MOST : most);
-	return wanted <= 1.0 ? 1 : (wanted >= most ? most : (int)wanted + 1);
+	return wanted >= most ? most : (int)wanted + 1;
 }
 
 // Whether an edge is too far away, or passes: vertices are enough until it is near.
@@ -657,8 +660,8 @@ static bool isWorth(const Walk* walk, int index, Branch* branch, bool* passing) 
 		collideBall(walk, index, &mover);
 		return false;
 	}
-	// a triangle is not worth following
-	*passing = node->item >= 0 && passes(target, &mover, 2.0 * mover.radius);
+	// a few triangles are not worth following
+	*passing = node->skip - index <= FEW && passes(target, &mover, 2.0 * mover.radius);
 	return *passing || followNode(target, &mover, branch);
 }
 
@@ -747,9 +750,15 @@ static void followTree(Side* side) {
 			continue;
 		}
 		branch.skip = node->skip;
-		if (node->item >= 0) {
-			meetTriangle(side, node->item, &branch, !passing && !target->flat);
-		} else if (depth < DEPTH) {
+		if (node->skip - i <= FEW) {
+			for (; i < branch.skip; ++i) {
+				if (tree->nodes[i].item >= 0) {
+					meetTriangle(side, tree->nodes[i].item, &branch, !passing && !target->flat);
+				}
+			}
+			continue;
+		}
+		if (depth < DEPTH) {
 			branches[depth++] = branch;
 		}
 		i += 1;
