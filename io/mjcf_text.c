@@ -149,6 +149,11 @@ static bool setFriction(Reading* reading, int axis, const double* n) {
 	return true;
 }
 
+static bool setBearing(Reading* reading, int axis, const double* n) {
+	reading->link.def.axis[axis].bearing = n[0];
+	return true;
+}
+
 static bool setDamping(Reading* reading, int axis, const double* n) {
 	reading->link.def.axis[axis].damping = n[0];
 	return true;
@@ -189,6 +194,27 @@ static bool readReach(Reading* reading) {
 	def->reachCount = found / 3;
 	for (int i = 0; i < def->reachCount; ++i) {
 		def->reach[i] = knV3(n[3 * i], n[3 * i + 1], n[3 * i + 2]);
+	}
+	return checkBall(reading);
+}
+
+// "corner lower upper corner lower upper ..."
+static bool readReachTwist(Reading* reading) {
+	double n[3 * KN_REACH_MOST];
+	char bad[32];
+	const int found = knMjcf_ParseNumbers(reading->text.value, n, 3 * KN_REACH_MOST, bad);
+	if (found < 0) {
+		return failText(&reading->text, "'%s' is not a finite number", bad);
+	}
+	if (found % 3 != 0 || found > 3 * KN_REACH_MOST) {
+		return failText(&reading->text, "%s takes corner, lower and upper of up to 16 corners",
+						reading->text.key);
+	}
+	for (int i = 0; i < found; i += 3) {
+		if (!(n[i] >= 0.0 && n[i] < KN_REACH_MOST && n[i] == floor(n[i]))) {
+			return failText(&reading->text, "%s names a corner that is none of 0 to 15", reading->text.key);
+		}
+		reading->link.def.reachTwist[(int)n[i]] = (knReachTwist){ true, n[i + 1], n[i + 2] };
 	}
 	return checkBall(reading);
 }
@@ -239,6 +265,7 @@ static const Key keys[] = {
 	{ "axis", false, 3, setAxis },
 	{ "limit", true, 2, setLimit },
 	{ "friction", true, 1, setFriction },
+	{ "bearing", true, 1, setBearing },
 	{ "damping", true, 1, setDamping },
 	{ "spring", true, 2, setSpring },
 	{ "cone", false, 2, setCone },
@@ -293,11 +320,13 @@ static bool readEnd(Reading* reading, int end) {
 }
 
 static bool failKey(const Reading* reading) {
-	const char* names[KEY_COUNT + 4] = { "parent", "child", "motor", "reach" };
+	enum { OTHERS = 5 };
+	const char* names[KEY_COUNT + OTHERS] = { "parent", "child", "motor", "reach", "reach_twist" };
 	for (int i = 0; i < KEY_COUNT; ++i) {
-		names[i + 4] = keys[i].name;
+		names[i + OTHERS] = keys[i].name;
 	}
-	const char* suggestion = knMjcf_Suggest(reading->text.reader, reading->text.key, names, KEY_COUNT + 4);
+	const char* suggestion =
+		knMjcf_Suggest(reading->text.reader, reading->text.key, names, KEY_COUNT + OTHERS);
 	return knMjcf_Fail(reading->text.reader, &reading->text.custom->element, "text", KN_BAD_DATA,
 					   "a joint has no '%.40s'%s", reading->text.key, suggestion);
 }
@@ -312,6 +341,9 @@ static bool readItem(Reading* reading) {
 	}
 	if (strcmp(text->key, "reach") == 0) {
 		return readReach(reading);
+	}
+	if (strcmp(text->key, "reach_twist") == 0) {
+		return readReachTwist(reading);
 	}
 	const int axis = takeAxisDigit(reading, text->key);
 	if (strcmp(text->key, "motor") == 0 && axis >= 0) {

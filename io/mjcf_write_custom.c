@@ -313,6 +313,7 @@ static void putAxes(JointLine* line) {
 	for (int i = 0; i < knJointOps_Get(def->kind)->nv; ++i) {
 		const knJointAxis* axis = &def->axis[i];
 		putMotor(line, i, axis);
+		putAxisItem(line, "bearing", i, axis->bearing, 0.0, 1);
 		if (said) {
 			continue;
 		}
@@ -353,6 +354,28 @@ static void putFlags(JointLine* line) {
 	}
 }
 
+static void putReach(JointLine* line, const knJointDef* def) {
+	double corners[3 * KN_REACH_MOST], twists[3 * KN_REACH_MOST];
+	int own = 0;
+	for (int i = 0; i < def->reachCount; ++i) {
+		corners[3 * i] = def->reach[i].x;
+		corners[3 * i + 1] = def->reach[i].y;
+		corners[3 * i + 2] = def->reach[i].z;
+		if (def->reachTwist[i].own) {
+			twists[3 * own] = i;
+			twists[3 * own + 1] = def->reachTwist[i].lower;
+			twists[3 * own + 2] = def->reachTwist[i].upper;
+			own += 1;
+		}
+	}
+	if (def->reachCount > 0) {
+		putItem(line, "reach", corners, 3 * def->reachCount);
+	}
+	if (own > 0) {
+		putItem(line, "reach_twist", twists, 3 * own);
+	}
+}
+
 static void writeJoint(knMjcfWriter* writer, bool* any, const knMjcfOutJoint* joint) {
 	const knJointDef* def = joint->def;
 	JointLine line = { .writer = writer, .any = any, .joint = joint };
@@ -370,15 +393,7 @@ static void writeJoint(knMjcfWriter* writer, bool* any, const knMjcfOutJoint* jo
 		const double cone[2] = { def->coneY, def->coneZ };
 		putItem(&line, "cone", cone, 2);
 	}
-	if (def->reachCount > 0) {
-		double corners[3 * KN_REACH_MOST];
-		for (int i = 0; i < def->reachCount; ++i) {
-			corners[3 * i] = def->reach[i].x;
-			corners[3 * i + 1] = def->reach[i].y;
-			corners[3 * i + 2] = def->reach[i].z;
-		}
-		putItem(&line, "reach", corners, 3 * def->reachCount);
-	}
+	putReach(&line, def);
 	if (def->twistLimited) {
 		const double twist[2] = { def->twistLower, def->twistUpper };
 		putItem(&line, "twist", twist, 2);

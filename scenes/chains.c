@@ -14,6 +14,7 @@ typedef struct ChainDef {
 	knJointKind kind;
 	knVec3 axis; // of the joints
 	double mass, lastMass;
+	double bearing; // of every axis of the joints
 } ChainDef;
 
 // Returns the last link; `end` is where the next joint would go.
@@ -32,6 +33,9 @@ static knBodyId addChain(knSceneBuilder* builder, const ChainDef* def, knVec3* e
 		knJointDef joint = knJointDef_Default(def->kind);
 		snprintf(name, sizeof(name), "joint%d", i);
 		joint.name = name;
+		for (int k = 0; k < 3; ++k) {
+			joint.axis[k].bearing = def->bearing;
+		}
 		knSceneBuilder_Joint(builder, &joint, previous, link, from, def->axis);
 		previous = link;
 		from = to;
@@ -55,6 +59,7 @@ static knScene* buildPendulum(const knSceneArgs* args, knError* error) {
 		.axis = knV3(0.0, 1.0, 0.0),
 		.mass = 1.0,
 		.lastMass = 1.0,
+		.bearing = knSceneArgs_Get(args, "bearing"),
 	};
 	knVec3 end;
 	addChain(&builder, &chain, &end);
@@ -72,6 +77,7 @@ const knSceneEntry knPendulumEntry = {
 	.time = 10.0,
 	.params = {
 		{ .name = "links", .value = 1, .lower = 1, .upper = 10000, .integer = true, .help = "rods" },
+		{ .name = "bearing", .value = 0, .lower = 0, .upper = 1, .help = "friction of the joints: coefficient times radius, m" },
 	},
 	.build = buildPendulum,
 };
@@ -91,6 +97,7 @@ static knScene* buildHeavyChain(const knSceneArgs* args, knError* error) {
 		.axis = knV3(1.0, 0.0, 0.0),
 		.mass = 1.0,
 		.lastMass = knSceneArgs_Get(args, "ratio"),
+		.bearing = knSceneArgs_Get(args, "bearing"),
 	};
 	knVec3 end;
 	addChain(&builder, &chain, &end);
@@ -109,6 +116,7 @@ const knSceneEntry knHeavyChainEntry = {
 	.params = {
 		{ .name = "links", .value = 50, .lower = 1, .upper = 10000, .integer = true, .help = "links", .small = 10 },
 		{ .name = "ratio", .value = 1000, .lower = 1e-3, .upper = 1e9, .help = "mass of the last link over the others'" },
+		{ .name = "bearing", .value = 0, .lower = 0, .upper = 1, .help = "friction of the joints: coefficient times radius, m" },
 	},
 	.build = buildHeavyChain,
 };

@@ -143,6 +143,7 @@ static void writeAxis(knJson* json, const knJointAxis* axis) {
 		knJson_Number(json, "upper", axis->upper);
 	}
 	knJson_Number(json, "friction", axis->friction);
+	knJson_Number(json, "bearing", axis->bearing);
 	knJson_Number(json, "damping", axis->damping);
 	knJson_String(json, "motor", modes[axis->motorMode]);
 	if (axis->motorMode != KN_MOTOR_OFF) {
@@ -152,6 +153,29 @@ static void writeAxis(knJson* json, const knJointAxis* axis) {
 	knJson_Number(json, "stiffness", axis->stiffness);
 	knJson_Number(json, "rest", axis->rest);
 	knJson_EndObject(json);
+}
+
+// Twist limits of the corners, if any has its own; null: the joint's.
+static void writeReachTwist(const knJointDef* def, knJson* json) {
+	bool any = false;
+	for (int i = 0; i < def->reachCount; ++i) {
+		any = any || def->reachTwist[i].own;
+	}
+	if (!any) {
+		return;
+	}
+	knJson_BeginArray(json, "reach_twist");
+	for (int i = 0; i < def->reachCount; ++i) {
+		if (!def->reachTwist[i].own) {
+			knJson_Null(json, NULL);
+			continue;
+		}
+		knJson_BeginArray(json, NULL);
+		knJson_Number(json, NULL, def->reachTwist[i].lower);
+		knJson_Number(json, NULL, def->reachTwist[i].upper);
+		knJson_EndArray(json);
+	}
+	knJson_EndArray(json);
 }
 
 static void writeJointLimits(const knJointDef* def, knJson* json) {
@@ -178,6 +202,7 @@ static void writeJointLimits(const knJointDef* def, knJson* json) {
 		knJson_Number(json, NULL, def->twistUpper);
 		knJson_EndArray(json);
 	}
+	writeReachTwist(def, json);
 }
 
 static void writeJoint(const cliInfo* info, knJson* json, knJointId joint) {

@@ -167,7 +167,7 @@ static knStatus checkBody(const knModel* model, int index, knError* error) {
 }
 
 static bool isPlainAxis(const knJointAxis* axis) {
-	return !axis->limited && axis->friction == 0.0 && axis->damping == 0.0 &&
+	return !axis->limited && axis->friction == 0.0 && axis->bearing == 0.0 && axis->damping == 0.0 &&
 		   axis->motorMode == KN_MOTOR_OFF && axis->stiffness == 0.0;
 }
 

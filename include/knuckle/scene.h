@@ -102,7 +102,11 @@ typedef struct knJointAxis {
 	bool limited;
 	double lower, upper; // rad or m; lower <= upper, equal locks the axis
 	double friction;     // N m or N, dry, opposes motion
-	double damping;      // N m s or N s/m, viscous
+	// Dry friction that grows with the load: it opposes motion by up to friction + bearing * load. A turn's is the
+	// coefficient times the bearing's radius, m; a slide's is the coefficient alone. The load is the force, N, of the
+	// joint's locked directions: of hinges, universal joints and cylinders the part across the axis, else the whole.
+	double bearing;
+	double damping; // N m s or N s/m, viscous
 	knMotorMode motorMode;
 	double motorTarget;
 	double motorMaxForce; // N m or N
@@ -121,6 +125,12 @@ typedef struct knCustomJoint {
 
 #define KN_REACH_MOST 16
 
+// The twist that a ball joint allows where its x axis points at a corner of its reach cone.
+typedef struct knReachTwist {
+	bool own;            // false: the joint's
+	double lower, upper; // rad
+} knReachTwist;
+
 typedef struct knJointDef {
 	const char* name; // unique; NULL: "joint7"
 	knJointKind kind;
@@ -137,6 +147,9 @@ typedef struct knJointDef {
 	knVec3 reach[KN_REACH_MOST];
 	bool twistLimited; // ball: turn about x
 	double twistLower, twistUpper;
+	// with a reach cone, twist limits that depend on the direction: between the parent's x axis, where they are those
+	// above, and the two corners whose triangle the direction is in, they are interpolated, on the boundary along the side
+	knReachTwist reachTwist[KN_REACH_MOST];
 	bool collide;         // the two bodies may touch; false
 	bool enabled;         // true
 	bool loop;            // never part of the spanning tree: closes a loop; false

@@ -1,9 +1,9 @@
 // Conservative advancement over one pair, and motion bounds along chains.
 #include "collide/meeting.h"
 
-#define MOST_ROUNDS 2000
-#define FREE_ROUNDS 40  // then what hugs the other without meeting it moves on by nudges
-#define LEAST_PART 1e-9 // of the time at hand: smaller rounds are rounding
+#define MOST_ROUNDS 2000 // then it is given up
+#define FREE_ROUNDS 40   // then what hugs the other without meeting it moves on by nudges
+#define LEAST_PART 1e-9  // of the time at hand: smaller rounds are rounding
 
 knFrame knMoving_At(const knMoving* moving, double time) {
 	knVec3 center = knMulAdd(moving->center, time, moving->motion.lin);
@@ -17,34 +17,47 @@ static double turningOf(const knMoving* moving) {
 	return speed > 0.0 ? speed * knGeom_TurningReach(moving->geom, moving->frame, moving->center) : 0.0;
 }
 
-bool knMeeting_Find(const knMeetingInput* in, knMeeting* hit) {
+knMeeting knMeeting_Begin(double from) {
+	return (knMeeting){ .time = from };
+}
+
+static void endAt(knMeeting* meeting, knMeetingState state, double time) {
+	meeting->state = state;
+	meeting->time = time;
+}
+
+void knMeeting_Follow(const knMeetingInput* in, int rounds, knMeeting* meeting) {
 	knPairMotion motion = { .velocityA = in->a.motion,
 							.velocityB = in->b.motion,
-							.turning = turningOf(&in->a) + turningOf(&in->b),
 							.skin = in->skin,
 							.idle = in->idle,
 							.nudge = in->nudge };
-	double speed = knLength(knSub(in->b.motion.lin, in->a.motion.lin)) + motion.turning;
-	double time = in->from, least = LEAST_PART * (in->to - in->from);
-	*hit = (knMeeting){ .time = time };
-	for (int round = 0; round < MOST_ROUNDS; ++round) {
+	double speed = knDistance(in->b.motion.lin, in->a.motion.lin) + turningOf(&in->a) + turningOf(&in->b);
+	for (int i = 0; i < rounds && meeting->state == KN_MEETING_OPEN; ++i) {
+		double time = meeting->time, left = in->to - time;
 		knPairInput pair = knPairInput_Make(in->a.geom, knMoving_At(&in->a, time), in->b.geom,
 											knMoving_At(&in->b, time), 0.0);
 		motion.centerA = knMulAdd(in->a.center, time, in->a.motion.lin);
 		motion.centerB = knMulAdd(in->b.center, time, in->b.motion.lin);
-		double left = in->to - time;
-		double free = knPieces_Soonest(&pair, &motion, left, &hit->touch);
-		hit->time = time;
+		double free = knPieces_Soonest(&pair, &motion, left, &meeting->touch, &meeting->looks);
+		bool hugs = meeting->rounds >= FREE_ROUNDS && speed > 0.0;
+		meeting->rounds += 1;
 		if (free == 0.0) {
-			return true;
+			endAt(meeting, KN_MEETING_HIT, time);
+		} else if (free >= left) {
+			endAt(meeting, KN_MEETING_NONE, INFINITY);
+		} else if (meeting->rounds == MOST_ROUNDS) {
+			endAt(meeting, KN_MEETING_STALLED, time);
+		} else {
+			meeting->time = time + knMax(free, hugs ? in->nudge / speed : LEAST_PART * in->to);
 		}
-		if (free >= left) {
-			return false;
-		}
-		time += knMax(free, round < FREE_ROUNDS || speed == 0.0 ? least : in->nudge / speed);
 	}
-	hit->stalled = true;
-	return true;
+}
+
+bool knMeeting_Find(const knMeetingInput* in, knMeeting* meeting) {
+	*meeting = knMeeting_Begin(in->from);
+	knMeeting_Follow(in, MOST_ROUNDS, meeting);
+	return meeting->state != KN_MEETING_NONE;
 }
 
 void knChain_SpeedBounds(const knChainLink* links, int count, double* turns, double* origins,

@@ -1,12 +1,15 @@
 // Time of impact of two moving geometries by conservative advancement (Mirtich 1996), translation and rotation.
 //
 // From the moment at hand, knPieces_Soonest says how long nothing can meet; the geometries are moved on by that,
-// and looked at again, until they touch and approach, or the time is over. Each geometry turns about its centre:
+// and looked at again, until they touch and approach, or the time is over. Each such *round* may be asked for by
+// itself, so that of many pairs only those are followed on that are next. Each geometry turns about its centre:
 //
 //   c(t) = c + t v,   q(t) = exp(t w) q
 //
 // What touches is no reason for a meeting by itself: only touching *and* approaching is one. What touches and does not
 // approach, or hugs the other for many rounds, is moved on by small nudges: it may get into the other by that much.
+// What takes too many rounds all the same is given up at a time before which nothing meets: the caller has to stop
+// it there, or slow its turning down.
 #pragma once
 
 #include "collide/pieces.h"
@@ -20,21 +23,34 @@ typedef struct knMoving {
 
 typedef struct knMeetingInput {
 	knMoving a, b;
-	double from, to; // s
+	double from, to; // s; `from` for knMeeting_Find
 	double skin;     // m, so close counts as touching
 	double idle;     // m/s, see knPairMotion
 	double nudge;    // m, the same
 } knMeetingInput;
 
+// Open: to be followed on. Stalled: given up.
+typedef enum knMeetingState {
+	KN_MEETING_OPEN,
+	KN_MEETING_NONE,
+	KN_MEETING_HIT,
+	KN_MEETING_STALLED
+} knMeetingState;
+
 typedef struct knMeeting {
-	double time;
-	knNearest touch; // at that time
-	bool stalled;    // the search was given up at this time, before which nothing meets
+	knMeetingState state;
+	double time;     // before which nothing meets; INFINITY: nothing does at all
+	knNearest touch; // as of the last round; of a hit, at its time
+	int rounds;
+	int looks; // pairs of boxes looked at, see knPieces_Soonest
 } knMeeting;
 
 // The geometry's frame at a time.
 knFrame knMoving_At(const knMoving* moving, double time);
-// False: nothing meets.
+knMeeting knMeeting_Begin(double from);
+// Goes on for so many rounds at most. Nothing happens to a meeting that is not open.
+void knMeeting_Follow(const knMeetingInput* in, int rounds, knMeeting* meeting);
+// To the end. False: nothing meets; true: a hit, or stalled.
 bool knMeeting_Find(const knMeetingInput* in, knMeeting* hit);
 
 // A link of a chain or tree for knChain_SpeedBounds: links stand after their parents.

@@ -2,9 +2,11 @@
 #include "collide/pieces.h"
 
 #include "collide/support.h"
+#include "collide/turning.h"
 #include "geom/mesh.h"
 
 #define STACK 256          // pairs of nodes: one tree's depth and the other's
+#define SEEK 512           // pairs of nodes that are kept open
 #define OFF_CURVED 0.06    // radians that the search for a line between curved cores may leave open
 #define PROJECTIONS 30     // to and fro, at most
 #define PLACED 1e-9        // sizes by which witness points may be farther apart than the distance
@@ -15,7 +17,19 @@ typedef struct Side {
 	const knGeom* geom;
 	knFrame frame;
 	const knBvh* tree; // over children or triangles; NULL: one convex piece
+	knAabb core;       // of the one piece, without the radius about it
+	double radius;
+	knSpin spin; // in the frame's axes
 } Side;
+
+// A convex piece; `core` may point to `corners`, so it stays where it is made.
+typedef struct Piece {
+	knCore core;
+	knVec3 corners[3];
+	knFrame frame;
+	double reach;  // m, about the axis that it turns about
+	bool oneSided; // a triangle of a surface: holds what comes from its front
+} Piece;
 
 typedef struct Search {
 	const knPairMotion* motion; // NULL: in space
@@ -24,34 +38,72 @@ typedef struct Search {
 	knNearest* nearest;
 	bool found;
 	int childA, childB;
+	int looks; // pairs of nodes
+	const Side* sides[2];
+	const Piece* pieces[2]; // that are looked at
 } Search;
 
-// A convex piece; `core` may point to `corners`, so it stays where it is made.
-typedef struct Piece {
-	knCore core;
-	knVec3 corners[3];
-	knFrame frame;
-	bool oneSided; // a triangle of a surface: holds what comes from its front
-} Piece;
+// Where the bounds of two sides are compared: in A's axes, or in those of the side that is a plane.
+typedef struct View {
+	bool overPlane;
+	int other;        // 1: B is seen from A, 0: A from B
+	knFrame relative; // of the other
+	knMat33 R;        // its axes
+	knVec3 velocity;  // of B relative to A
+} View;
 
 static bool isMesh(const knGeom* geom) {
 	return geom->mesh != NULL;
 }
 
-static Side makeSide(const knGeom* geom, knFrame frame) {
-	Side side = { geom, frame, NULL };
+static Side makeSide(const knGeom* geom, knFrame frame, knSpin spin) {
+	Side side = { .geom = geom, .frame = frame, .spin = knSpin_In(&spin, frame) };
 	if (geom->kind == KN_GEOM_COMPOUND) {
 		side.tree = &geom->tree;
 	} else if (isMesh(geom)) {
 		side.tree = &geom->mesh->tree;
+	} else if (geom->kind == KN_GEOM_PLANE) {
+		side.spin = (knSpin){ 0 }; // where it is, however it turns
+	} else {
+		side.radius = knCore_Of(geom).radius;
+		side.core = knAabb_Grow(knGeom_Aabb(geom, knIdentityF()), -side.radius);
 	}
 	return side;
 }
 
+static knSpin spinOf(const knPairMotion* motion, int side) {
+	if (motion == NULL) {
+		return (knSpin){ 0 };
+	}
+	return side == 0 ? knSpin_Make(motion->centerA, motion->velocityA.ang)
+					 : knSpin_Make(motion->centerB, motion->velocityB.ang);
+}
+
+static View makeView(const Search* s, const Side* a, const Side* b) {
+	View view = { .overPlane = a->geom->kind == KN_GEOM_PLANE || b->geom->kind == KN_GEOM_PLANE,
+				  .other = b->geom->kind != KN_GEOM_PLANE };
+	const Side *from = view.other == 1 ? a : b, *other = view.other == 1 ? b : a;
+	view.relative = knInvMulF(from->frame, other->frame);
+	view.R = knQuat_ToMat33(view.relative.q);
+	view.velocity = knInvRotate(from->frame.q, s->velocity);
+	return view;
+}
+
 // --- bounds ------------------------------------------------------------------------------------------------
 
-static knAabb boxOf(const Side* side, int node) {
-	return side->tree != NULL ? side->tree->nodes[node].box : knGeom_Aabb(side->geom, knIdentityF());
+// Of what turns: a ball does not leave its place.
+static knAabb coreBoxOf(const Side* side, int node) {
+	return side->tree != NULL ? side->tree->nodes[node].box : side->core;
+}
+
+// Bounds in the view's axes of a box of the other side's.
+static knAabb seenBox(const View* view, knAabb box, double radius) {
+	knVec3 half = knScale(0.5, knSub(box.upper, box.lower));
+	knVec3 center = knPoint(view->relative, knAabb_Center(box));
+	const knMat33* R = &view->R;
+	knVec3 reach = knAdd(knAdd(knScale(half.x, knAbs3(R->cx)), knScale(half.y, knAbs3(R->cy))),
+						 knScale(half.z, knAbs3(R->cz)));
+	return knAabb_Grow((knAabb){ knSub(center, reach), knAdd(center, reach) }, radius);
 }
 
 static double distanceOfBoxes(const knAabb* a, const knAabb* b) {
@@ -82,31 +134,68 @@ static double meetingOfBoxes(const knAabb* a, const knAabb* b, knVec3 v, double 
 	return enter <= leave ? enter : (double)INFINITY;
 }
 
-// The plane's own frame: its surface is z = 0.
-static double boundOverPlane(const Search* s, const Side* plane, const Side* other, int node, knVec3 v) {
-	knAabb box = knAabb_Transform(boxOf(other, node), knInvMulF(plane->frame, other->frame));
-	if (s->motion == NULL) {
-		return box.lower.z;
+// How long the room between two boxes lasts along a direction of the view, from A to B.
+static double timeAlong(const Search* s, const View* view, const knAabb boxes[2], const double reaches[2],
+						double gap, knVec3 n) {
+	knExcursion turns[2];
+	for (int side = 0; side < 2; ++side) {
+		knVec3 out = side == 0 ? n : knNeg(n);
+		out = side == view->other ? knTMulMV(&view->R, out) : out;
+		turns[side] = knExcursion_OfBox(&s->sides[side]->spin, &boxes[side], reaches[side], out);
 	}
-	double room = box.lower.z - s->motion->skin;
-	double closing = knMax(0.0, -knInvRotate(plane->frame.q, v).z) + s->motion->turning;
-	return room <= 0.0 ? 0.0 : (closing > 0.0 ? room / closing : (double)INFINITY);
+	double room = gap - s->motion->skin;
+	return room <= 0.0 ? 0.0 : knExcursion_Time(room, -knDot(view->velocity, n), &turns[0], &turns[1]);
+}
+
+// Over a plane, whose surface is z = 0.
+static double boundOverPlane(const Search* s, const View* view, const knAabb boxes[2],
+							 const double reaches[2]) {
+	const Side* side = s->sides[view->other];
+	double height = seenBox(view, boxes[view->other], side->radius).lower.z;
+	if (s->motion == NULL) {
+		return height;
+	}
+	return timeAlong(s, view, boxes, reaches, height, knV3(0.0, 0.0, view->other == 1 ? 1.0 : -1.0));
+}
+
+// m, by how much turning moves any point until the search's best time.
+static double slackOf(const Search* s, const double reaches[2]) {
+	double slack = 0.0;
+	for (int side = 0; side < 2; ++side) {
+		slack += reaches[side] * knMin(s->sides[side]->spin.speed * s->best, 2.0);
+	}
+	return slack;
 }
 
 // No pair of pieces below the two nodes is nearer than this.
-static double boundOf(const Search* s, const Side* a, int nodeA, const Side* b, int nodeB) {
-	if (a->geom->kind == KN_GEOM_PLANE) {
-		return boundOverPlane(s, a, b, nodeB, s->velocity);
+static double boundOf(const Search* s, const View* view, int nodeA, int nodeB) {
+	const Side *a = s->sides[0], *b = s->sides[1];
+	knAabb boxes[2] = { coreBoxOf(a, nodeA), coreBoxOf(b, nodeB) };
+	double reaches[2] = { 0.0, 0.0 };
+	for (int side = 0; side < 2; ++side) {
+		const knSpin* spin = &s->sides[side]->spin;
+		reaches[side] = spin->speed > 0.0 ? knSpin_Reach(spin, &boxes[side]) : 0.0;
 	}
-	if (b->geom->kind == KN_GEOM_PLANE) {
-		return boundOverPlane(s, b, a, nodeA, knNeg(s->velocity));
+	if (view->overPlane) {
+		return boundOverPlane(s, view, boxes, reaches);
 	}
-	knAabb boxA = boxOf(a, nodeA), boxB = knAabb_Transform(boxOf(b, nodeB), knInvMulF(a->frame, b->frame));
+	knAabb boxA = knAabb_Grow(boxes[0], a->radius), boxB = seenBox(view, boxes[1], b->radius);
 	if (s->motion == NULL) {
 		return distanceOfBoxes(&boxA, &boxB);
 	}
-	double slack = s->motion->turning * s->best + s->motion->skin;
-	return meetingOfBoxes(&boxA, &boxB, knInvRotate(a->frame.q, s->velocity), slack, s->best);
+	double slack = slackOf(s, reaches) + s->motion->skin;
+	double time = meetingOfBoxes(&boxA, &boxB, view->velocity, slack, s->best);
+	// whatever keeps them apart along one axis does
+	for (int k = 0; k < 3 && time < s->best; ++k) {
+		double ahead = knComponent(boxB.lower, k) - knComponent(boxA.upper, k);
+		double behind = knComponent(boxA.lower, k) - knComponent(boxB.upper, k);
+		if (knMax(ahead, behind) > s->motion->skin) {
+			knVec3 n = knZero3();
+			knSetComponent(&n, k, ahead > behind ? 1.0 : -1.0);
+			time = knMax(time, timeAlong(s, view, boxes, reaches, knMax(ahead, behind), n));
+		}
+	}
+	return time;
 }
 
 // --- pairs of pieces ---------------------------------------------------------------------------------------
@@ -115,19 +204,28 @@ static knVec3 velocityAt(knTwist u, knVec3 center, knVec3 point) {
 	return knAdd(u.lin, knCross(u.ang, knSub(point, center)));
 }
 
-// The time that a pair of pieces surely has.
+static knExcursion excursionOf(const Search* s, int side, knVec3 n) {
+	const Side* its = s->sides[side];
+	const Piece* piece = s->pieces[side];
+	knVec3 local = knInvRotate(its->frame.q, n);
+	return piece->core.corners != NULL ? knExcursion_OfPoints(&its->spin, piece->corners, 3, local)
+									   : knExcursion_OfBox(&its->spin, &its->core, piece->reach, local);
+}
+
+// The time in which a pair of pieces surely does not use up some room.
+static double timeFor(const Search* s, const knNearest* pair, double room) {
+	knExcursion a = excursionOf(s, 0, pair->normal), b = excursionOf(s, 1, knNeg(pair->normal));
+	return knExcursion_Time(room, -knDot(s->velocity, pair->normal), &a, &b);
+}
+
 static double timeOf(const Search* s, const knNearest* pair) {
 	const knPairMotion* m = s->motion;
-	double closing = knMax(0.0, -knDot(s->velocity, pair->normal)) + m->turning;
 	if (pair->distance > m->skin) {
-		return closing > 0.0 ? (pair->distance - 0.5 * m->skin) / closing : (double)INFINITY;
+		return timeFor(s, pair, pair->distance - 0.5 * m->skin);
 	}
 	knVec3 vA = velocityAt(m->velocityA, m->centerA, pair->pointA);
 	knVec3 vB = velocityAt(m->velocityB, m->centerB, pair->pointB);
-	if (knDot(knSub(vB, vA), pair->normal) < -m->idle) {
-		return 0.0;
-	}
-	return closing > 0.0 ? m->nudge / closing : (double)INFINITY;
+	return knDot(knSub(vB, vA), pair->normal) < -m->idle ? 0.0 : timeFor(s, pair, m->nudge);
 }
 
 static void offer(Search* s, const knNearest* pair) {
@@ -224,7 +322,8 @@ static void offerPieces(Search* s, const Side* a, const Piece* pa, const Side* b
 	}
 	double reach = s->best;
 	if (s->motion != NULL) {
-		reach = s->best * (knLength(s->velocity) + s->motion->turning) + 2.0 * s->motion->skin;
+		double reaches[2] = { pa->reach, pb->reach };
+		reach = s->best * knLength(s->velocity) + slackOf(s, reaches) + 2.0 * s->motion->skin;
 	}
 	knCorePair p = knCorePair_Of(&pa->core, &pb->core, knInvMulF(pa->frame, pb->frame), reach);
 	bool curved = pa->core.curved || pb->core.curved;
@@ -268,6 +367,15 @@ static void offerPieces(Search* s, const Side* a, const Piece* pa, const Side* b
 	offer(s, &pair);
 }
 
+static double reachOf(const Side* side, const Piece* piece) {
+	if (piece->core.corners == NULL) {
+		return knSpin_Reach(&side->spin, &side->core);
+	}
+	const knVec3* c = piece->corners;
+	knAabb box = { knMin3(c[0], knMin3(c[1], c[2])), knMax3(c[0], knMax3(c[1], c[2])) };
+	return knSpin_Reach(&side->spin, &box);
+}
+
 static void makePiece(const Side* side, int item, Piece* piece) {
 	piece->frame = side->frame;
 	piece->oneSided = false;
@@ -278,6 +386,7 @@ static void makePiece(const Side* side, int item, Piece* piece) {
 	} else {
 		piece->core = knCore_Of(side->geom);
 	}
+	piece->reach = side->spin.speed > 0.0 ? reachOf(side, piece) : 0.0;
 }
 
 // Two convex geometries in space: the grid has closed forms and exact witness points.
@@ -305,20 +414,24 @@ static void visit(Search* s, const Side* a, int itemA, const Side* b, int itemB)
 		Side childA = *a, childB = *b;
 		if (partsA) {
 			const knGeomChild* child = &a->geom->children[itemA];
-			childA = makeSide(child->geom, knMulF(a->frame, child->frame));
+			childA = makeSide(child->geom, knMulF(a->frame, child->frame), spinOf(s->motion, 0));
 			s->childA = itemA;
 		}
 		if (partsB) {
 			const knGeomChild* child = &b->geom->children[itemB];
-			childB = makeSide(child->geom, knMulF(b->frame, child->frame));
+			childB = makeSide(child->geom, knMulF(b->frame, child->frame), spinOf(s->motion, 1));
 			s->childB = itemB;
 		}
 		searchSides(s, &childA, &childB);
+		s->sides[0] = a;
+		s->sides[1] = b;
 		return;
 	}
 	Piece pieceA, pieceB;
 	makePiece(a, itemA, &pieceA);
 	makePiece(b, itemB, &pieceB);
+	s->pieces[0] = &pieceA;
+	s->pieces[1] = &pieceB;
 	if (a->geom->kind == KN_GEOM_PLANE) {
 		offerOverPlane(s, a, &pieceB, true);
 	} else if (b->geom->kind == KN_GEOM_PLANE) {
@@ -330,40 +443,114 @@ static void visit(Search* s, const Side* a, int itemA, const Side* b, int itemB)
 
 typedef struct NodePair {
 	int a, b;
+	int size; // nodes below both
 	double bound;
 } NodePair;
 
-static void descend(Search* s, const Side* a, const Side* b) {
-	NodePair stack[STACK];
+static NodePair makePair(const Search* s, const View* view, int nodeA, int nodeB) {
+	const Side *a = s->sides[0], *b = s->sides[1];
+	int sizeA = itemOf(a, nodeA) >= 0 ? 0 : a->tree->nodes[nodeA].skip - nodeA;
+	int sizeB = itemOf(b, nodeB) >= 0 ? 0 : b->tree->nodes[nodeB].skip - nodeB;
+	return (NodePair){ nodeA, nodeB, sizeA + sizeB, boundOf(s, view, nodeA, nodeB) };
+}
+
+// Looks at a pair of leaves, or splits the larger subtree: the nearer half stands first. False: it was a pair of leaves.
+static bool openPair(Search* s, const View* view, NodePair pair, NodePair halves[2]) {
+	const Side *a = s->sides[0], *b = s->sides[1];
+	int itemA = itemOf(a, pair.a), itemB = itemOf(b, pair.b);
+	s->looks += 1;
+	if (itemA >= 0 && itemB >= 0) {
+		visit(s, a, itemA, b, itemB);
+		return false;
+	}
+	int sizeA = itemA >= 0 ? 0 : a->tree->nodes[pair.a].skip - pair.a;
+	if (sizeA >= pair.size - sizeA) {
+		int first = pair.a + 1;
+		halves[0] = makePair(s, view, first, pair.b);
+		halves[1] = makePair(s, view, a->tree->nodes[first].skip, pair.b);
+	} else {
+		int first = pair.b + 1;
+		halves[0] = makePair(s, view, pair.a, first);
+		halves[1] = makePair(s, view, pair.a, b->tree->nodes[first].skip);
+	}
+	if (halves[1].bound < halves[0].bound) {
+		NodePair nearer = halves[1];
+		halves[1] = halves[0];
+		halves[0] = nearer;
+	}
+	return true;
+}
+
+// All that is below a pair of nodes, the nearest first.
+static void descend(Search* s, const View* view, NodePair root) {
+	NodePair stack[STACK], halves[2];
 	int depth = 0;
-	stack[depth++] = (NodePair){ 0, 0, boundOf(s, a, 0, b, 0) };
+	stack[depth++] = root;
 	while (depth > 0) {
 		NodePair top = stack[--depth];
-		if (!(top.bound < s->best)) {
-			continue;
+		if (top.bound < s->best && openPair(s, view, top, halves)) {
+			KN_ASSERT(depth + 2 <= STACK);
+			stack[depth++] = halves[1];
+			stack[depth++] = halves[0];
 		}
-		int itemA = itemOf(a, top.a), itemB = itemOf(b, top.b);
-		if (itemA >= 0 && itemB >= 0) {
-			visit(s, a, itemA, b, itemB);
-			continue;
+	}
+}
+
+// Of pairs with one bound, as of all whose boxes overlap, the smaller: it is soon at its leaves.
+static bool isSooner(const NodePair* p, const NodePair* q) {
+	return p->bound < q->bound || (p->bound == q->bound && p->size < q->size);
+}
+
+static void pushPair(NodePair* heap, int count, NodePair pair) {
+	int at = count;
+	for (int up; at > 0 && isSooner(&pair, &heap[up = (at - 1) / 2]); at = up) {
+		heap[at] = heap[up];
+	}
+	heap[at] = pair;
+}
+
+static NodePair popPair(NodePair* heap, int count) {
+	NodePair top = heap[0], last = heap[count - 1];
+	int at = 0, rest = count - 1;
+	for (int child; (child = 2 * at + 1) < rest; at = child) {
+		child += child + 1 < rest && isSooner(&heap[child + 1], &heap[child]);
+		if (!isSooner(&heap[child], &last)) {
+			break;
 		}
-		// the larger subtree is split
-		int leavesA = itemA >= 0 ? 0 : a->tree->nodes[top.a].skip - top.a;
-		int leavesB = itemB >= 0 ? 0 : b->tree->nodes[top.b].skip - top.b;
-		NodePair first = top, second = top;
-		if (leavesA >= leavesB) {
-			first.a = top.a + 1;
-			second.a = a->tree->nodes[first.a].skip;
-		} else {
-			first.b = top.b + 1;
-			second.b = b->tree->nodes[first.b].skip;
+		heap[at] = heap[child];
+	}
+	heap[at] = last;
+	return top;
+}
+
+// s, in which nothing gets deeper into the other than by a nudge.
+static double nudgeTime(const Search* s) {
+	double speed = knLength(s->velocity);
+	for (int side = 0; side < 2; ++side) {
+		knAabb box = coreBoxOf(s->sides[side], 0);
+		speed += s->sides[side]->spin.speed * knSpin_Reach(&s->sides[side]->spin, &box);
+	}
+	return speed > 0.0 ? s->motion->nudge / speed : (double)INFINITY;
+}
+
+// In time: the soonest of all is opened next, so that what is left does not meet before it. When that takes too many,
+// this time is the answer; and if it is next to none, only what may meet at once is looked for.
+static void seek(Search* s, const View* view, NodePair root) {
+	NodePair heap[SEEK], halves[2];
+	int count = 0;
+	pushPair(heap, count++, root);
+	while (count > 0 && count + 2 <= SEEK && heap[0].bound < s->best) {
+		if (openPair(s, view, popPair(heap, count--), halves)) {
+			pushPair(heap, count++, halves[0]);
+			pushPair(heap, count++, halves[1]);
 		}
-		first.bound = boundOf(s, a, first.a, b, first.b);
-		second.bound = boundOf(s, a, second.a, b, second.b);
-		bool firstNearer = first.bound <= second.bound;
-		KN_ASSERT(depth + 2 <= STACK);
-		stack[depth++] = firstNearer ? second : first;
-		stack[depth++] = firstNearer ? first : second;
+	}
+	if (count == 0 || heap[0].bound >= s->best) {
+		return;
+	}
+	s->best = knMin(s->best, knMax(heap[0].bound, nudgeTime(s)));
+	for (int i = 0; i < count; ++i) {
+		descend(s, view, heap[i]);
 	}
 }
 
@@ -383,7 +570,15 @@ static void searchSides(Search* s, const Side* a, const Side* b) {
 			return; // a mesh and what overlaps it
 		}
 	}
-	descend(s, a, b);
+	s->sides[0] = a;
+	s->sides[1] = b;
+	View view = makeView(s, a, b);
+	NodePair root = makePair(s, &view, 0, 0);
+	if (s->motion != NULL) {
+		seek(s, &view, root);
+	} else {
+		descend(s, &view, root);
+	}
 }
 
 // --- entries -------------------------------------------------------------------------------------------------
@@ -396,20 +591,24 @@ bool knPieces_Nearest(const knPairInput* in, knNearest* nearest) {
 	Search s = { .best = in->margin, .nearest = nearest };
 	*nearest = (knNearest){ .distance = INFINITY };
 	if (isUsable(in)) {
-		Side a = makeSide(in->geomA, in->frameA), b = makeSide(in->geomB, in->frameB);
+		Side a = makeSide(in->geomA, in->frameA, spinOf(s.motion, 0));
+		Side b = makeSide(in->geomB, in->frameB, spinOf(s.motion, 1));
 		searchSides(&s, &a, &b);
 	}
 	return s.found;
 }
 
-double knPieces_Soonest(const knPairInput* in, const knPairMotion* motion, double limit, knNearest* nearest) {
+double knPieces_Soonest(const knPairInput* in, const knPairMotion* motion, double limit, knNearest* nearest,
+						int* looks) {
 	Search s = { .motion = motion, .best = limit, .nearest = nearest };
 	s.velocity = knSub(motion->velocityB.lin, motion->velocityA.lin);
 	*nearest = (knNearest){ .distance = INFINITY };
 	if (isUsable(in)) {
-		Side a = makeSide(in->geomA, in->frameA), b = makeSide(in->geomB, in->frameB);
+		Side a = makeSide(in->geomA, in->frameA, spinOf(s.motion, 0));
+		Side b = makeSide(in->geomB, in->frameB, spinOf(s.motion, 1));
 		searchSides(&s, &a, &b);
 	}
+	*looks += s.looks;
 	return s.best;
 }
 

@@ -1,12 +1,10 @@
 // Two geometries as convex pieces: which pair of pieces is nearest, in space or in time.
 //
 // A piece is a convex geometry, a child of a compound or a triangle of a mesh. Both trees are descended together,
-// nearest boxes first. In time, a pair of pieces at distance d along n cannot meet before
-//
-//   d / (max(0, -v.n) + turning)        v of B relative to A, turning: what rotation of both may add
-//
-// because the plane between them holds that long; the smallest of these times over all pairs is one in which surely
-// nothing meets, and conservative advancement (meeting.h) goes on from there.
+// nearest boxes first. In time, a pair of pieces at distance d along n does not meet before their approach along n and
+// what turning adds to it (turning.h) have used up d, because the plane between them holds that long; the smallest of
+// these times over all pairs is one in which surely nothing meets, and conservative advancement (meeting.h) goes on from
+// there. Boxes of the trees are bounded in the same way, so that only a few pairs are looked at however fast they turn.
 #pragma once
 
 #include "collide/pair.h"
@@ -15,10 +13,9 @@
 typedef struct knPairMotion {
 	knTwist velocityA, velocityB; // about the centres
 	knVec3 centerA, centerB;
-	double turning; // m/s, by which rotation of both moves any point of them
-	double skin;    // m, so close counts as touching
-	double idle;    // m/s, a slower approach of what touches is none
-	double nudge;   // m, by which what touches but does not approach may move before it is looked at again
+	double skin;  // m, so close counts as touching
+	double idle;  // m/s, a slower approach of what touches is none
+	double nudge; // m, by which what touches but does not approach may move before it is looked at again
 } knPairMotion;
 
 typedef struct knNearest {
@@ -33,7 +30,9 @@ bool knPieces_Nearest(const knPairInput* in, knNearest* nearest);
 
 // A time, at most `limit`, before which the geometries do not meet if they go on as they move now; `nearest` is the
 // pair of pieces that limits it (distance INFINITY: none). 0: these touch and approach. in->margin is not read.
-double knPieces_Soonest(const knPairInput* in, const knPairMotion* motion, double limit, knNearest* nearest);
+// `looks` grows by the pairs of boxes that were looked at, which is what it costs.
+double knPieces_Soonest(const knPairInput* in, const knPairMotion* motion, double limit, knNearest* nearest,
+						int* looks);
 
 // m, the largest distance from `center` of a point of the geometry's core: by how much turning about it can move
 // the surface. 0 for a plane.

@@ -290,10 +290,45 @@ KN_WIDE void knWide_Transpose(const double* p0, const double* p1, const double* 
 	out[1] = _mm256_permute2f128_pd(ab1, cd1, 0x20);
 	out[2] = _mm256_permute2f128_pd(ab0, cd0, 0x31);
 	out[3] = _mm256_permute2f128_pd(ab1, cd1, 0x31);
+#elif defined(KN_SIMD_SSE2)
+	for (int i = 0; i < 4; i += 2) {
+		__m128d a = _mm_loadu_pd(p0 + i), b = _mm_loadu_pd(p1 + i);
+		__m128d c = _mm_loadu_pd(p2 + i), d = _mm_loadu_pd(p3 + i);
+		out[i] = (knWide){ _mm_unpacklo_pd(a, b), _mm_unpacklo_pd(c, d) };
+		out[i + 1] = (knWide){ _mm_unpackhi_pd(a, b), _mm_unpackhi_pd(c, d) };
+	}
 #else
 	for (int i = 0; i < 4; ++i) {
 		_Alignas(32) const double lane[KN_LANES] = { p0[i], p1[i], p2[i], p3[i] };
 		out[i] = knWide_Load(lane);
+	}
+#endif
+}
+
+// The way back: number i of in[k] is written to the k-th number at place i.
+KN_WIDE void knWide_TransposeTo(const knWide in[4], double* p0, double* p1, double* p2, double* p3) {
+#if defined(KN_SIMD_AVX)
+	__m256d ab0 = _mm256_unpacklo_pd(in[0], in[1]), ab1 = _mm256_unpackhi_pd(in[0], in[1]);
+	__m256d cd0 = _mm256_unpacklo_pd(in[2], in[3]), cd1 = _mm256_unpackhi_pd(in[2], in[3]);
+	_mm256_storeu_pd(p0, _mm256_permute2f128_pd(ab0, cd0, 0x20));
+	_mm256_storeu_pd(p1, _mm256_permute2f128_pd(ab1, cd1, 0x20));
+	_mm256_storeu_pd(p2, _mm256_permute2f128_pd(ab0, cd0, 0x31));
+	_mm256_storeu_pd(p3, _mm256_permute2f128_pd(ab1, cd1, 0x31));
+#elif defined(KN_SIMD_SSE2)
+	for (int i = 0; i < 4; i += 2) {
+		_mm_storeu_pd(p0 + i, _mm_unpacklo_pd(in[i].lo, in[i + 1].lo));
+		_mm_storeu_pd(p1 + i, _mm_unpackhi_pd(in[i].lo, in[i + 1].lo));
+		_mm_storeu_pd(p2 + i, _mm_unpacklo_pd(in[i].hi, in[i + 1].hi));
+		_mm_storeu_pd(p3 + i, _mm_unpackhi_pd(in[i].hi, in[i + 1].hi));
+	}
+#else
+	for (int i = 0; i < 4; ++i) {
+		_Alignas(32) double lane[KN_LANES];
+		knWide_Store(lane, in[i]);
+		p0[i] = lane[0];
+		p1[i] = lane[1];
+		p2[i] = lane[2];
+		p3[i] = lane[3];
 	}
 #endif
 }

@@ -1,10 +1,16 @@
 // The flight of fast bodies: from event to event, each an impact of two bodies where and when they meet.
 //
-// A *flier* is a body whose way is followed piece by piece. Pairs of its shapes with what lies along the way know when
-// they meet (collide/meeting.h); the earliest is next. At the impact both bodies stand where they are at that time, so
+// A *flier* is a body whose way is followed piece by piece. Each pair of its shapes with what lies along the way knows a
+// time before which it does not meet (collide/meeting.h). The pair with the earliest such time is next: it is followed by
+// one round, or, if it is known to meet then, is an impact, after which the pairs of the two bodies begin again. So no
+// pair is followed farther than the next impact needs. At the impact both bodies stand where they are at that time, so
 // the arms are true and both momenta are conserved to round-off. Forces act evenly over the step: at time t the share
 // t/h of what they add has come. A flier that is hit too often in one step goes along with its last partner, and so
 // does one whose partner cannot give way before the step ends.
+//
+// No step runs away: impacts of a flier are counted, and so is the work of following it. One that has used up its share
+// (as bodies that turn many times in the step beside others may) does not turn any more in this step, then stands
+// still, then is followed no more; velocities and momenta stay as they are.
 
 #include "dynamics/fast_bodies.h"
 
@@ -18,18 +24,26 @@
 #include "dynamics/impact.h"
 
 #define PAIR_GRAIN 4
+#define FIRST_ROUNDS 16  // of each pair, in parallel, before any impact
 #define FREE_HITS 16     // of a flier in a step; then it goes along with what it hits
 #define MOST_HITS 32     // then nothing is looked for any more
+#define MOST_LOOKS 40000 // of a flier at each pace
+#define ROUND_LOOKS 10   // that a round costs besides
 #define NUDGE_SHARE 0.1  // of the thinner shape's thickness
 #define IDLE 1e-9        // of the speeds: a slower approach is none
 #define BOUNCE_STEPS 2.0 // an approach that gravity makes in so many steps does not bounce
 #define HIT_FEATURE (UINT64_C(1) << 63)
 #define NONE (-1)
 
+// What a flier still does in this step: all, no turning, nothing. One that rests is not looked after.
+typedef enum Pace { FLIES, GLIDES, WAITS, RESTS } Pace;
+
 typedef struct Flier {
 	int body;
 	bool keepsPath; // held by contacts or joints: ends the step where the solve put it
+	Pace pace;
 	int hits;
+	int looks;       // that following it has taken
 	int firstPair;   // of its pairs, NONE at the end
 	double time;     // of the pose
 	knFrame pose;    // of the centre of mass
@@ -43,6 +57,7 @@ typedef struct Flier {
 typedef struct Pair {
 	int shape[2], body[2]; // shape[0] < shape[1]
 	int next[2];           // of the flier's pairs
+	int place;             // in the queue
 	double thin;
 	knMeeting meeting;
 } Pair;
@@ -58,7 +73,7 @@ typedef struct Flight {
 	Flier* fliers;    // [bodyCount]
 	int flierCount;
 	Pair* pairs;
-	double* times; // [pairCapacity] of the meetings; INFINITY: none
+	int* queue; // [pairCapacity] a heap of the pairs: the earliest time first
 	int pairCount, pairCapacity;
 	int hitCapacity;
 	int* nearby; // [shapeCount] scratch of listPairs
@@ -96,25 +111,24 @@ static knMoving movingShape(const Flight* f, int shape) {
 	return (knMoving){ s->geom, knMulF(start, s->local), start.p, path };
 }
 
-static void meet(Flight* f, int index) {
+static void followPair(Flight* f, int index, int rounds) {
 	Pair* pair = &f->pairs[index];
 	const knModel* model = f->in->model;
 	knMeetingInput in = { .a = movingShape(f, pair->shape[0]),
 						  .b = movingShape(f, pair->shape[1]),
-						  .from = f->now,
 						  .to = f->h,
 						  .skin = knFastBodies_Skin(model, pair->body[0], pair->body[1]),
 						  .nudge = NUDGE_SHARE * pair->thin };
 	in.idle = IDLE * (knLength(in.a.motion.lin) + knLength(in.b.motion.lin) +
 					  knLength(in.a.motion.ang) * model->radius[pair->body[0]] +
 					  knLength(in.b.motion.ang) * model->radius[pair->body[1]]);
-	f->times[index] = knMeeting_Find(&in, &pair->meeting) ? pair->meeting.time : (double)INFINITY;
+	knMeeting_Follow(&in, rounds, &pair->meeting);
 }
 
-static void meetRange(int begin, int end, int worker, void* argument) {
+static void followRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	for (int i = begin; i < end; ++i) {
-		meet(argument, i);
+		followPair(argument, i, FIRST_ROUNDS);
 	}
 }
 
@@ -126,19 +140,79 @@ static bool growPairs(Flight* f) {
 	}
 	int capacity = 2 * f->pairCapacity + 4 * f->fast->count + 64;
 	Pair* pairs = KN_SCRATCH(f->in->arena, Pair, capacity);
-	double* times = KN_SCRATCH(f->in->arena, double, capacity);
+	int* queue = KN_SCRATCH(f->in->arena, int, capacity);
 	if (f->in->arena->failed) {
 		return false;
 	}
 	for (int i = 0; i < f->pairCount; ++i) {
 		pairs[i] = f->pairs[i];
-		times[i] = f->times[i];
+		queue[i] = f->queue[i];
 	}
 	f->pairs = pairs;
-	f->times = times;
+	f->queue = queue;
 	f->pairCapacity = capacity;
 	return true;
 }
+
+// --- queue -----------------------------------------------------------------------------------------------------
+
+static bool isEarlier(const Flight* f, int p, int q) {
+	double timeP = f->pairs[p].meeting.time, timeQ = f->pairs[q].meeting.time;
+	return timeP < timeQ || (timeP == timeQ && p < q);
+}
+
+static void place(Flight* f, int at, int index) {
+	f->queue[at] = index;
+	f->pairs[index].place = at;
+}
+
+// Moves the pair at a place of the heap down until what is below is later.
+static void sink(Flight* f, int at) {
+	int index = f->queue[at];
+	for (int child; (child = 2 * at + 1) < f->pairCount; at = child) {
+		child += child + 1 < f->pairCount && isEarlier(f, f->queue[child + 1], f->queue[child]);
+		if (!isEarlier(f, f->queue[child], index)) {
+			break;
+		}
+		place(f, at, f->queue[child]);
+	}
+	place(f, at, index);
+}
+
+// Puts a pair whose time has changed to its place.
+static void requeue(Flight* f, int index) {
+	int at = f->pairs[index].place;
+	for (int up; at > 0 && isEarlier(f, index, f->queue[up = (at - 1) / 2]); at = up) {
+		place(f, at, f->queue[up]);
+	}
+	place(f, at, index);
+	sink(f, at);
+}
+
+// Whether a body's pairs are looked at for its own sake.
+static bool isFollowed(const Flight* f, int body) {
+	int slot = f->slot[body];
+	return slot != NONE && !f->fliers[slot].keepsPath && f->fliers[slot].pace != RESTS;
+}
+
+// A pair from now on, as if it had never been looked at.
+static void restartPair(Flight* f, int index) {
+	Pair* pair = &f->pairs[index];
+	pair->meeting = knMeeting_Begin(f->now);
+	if (!isFollowed(f, pair->body[0]) && !isFollowed(f, pair->body[1])) {
+		pair->meeting.state = KN_MEETING_NONE;
+		pair->meeting.time = INFINITY;
+	}
+	requeue(f, index);
+}
+
+static void restartPairs(Flight* f, const Flier* flier) {
+	for (int i = flier->firstPair; i != NONE; i = f->pairs[i].next[f->pairs[i].body[1] == flier->body]) {
+		restartPair(f, i);
+	}
+}
+
+// --- finding pairs -----------------------------------------------------------------------------------------------
 
 // A sheet has no thickness; the other's counts.
 static double thinner(const knGeom* a, const knGeom* b) {
@@ -190,9 +264,11 @@ static bool addPair(Flight* f, int flierIndex, int shape, int other) {
 							  .body = { shapes[low].body, shapes[high].body },
 							  .next = { NONE, NONE },
 							  .thin = thinner(own->geom, its->geom) };
-	f->times[index] = INFINITY;
+	f->pairs[index].meeting = knMeeting_Begin(f->now);
 	linkPair(f, index, 0);
 	linkPair(f, index, 1);
+	place(f, index, index);
+	requeue(f, index);
 	return true;
 }
 
@@ -402,6 +478,42 @@ static void advance(Flight* f, Flier* flier) {
 	flier->time = f->now;
 }
 
+// The way from now on, as far as the flier's pace lets it.
+static void setPath(Flier* flier, knTwist path) {
+	if (flier->pace == GLIDES) {
+		path.ang = knZero3();
+	}
+	flier->path = flier->pace >= WAITS ? knZeroTwist() : path;
+}
+
+// False: it was as slow already.
+static bool slowDown(Flight* f, Flier* flier, Pace pace) {
+	if (flier->keepsPath || flier->pace >= pace) {
+		return false;
+	}
+	advance(f, flier);
+	flier->pace = pace;
+	setPath(flier, flier->path);
+	return true;
+}
+
+// What following a pair took is on the account of its fliers.
+static void charge(Flight* f, int index, int looks) {
+	for (int side = 0; side < 2; ++side) {
+		int slot = f->slot[f->pairs[index].body[side]];
+		Flier* flier = slot != NONE ? &f->fliers[slot] : NULL;
+		if (flier == NULL || flier->keepsPath || flier->pace == RESTS) {
+			continue;
+		}
+		flier->looks += looks;
+		if (flier->looks > MOST_LOOKS) {
+			flier->looks = 0;
+			slowDown(f, flier, flier->pace + 1);
+			restartPairs(f, flier);
+		}
+	}
+}
+
 // --- impacts -------------------------------------------------------------------------------------------------
 
 // A body as an impact sees it.
@@ -477,7 +589,7 @@ static knTwist pathOf(const Flight* f, const Party* party, int body) {
 }
 
 static bool canTurnAside(const Party* party) {
-	return party->flier != NULL && !party->flier->keepsPath;
+	return party->flier != NULL && !party->flier->keepsPath && party->flier->pace < WAITS;
 }
 
 // What still approaches along the ways goes along with the other.
@@ -490,7 +602,8 @@ static void goAlong(const Flight* f, const Pair* pair, Party parties[2], knVec3 
 	}
 	if (canTurnAside(&parties[0]) && canTurnAside(&parties[1])) {
 		// both wait: any way that is not along a body's velocity would change its angular momentum
-		parties[0].flier->path = parties[1].flier->path = knZeroTwist();
+		setPath(parties[0].flier, knZeroTwist());
+		setPath(parties[1].flier, knZeroTwist());
 		return;
 	}
 	for (int side = 0; side < 2; ++side) {
@@ -498,7 +611,7 @@ static void goAlong(const Flight* f, const Pair* pair, Party parties[2], knVec3 
 			// the other's motion, at this one's centre
 			const Party* other = &parties[1 - side];
 			knVec3 arm = knSub(other->arm, parties[side].arm);
-			parties[side].flier->path = knMakeTwist(paths[1 - side].ang, velocityAt(paths[1 - side], arm));
+			setPath(parties[side].flier, knMakeTwist(paths[1 - side].ang, velocityAt(paths[1 - side], arm)));
 		}
 	}
 }
@@ -539,82 +652,96 @@ static double restitutionOf(const Flight* f, const Pair* pair, Party parties[2],
 
 // The impact of a pair that meets now. False: no memory.
 static bool collidePair(Flight* f, int index) {
-	Pair pair = f->pairs[index];
+	const Pair pair = f->pairs[index];
 	const knModel* model = f->in->model;
 	const knModelShape *a = &model->shapes[pair.shape[0]], *b = &model->shapes[pair.shape[1]];
 	int slots[2] = { flierOf(f, pair.body[0]), flierOf(f, pair.body[1]) };
-	pair = f->pairs[index];
 	const knNearest* touch = &pair.meeting.touch;
 	knVec3 point = knLerp(touch->pointA, touch->pointB, 0.5), n = touch->normal;
 	Party parties[2] = { makeParty(f, pair.body[0], slots[0], point),
 						 makeParty(f, pair.body[1], slots[1], point) };
-	knVec3 impulse = knZero3();
-	if (!pair.meeting.stalled) {
-		double mu = knCombine_Apply(model->frictionCombine, a->friction, b->friction);
-		double e = restitutionOf(f, &pair, parties, n);
-		impulse = strike(&parties[0], &parties[1], n, e, mu);
-		addRestOfForces(f, &parties[0]);
-		addRestOfForces(f, &parties[1]);
-		impulse = knAdd(impulse, strike(&parties[0], &parties[1], n, 0.0, mu));
-	}
-	bool often = pair.meeting.stalled;
+	double mu = knCombine_Apply(model->frictionCombine, a->friction, b->friction);
+	double e = restitutionOf(f, &pair, parties, n);
+	knVec3 impulse = strike(&parties[0], &parties[1], n, e, mu);
+	addRestOfForces(f, &parties[0]);
+	addRestOfForces(f, &parties[1]);
+	impulse = knAdd(impulse, strike(&parties[0], &parties[1], n, 0.0, mu));
+	bool often = false;
 	for (int side = 0; side < 2; ++side) {
 		Flier* flier = parties[side].flier;
 		if (flier == NULL) {
 			continue;
 		}
 		flier->hits += 1;
-		often = often || (flier->hits > FREE_HITS && !flier->keepsPath);
-		if (!pair.meeting.stalled) {
-			flier->velocity = parties[side].u.lin;
-			flier->path = flier->keepsPath ? flier->path : parties[side].u;
+		flier->velocity = parties[side].u.lin;
+		if (!flier->keepsPath) {
+			often = often || flier->hits > FREE_HITS;
+			setPath(flier, parties[side].u);
 		}
 	}
 	goAlong(f, &pair, parties, n, often);
-	return pair.meeting.stalled || recordHit(f, &pair, impulse);
+	return recordHit(f, &pair, impulse);
 }
 
-// New pairs along a flier's new way, and when all of its pairs meet now. False: no memory.
+// A pair whose search was given up now, still apart: it turns no more, or stays as it is.
+static void partPair(Flight* f, int index) {
+	const Pair pair = f->pairs[index];
+	knVec3 point = pair.meeting.touch.pointA;
+	Party parties[2];
+	bool slower = false;
+	for (int side = 0; side < 2; ++side) {
+		parties[side] = makeParty(f, pair.body[side], f->slot[pair.body[side]], point);
+		Flier* flier = parties[side].flier;
+		if (flier != NULL) {
+			flier->hits += 1;
+			bool turns = knLengthSquared(flier->path.ang) > 0.0;
+			slower = (slowDown(f, flier, GLIDES) && turns) || slower;
+		}
+	}
+	if (!slower) {
+		goAlong(f, &pair, parties, knZero3(), true);
+	}
+}
+
+// New pairs along a flier's new way, and all of its pairs from now on. False: no memory.
 static bool lookAhead(Flight* f, int slot) {
 	if (slot == NONE) {
 		return true;
 	}
 	Flier* flier = &f->fliers[slot];
-	bool ends = flier->hits > MOST_HITS && !flier->keepsPath;
-	if (!ends && !flier->keepsPath && (!listPairs(f, slot) || !pairWithFliers(f, slot))) {
+	if (flier->hits > MOST_HITS && !flier->keepsPath) {
+		flier->pace = RESTS;
+	}
+	if (isFollowed(f, flier->body) && (!listPairs(f, slot) || !pairWithFliers(f, slot))) {
 		return false;
 	}
-	for (int i = flier->firstPair; i != NONE; i = f->pairs[i].next[f->pairs[i].body[1] == flier->body]) {
-		if (ends) {
-			f->times[i] = INFINITY;
-		} else {
-			meet(f, i);
-		}
-	}
+	restartPairs(f, flier);
 	return true;
 }
 
-static int earliest(const Flight* f) {
-	int first = NONE;
-	double time = INFINITY;
-	for (int i = 0; i < f->pairCount; ++i) {
-		if (f->times[i] < time) {
-			time = f->times[i];
-			first = i;
-		}
+// What the pair with the earliest time does: it is followed by a round, or its bodies' ways change. False: no memory.
+static bool takeNext(Flight* f, int next) {
+	knMeeting* meeting = &f->pairs[next].meeting;
+	if (meeting->state == KN_MEETING_OPEN) {
+		int before = meeting->looks;
+		followPair(f, next, 1);
+		requeue(f, next);
+		charge(f, next, ROUND_LOOKS + meeting->looks - before);
+		return true;
 	}
-	return first;
+	f->now = meeting->time;
+	if (meeting->state == KN_MEETING_STALLED) {
+		partPair(f, next);
+	} else if (!collidePair(f, next)) {
+		return false;
+	}
+	int slots[2] = { f->slot[f->pairs[next].body[0]], f->slot[f->pairs[next].body[1]] };
+	return lookAhead(f, slots[0]) && lookAhead(f, slots[1]);
 }
 
 static bool fly(Flight* f) {
-	for (int next; (next = earliest(f)) != NONE;) {
-		f->now = f->times[next];
-		if (!collidePair(f, next)) {
-			return false;
-		}
-		f->times[next] = INFINITY;
-		int slots[2] = { f->slot[f->pairs[next].body[0]], f->slot[f->pairs[next].body[1]] };
-		if (!lookAhead(f, slots[0]) || !lookAhead(f, slots[1])) {
+	while (f->pairCount > 0 && knIsFinite(f->pairs[f->queue[0]].meeting.time)) {
+		if (!takeNext(f, f->queue[0])) {
 			return false;
 		}
 	}
@@ -664,17 +791,23 @@ static bool begin(Flight* f) {
 	if (!pairAllFliers(f)) {
 		return false;
 	}
-	knTasks_For(&in->tasks, f->pairCount, PAIR_GRAIN, meetRange, f);
+	knTasks_For(&in->tasks, f->pairCount, PAIR_GRAIN, followRange, f);
+	for (int at = f->pairCount - 1; at >= 0; --at) {
+		sink(f, at);
+	}
+	for (int i = 0; i < f->pairCount; ++i) {
+		charge(f, i, ROUND_LOOKS * f->pairs[i].meeting.rounds + f->pairs[i].meeting.looks);
+	}
 	return true;
 }
 
-// Bodies that were hit end where their ways led them, with the velocities that the impacts left.
+// Bodies that were hit or slowed down end where their ways led them, with the velocities that the impacts left.
 static void land(Flight* f) {
 	const knModel* model = f->in->model;
 	knState* state = f->in->state;
 	for (int i = 0; i < f->flierCount; ++i) {
 		Flier* flier = &f->fliers[i];
-		if (flier->hits == 0) {
+		if (flier->hits == 0 && flier->pace == FLIES) {
 			continue;
 		}
 		int b = flier->body;

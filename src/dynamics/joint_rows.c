@@ -7,7 +7,7 @@
 //
 //   locked     J u = -c                             lambda free
 //   limit      J u >= -room/h, at most 0            lambda >= 0
-//   friction   J u = 0                              |lambda| <= h f
+//   friction   J u = 0                              |lambda| <= h f + b |load|, the load being the locked rows' lambda
 //   spring     lambda = -h (k (x + h J u) + c J u)  implicit: gamma = 1/(h (h k + c)), bias = k x/(h k + c)
 //   motor      J u = target speed                   |lambda| <= h fmax
 //
@@ -176,10 +176,45 @@ static void addLimits(Builder* builder, const Site* site) {
 	}
 }
 
+// A user's joint may lock directions that have a part along an axis: friction has none there.
+static knTwist withoutLocked(const Site* site, knTwist along) {
+	knTwist locked[6];
+	int count = site->joint->kind == KN_JOINT_CUSTOM
+					? knJointOps_Get(site->joint->kind)->lockedRows(site->joint, site->J, locked)
+					: 0;
+	for (int i = 0; i < count; ++i) {
+		along = knMulAddT(along, -knDotT(locked[i], along), locked[i]);
+	}
+	return along;
+}
+
 static void addFriction(Builder* builder, const Site* site, int axis, knTwist along) {
-	knRow* row = addRow(builder, site, along, KN_PART_FRICTION + axis, 0.0);
-	setBounds(row, builder->input->blocks->h * site->joint->axis[axis].friction);
+	const knJointAxis* parts = &site->joint->axis[axis];
+	knRow* row = addRow(builder, site, withoutLocked(site, along), KN_PART_FRICTION + axis, 0.0);
+	setBounds(row, builder->input->blocks->h * parts->friction);
 	row->lambda = recall(builder, KN_PART_FRICTION + axis);
+	knRows* rows = builder->rows;
+	KN_ASSERT(rows->loadCount < rows->loadCapacity);
+	rows->loads[rows->loadCount++] = (knRowLoad){ .least = row->hi, .share = parts->bearing };
+	row->load = rows->loadCount;
+}
+
+// The friction of a joint feels its locked rows, those from `first` on. Its axes' rows begin with `begin`.
+static void addLoads(Builder* builder, const Site* site, int begin, int first) {
+	const knRows* rows = builder->rows;
+	const knJointRow* described = builder->list->rows;
+	for (int i = begin; i < first; ++i) {
+		if (rows->items[i].load == 0) {
+			continue;
+		}
+		knRowLoad* load = &rows->loads[rows->items[i].load - 1];
+		load->first = first;
+		load->count = rows->count - first;
+		for (int k = 0; k < load->count; ++k) {
+			load->direction[k] =
+				knJoint_BearingLoad(site->joint, described[i].row, described[first + k].row.lin);
+		}
+	}
 }
 
 static void addSpring(Builder* builder, const Site* site, int axis, knTwist along) {
@@ -228,7 +263,8 @@ static bool hasMotorRow(const knJointState* state, int axis) {
 static int countAxisRows(const knJoint* joint, const knJointState* state) {
 	int count = 0;
 	for (int i = 0; i < joint->nv; ++i) {
-		count += (joint->axis[i].friction > 0.0) + hasSpring(&joint->axis[i]) + hasMotorRow(state, i);
+		count +=
+			knJointAxis_HasFriction(&joint->axis[i]) + hasSpring(&joint->axis[i]) + hasMotorRow(state, i);
 	}
 	return count;
 }
@@ -240,7 +276,7 @@ static void addAxes(Builder* builder, const Site* site) {
 	knTwist along[6];
 	knJoint_CoordinateRows(site->joint, site->J, site->q, along);
 	for (int i = 0; i < site->joint->nv; ++i) {
-		if (site->joint->axis[i].friction > 0.0) {
+		if (knJointAxis_HasFriction(&site->joint->axis[i])) {
 			addFriction(builder, site, i, along[i]);
 		}
 		if (hasSpring(&site->joint->axis[i])) {
@@ -355,14 +391,19 @@ bool knJointRows_Steady(const knModel* model, const knState* state, const knJoin
 }
 
 bool knJointRows_Reserve(knJointRows* list, const knModel* model, const knState* state, knArena* arena) {
-	int bound = 0;
+	int bound = 0, loads = 0;
 	for (int j = 0; j < knState_JointCount(model); ++j) {
 		if (takesPart(model, state, j)) {
 			const knJoint* joint = knState_Joint(state, model, j);
 			bound += 6 + KN_JOINT_MAX_LIMITS + countAxisRows(joint, &state->joint[j]);
+			for (int i = 0; i < joint->nv; ++i) {
+				loads += knJointAxis_HasFriction(&joint->axis[i]);
+			}
 		}
 	}
-	*list = (knJointRows){ .rows = KN_SCRATCH(arena, knJointRow, bound), .capacity = bound };
+	*list = (knJointRows){ .rows = KN_SCRATCH(arena, knJointRow, bound),
+						   .capacity = bound,
+						   .loadCapacity = loads };
 	return list->rows != NULL;
 }
 
@@ -382,9 +423,12 @@ void knJointRows_Fill(knJointRows* list, const knRowInput* input, const knJointM
 			builder.memoryCount += memory[next].generation == (uint16_t)input->state->joint[j].generation;
 		}
 		Site site = makeSite(input->model, input->state, j);
+		const int begin = rows->count;
 		addAxes(&builder, &site);
 		addLimits(&builder, &site);
+		const int first = rows->count;
 		addLocked(&builder, &site);
+		addLoads(&builder, &site, begin, first);
 	}
 }
 

@@ -34,6 +34,7 @@ typedef struct knJointRow {
 typedef struct knJointRows {
 	knJointRow* rows;
 	int count, capacity;
+	int loadCapacity; // loads of friction that the solver's rows need
 } knJointRows;
 
 // Clears all reactions and applies force motors, which are then part of the reactions.
@@ -43,7 +44,7 @@ void knJointRows_ApplyForces(const knModel* model, knBlocks* blocks, knState* st
 // step, which took `lastStep` seconds. False: no memory.
 bool knJointRows_Steady(const knModel* model, const knState* state, const knJointMemory* memory,
 						int memoryCount, double lastStep, knBlocks* blocks, knArena* arena);
-// Room for the list; its capacity bounds the number of rows. False when the arena has no memory.
+// Room for the list; its capacities bound the number of rows and loads. False when the arena has no memory.
 bool knJointRows_Reserve(knJointRows* list, const knModel* model, const knState* state, knArena* arena);
 // Appends the rows of all active joints to `rows`, which must be empty and have room.
 void knJointRows_Fill(knJointRows* list, const knRowInput* input, const knJointMemory* memory,

@@ -33,6 +33,8 @@ typedef struct knJoint {
 	double coneY, coneZ, twistLower, twistUpper;
 	int reachCount;              // instead of a cone; 0: none
 	knVec3 reach[KN_REACH_MOST]; // unit
+	bool reachTwisted;           // twist limits of the corners differ from the joint's
+	double reachLower[KN_REACH_MOST], reachUpper[KN_REACH_MOST];
 	bool collide, loop;
 	double maxForce;
 	knCustomJoint custom;

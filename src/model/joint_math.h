@@ -40,6 +40,22 @@ static inline double knNearestTurn(double angle, double previous) {
 	return angle + 2.0 * KN_PI * floor((previous - angle) / (2.0 * KN_PI) + 0.5);
 }
 
+// The turn of an angle that lies within [lower, upper], or else the one nearest to it.
+static inline double knTurnNearLimits(double angle, double lower, double upper) {
+	const double turn = 2.0 * KN_PI;
+	if (angle < lower) {
+		double above = angle - turn * floor((angle - lower) / turn); // the first that is not below
+		double below = above - turn;
+		return above <= upper || above - upper < lower - below ? above : below;
+	}
+	if (angle > upper) {
+		double below = angle + turn * floor((upper - angle) / turn);
+		double above = below + turn;
+		return below >= lower || lower - below < above - upper ? below : above;
+	}
+	return angle;
+}
+
 // Angle in (-2 pi, 2 pi] of the half-angle pair (cosine, sine); 0 where there is no turn.
 static inline double knAngleOfHalf(double cosine, double sine) {
 	return cosine * cosine + sine * sine < KN_NO_TURN ? 0.0 : 2.0 * knAtan2(sine, cosine);

@@ -3,7 +3,7 @@
 // Kinds whose velocities are the derivatives of their coordinates (nq = nv) are limited coordinate by
 // coordinate, with the coordinate's row (joint.h): d/dt room = row . V_P for allowed velocities, + for a
 // lower and - for an upper bound. A ball joint is limited by an elliptic or a reach cone and by its twist tau about x;
-// d/dt tau = (x + x_c) . w / (1 + x . x_c).
+// d/dt tau = (x + x_c) . w / (1 + x . x_c). Where the limits of tau depend on x_c, their rates are subtracted.
 //
 // "Closest" for rotations means the largest |dot| of quaternions, as in the joints' projections.
 #include "model/joint_cone.h"
@@ -16,22 +16,6 @@
 
 static bool hasSimpleCoordinates(const knJoint* joint) {
 	return knJointOps_Get(joint->kind)->nq == knJointOps_Get(joint->kind)->nv;
-}
-
-// The turn of an angle that lies within [lower, upper], or else the one nearest to it.
-static double turnNearLimits(double angle, double lower, double upper) {
-	const double turn = 2.0 * KN_PI;
-	if (angle < lower) {
-		double above = angle - turn * floor((angle - lower) / turn); // the first that is not below
-		double below = above - turn;
-		return above <= upper || above - upper < lower - below ? above : below;
-	}
-	if (angle > upper) {
-		double below = angle + turn * floor((upper - angle) / turn);
-		double above = below + turn;
-		return below >= lower || lower - below < above - upper ? below : above;
-	}
-	return angle;
 }
 
 void knJoint_InitialCoordinates(const knJoint* joint, knFrame J, double* q) {
@@ -47,7 +31,7 @@ void knJoint_InitialCoordinates(const knJoint* joint, knFrame J, double* q) {
 	for (int i = 0; i < ops->nv; ++i) {
 		bool isAngle = knLengthSquared(S[i].ang) > 0.5;
 		if (joint->axis[i].limited && isAngle) {
-			q[i] = turnNearLimits(q[i], joint->axis[i].lower, joint->axis[i].upper);
+			q[i] = knTurnNearLimits(q[i], joint->axis[i].lower, joint->axis[i].upper);
 		}
 	}
 }
@@ -59,16 +43,24 @@ static int addLimit(knJointLimit* limits, int count, knTwist row, double distanc
 	return count + 1;
 }
 
-// Lower and upper bound of one quantity with the row of its rate.
-static int addBounds(knJointLimit* limits, int count, knTwist rate, const double room[2], bool equal,
+// Lower and upper bound of one quantity with the rows of its rate as seen from them.
+static int addBounds(knJointLimit* limits, int count, const knTwist rate[2], const double room[2], bool equal,
 					 double margin, int axis) {
 	if (equal || room[0] < margin) {
-		count = addLimit(limits, count, rate, room[0], axis, -1);
+		count = addLimit(limits, count, rate[0], room[0], axis, -1);
 	}
 	if (equal || room[1] < margin) {
-		count = addLimit(limits, count, knScaleT(-1.0, rate), room[1], axis, 1);
+		count = addLimit(limits, count, knScaleT(-1.0, rate[1]), room[1], axis, 1);
 	}
 	return count;
+}
+
+// What the twist may be where the child's x axis points along d.
+static knTwistRange twistRange(const knJoint* joint, knVec3 d) {
+	if (joint->reachTwisted) {
+		return knReachCone_TwistRange(joint, d);
+	}
+	return (knTwistRange){ .lower = joint->twistLower, .upper = joint->twistUpper };
 }
 
 static int ballLimits(const knJoint* joint, knFrame J, double margin, knJointLimit* limits) {
@@ -99,10 +91,16 @@ static int ballLimits(const knJoint* joint, knFrame J, double margin, knJointLim
 	double cosine = J.q.w * J.q.w + J.q.x * J.q.x;
 	if (joint->twistLimited && cosine > 1e-12) {
 		knVec3 xc = knRotate(J.q, knV3(1.0, 0.0, 0.0));
+		knTwistRange range = twistRange(joint, xc);
 		knTwist rate = knMakeTwist(knV3(1.0, xc.y / (2.0 * cosine), xc.z / (2.0 * cosine)), knZero3());
-		double tau = turnNearLimits(swing.twist, joint->twistLower, joint->twistUpper);
-		const double room[2] = { tau - joint->twistLower, joint->twistUpper - tau };
-		count = addBounds(limits, count, rate, room, joint->twistLower == joint->twistUpper, margin, -2);
+		knTwist rates[2] = { rate, rate };
+		if (joint->reachTwisted) {
+			rates[0].ang = knSub(rate.ang, knCross(xc, range.slopeLower));
+			rates[1].ang = knSub(rate.ang, knCross(xc, range.slopeUpper));
+		}
+		double tau = knTurnNearLimits(swing.twist, range.lower, range.upper);
+		const double room[2] = { tau - range.lower, range.upper - tau };
+		count = addBounds(limits, count, rates, room, range.lower == range.upper, margin, -2);
 	}
 	return count;
 }
@@ -126,7 +124,8 @@ int knJoint_Limits(const knJoint* joint, knFrame J, const double* q, double marg
 			haveRows = true;
 		}
 		const double room[2] = { q[i] - axis->lower, axis->upper - q[i] };
-		count = addBounds(limits, count, rows[i], room, axis->lower == axis->upper, margin, i);
+		const knTwist rates[2] = { rows[i], rows[i] };
+		count = addBounds(limits, count, rates, room, axis->lower == axis->upper, margin, i);
 	}
 	return count;
 }
@@ -142,10 +141,11 @@ static bool withinCone(const knJoint* joint, knQuat q) {
 	return !joint->coneLimited || knCone_RoomBound(joint->coneY, joint->coneZ, &swing) >= -LIMIT_SLACK;
 }
 
-// Room of the twist in [lower, upper], negative outside.
+// Room of the twist in its range, negative outside.
 static double twistRoom(const knJoint* joint, knQuat q) {
-	double tau = turnNearLimits(knSwing_Split(q).twist, joint->twistLower, joint->twistUpper);
-	return knMin(tau - joint->twistLower, joint->twistUpper - tau);
+	knTwistRange range = twistRange(joint, knRotate(q, knV3(1.0, 0.0, 0.0)));
+	double tau = knTurnNearLimits(knSwing_Split(q).twist, range.lower, range.upper);
+	return knMin(tau - range.lower, range.upper - tau);
 }
 
 static bool withinTwist(const knJoint* joint, knQuat q) {
@@ -203,6 +203,9 @@ static knQuat projectBall(const knJoint* joint, knQuat q) {
 			return onCone;
 		}
 	}
+	if (joint->reachTwisted) {
+		return knReachCone_ClosestTwisted(joint, q);
+	}
 	knQuat lower = closestAtTwist(joint, q, joint->twistLower);
 	knQuat upper = closestAtTwist(joint, q, joint->twistUpper);
 	knQuat best = closer(lower, upper, q);
@@ -245,7 +248,7 @@ static void clampUniversal(const knJoint* joint, knQuat q, bool counted, double 
 		if (counted || !freeAxis->limited) {
 			other = knNearestTurn(other, start[free]);
 		} else {
-			other = turnNearLimits(other, freeAxis->lower, freeAxis->upper);
+			other = knTurnNearLimits(other, freeAxis->lower, freeAxis->upper);
 		}
 		double candidate[2];
 		candidate[held] = bound;
@@ -287,6 +290,21 @@ knFrame knJoint_ProjectLimits(const knJoint* joint, knFrame J, const double* q) 
 		}
 	}
 	return ops->transform(joint, c);
+}
+
+// --- friction --------------------------------------------------------------------------------------------
+
+bool knJointAxis_HasFriction(const knJointAxis* axis) {
+	return axis->friction > 0.0 || axis->bearing > 0.0;
+}
+
+knVec3 knJoint_BearingLoad(const knJoint* joint, knTwist along, knVec3 force) {
+	const knJointKind kind = joint->kind;
+	if (kind != KN_JOINT_HINGE && kind != KN_JOINT_UNIVERSAL && kind != KN_JOINT_CYLINDER) {
+		return force; // what slides has no locked direction along its way
+	}
+	const knVec3 shaft = knLengthSquared(along.ang) > 0.5 ? along.ang : along.lin;
+	return knMulAdd(force, -knDot(force, shaft), shaft);
 }
 
 // --- springs ---------------------------------------------------------------------------------------------

@@ -24,6 +24,11 @@ int knJoint_Limits(const knJoint* joint, knFrame J, const double* q, double marg
 // pre-stabilization. `q` are the coordinates at J (for counted turns); may be NULL.
 knFrame knJoint_ProjectLimits(const knJoint* joint, knFrame J, const double* q);
 
+// Whether an axis has dry friction, and what of a force of the locked directions loads its bearing: of a shaft the part across
+// it. `along` is the axis's coordinate row; all in the parent joint frame's axes.
+bool knJointAxis_HasFriction(const knJointAxis* axis);
+knVec3 knJoint_BearingLoad(const knJoint* joint, knTwist along, knVec3 force);
+
 // Potential energy of the joint's springs at coordinates q.
 double knJoint_SpringEnergy(const knJoint* joint, const double* q);
 // Displacement of velocity coordinate i from the spring's rest, x - axis[i].rest (a servo adds `rest` back).

@@ -288,6 +288,7 @@ static void copyAxis(knJointAxis* to, const knJointAxis* from) {
 	to->lower = from->limited ? from->lower : 0.0;
 	to->upper = from->limited ? from->upper : 0.0;
 	to->friction = from->friction;
+	to->bearing = from->bearing;
 	to->damping = from->damping;
 	to->motorMode = from->motorMode;
 	to->motorTarget = from->motorTarget;
@@ -330,6 +331,14 @@ knStatus knModel_CompileJoint(const knModel* model, const knJointDef* def, knJoi
 		joint->twistLimited = true;
 		joint->twistLower = def->twistLower;
 		joint->twistUpper = def->twistUpper;
+	}
+	for (int i = 0; joint->twistLimited && i < joint->reachCount; ++i) {
+		joint->reachTwisted = joint->reachTwisted || def->reachTwist[i].own;
+	}
+	for (int i = 0; joint->reachTwisted && i < joint->reachCount; ++i) {
+		const knReachTwist* twist = &def->reachTwist[i];
+		joint->reachLower[i] = twist->own ? twist->lower : def->twistLower;
+		joint->reachUpper[i] = twist->own ? twist->upper : def->twistUpper;
 	}
 	joint->collide = def->collide;
 	joint->loop = def->loop;

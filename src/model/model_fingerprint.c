@@ -76,8 +76,9 @@ static uint64_t hashShape(uint64_t h, const knModel* m, int i) {
 }
 
 static uint64_t hashAxis(uint64_t h, const knJointAxis* axis) {
-	const double numbers[] = { axis->lower,       axis->upper,         axis->friction,  axis->damping,
-							   axis->motorTarget, axis->motorMaxForce, axis->stiffness, axis->rest };
+	const double numbers[] = { axis->lower,         axis->upper,     axis->friction,
+							   axis->bearing,       axis->damping,   axis->motorTarget,
+							   axis->motorMaxForce, axis->stiffness, axis->rest };
 	h = hashInteger(h, axis->limited);
 	h = hashInteger(h, axis->motorMode);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
@@ -105,6 +106,11 @@ static uint64_t hashJoint(uint64_t h, const knModel* m, int i) {
 		h = knHash_Double(h, joint->reach[k].x);
 		h = knHash_Double(h, joint->reach[k].y);
 		h = knHash_Double(h, joint->reach[k].z);
+	}
+	h = hashInteger(h, joint->reachTwisted);
+	for (int k = 0; joint->reachTwisted && k < joint->reachCount; ++k) {
+		h = knHash_Double(h, joint->reachLower[k]);
+		h = knHash_Double(h, joint->reachUpper[k]);
 	}
 	h = knHash_Double(h, joint->twistLower);
 	h = knHash_Double(h, joint->twistUpper);

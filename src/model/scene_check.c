@@ -230,6 +230,9 @@ static knStatus checkAxis(const knJointDef* def, int index, const char* element,
 
 	knStatus status = checkNotNegative(axis->friction, "its friction", element, error);
 	if (status == KN_OK) {
+		status = checkNotNegative(axis->bearing, "its bearing friction", element, error);
+	}
+	if (status == KN_OK) {
 		status = checkNotNegative(axis->damping, "its damping", element, error);
 	}
 	if (status == KN_OK) {
@@ -245,6 +248,28 @@ static knStatus checkAxis(const knJointDef* def, int index, const char* element,
 		status = checkFinite(axis->rest, "its spring's rest", element, error);
 	}
 	return status;
+}
+
+static knStatus checkReachTwist(const knJointDef* def, const char* element, knError* error) {
+	for (int i = 0; i < def->reachCount; ++i) {
+		const knReachTwist* twist = &def->reachTwist[i];
+		if (!twist->own) {
+			continue;
+		}
+		if (!def->twistLimited) {
+			return knError_Set(error, KN_BAD_DATA, element,
+							   "corner %d of its reach cone has twist limits; the joint must have some too",
+							   i);
+		}
+		if (!knIsFinite(twist->lower) || !knIsFinite(twist->upper) || twist->lower > twist->upper) {
+			return knError_Set(
+				error, KN_BAD_DATA, element,
+				"the twist limits at corner %d of its reach cone are %g and %g; the lower must "
+				"not exceed the upper",
+				i, twist->lower, twist->upper);
+		}
+	}
+	return KN_OK;
 }
 
 static knStatus checkBallLimits(const knJointDef* def, const char* element, knError* error) {
@@ -276,7 +301,7 @@ static knStatus checkBallLimits(const knJointDef* def, const char* element, knEr
 						   "its twist limits are %g and %g; the lower must not exceed the upper",
 						   def->twistLower, def->twistUpper);
 	}
-	return KN_OK;
+	return checkReachTwist(def, element, error);
 }
 
 static knStatus checkEnds(const knScene* scene, const knJointDef* def, const char* element, knError* error) {

@@ -74,9 +74,10 @@ static bool bodiesAreSound(const knState* s, const knModel* model) {
 
 static bool axisIsSound(const knJointAxis* axis) {
 	return isFlag(&axis->limited) && knIsFinite(axis->lower) && knIsFinite(axis->upper) &&
-		   axis->lower <= axis->upper && knIsFinite(axis->friction) && knIsFinite(axis->damping) &&
-		   (unsigned)axis->motorMode <= KN_MOTOR_FORCE && knIsFinite(axis->motorTarget) &&
-		   knIsFinite(axis->motorMaxForce) && knIsFinite(axis->stiffness) && knIsFinite(axis->rest);
+		   axis->lower <= axis->upper && knIsFinite(axis->friction) && knIsFinite(axis->bearing) &&
+		   knIsFinite(axis->damping) && (unsigned)axis->motorMode <= KN_MOTOR_FORCE &&
+		   knIsFinite(axis->motorTarget) && knIsFinite(axis->motorMaxForce) && knIsFinite(axis->stiffness) &&
+		   knIsFinite(axis->rest);
 }
 
 static bool sameFunctions(const knJoint* a, const knJoint* b) {
@@ -97,6 +98,16 @@ static bool functionsAreKnown(const knJoint* joint, const knState* present, cons
 	return known;
 }
 
+static bool reachIsSound(const knJoint* joint) {
+	bool sound = isFlag(&joint->reachTwisted) &&
+				 (joint->reachCount == 0 || knReachCone_IsSound(joint->reach, joint->reachCount));
+	for (int i = 0; sound && joint->reachTwisted && i < joint->reachCount; ++i) {
+		sound = knIsFinite(joint->reachLower[i]) && knIsFinite(joint->reachUpper[i]) &&
+				joint->reachLower[i] <= joint->reachUpper[i];
+	}
+	return sound;
+}
+
 static bool attachedIsSound(const knJoint* joint, const knModel* model, int slot) {
 	const int firstQ = model->qCount - KN_JOINT_MAX_Q * model->jointCapacity;
 	const int firstV = model->vCount - KN_JOINT_MAX_V * model->jointCapacity;
@@ -115,7 +126,7 @@ static bool attachedIsSound(const knJoint* joint, const knModel* model, int slot
 	if (sound && joint->coneLimited) {
 		sound = joint->coneY > 0.0 && joint->coneY <= KN_PI && joint->coneZ > 0.0 && joint->coneZ <= KN_PI;
 	}
-	sound = sound && (joint->reachCount == 0 || knReachCone_IsSound(joint->reach, joint->reachCount));
+	sound = sound && reachIsSound(joint);
 	for (int i = 0; i < 6; ++i) {
 		sound = sound && axisIsSound(&joint->axis[i]);
 	}

@@ -37,7 +37,8 @@ static void arenaRelease(void* memory, size_t size, void* context) {
 // --- trees -----------------------------------------------------------------------------------------------
 
 static bool isUnbounded(const knRow* row) {
-	return row->lo < -1e300 && row->hi > 1e300 && row->normal == KN_ROW_NO_NORMAL && row->D > 0.0;
+	return row->lo < -1e300 && row->hi > 1e300 && row->normal == KN_ROW_NO_NORMAL && row->load == 0 &&
+		   row->D > 0.0;
 }
 
 static bool moves(knTwist T) {

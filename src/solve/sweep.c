@@ -21,6 +21,7 @@ typedef struct Run {
 	knTwist* to;
 	double* theta;
 	const knMomentumPacks* momenta;
+	knMomentumPass pass;
 	int first; // pack
 	int sweeps;
 } Run;
@@ -37,6 +38,13 @@ static void goingOnRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const Run* run = argument;
 	run->kernel->velocitiesGoingOn(run->set, run->first + begin, run->first + end, run->momenta, run->to);
+}
+
+static void passRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Run* run = argument;
+	run->kernel->velocitiesInPass(run->set, run->first + begin, run->first + end, run->momenta, run->pass,
+								  run->to);
 }
 
 static void correctRange(int begin, int end, int worker, void* argument) {
@@ -260,6 +268,13 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 	// joints have the last word
 	solveDirect(&set->joints, stage, u);
 	return done;
+}
+
+void knSweep_Pass(const knSweepSet* set, int stage, const knMomentumPacks* momenta, knMomentumPass pass,
+				  const knTasks* tasks, knTwist* u) {
+	KN_ASSERT(aloneColour(set, stage) == NULL && set->joints.rows == NULL && set->friction == KN_SWEEP_CONE);
+	Run run = { .set = set, .kernel = knSweepKernel_Best(), .to = u, .momenta = momenta, .pass = pass };
+	forColours(&run, stage, tasks, passRange);
 }
 
 // --- corrections -----------------------------------------------------------------------------------------

@@ -160,8 +160,29 @@ bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf
 					   knDirectRows* direct, int directStage, knArena* arena);
 // Writes lambda and rolling back to the points.
 void knSweepSet_Store(const knSweepSet* set, const knTasks* tasks, knSweepPoint* points);
-// Takes the points' depths for a correction.
+// Takes the points' depths for a correction, or depths that stand by themselves, one a point.
 void knSweepSet_LoadDepths(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points);
+void knSweepSet_SetDepths(knSweepSet* set, const knTasks* tasks, const double* depths);
+
+// Momenta of a range of packs.
+typedef struct knMomentumPacks {
+	int firstPack, firstPoint;
+	knPackMomentum* points;       // [points]
+	knPackMomentum* rolling;      // [points], of rolling rows; NULL: none
+	double (*square)[KN_LANES];   // [packs] |g|^2
+	double (*beta)[KN_LANES];     // [packs]
+	int32_t (*groupOf)[KN_LANES]; // [packs] -1: an empty lane
+	const double* groupBeta;      // [groups]
+} knMomentumPacks;
+
+// What a pass of plain Gauss-Seidel over packs does for their momenta, point by point: before the visit, but for the
+// last.
+typedef enum knMomentumPass {
+	KN_MOMENTUM_BEGIN,  // keeps the impulses; there is no direction yet
+	KN_MOMENTUM_KEEP,   // keeps the impulses
+	KN_MOMENTUM_GO_ON,  // goes on from them
+	KN_MOMENTUM_SQUARE, // after the visit: squares what has changed since
+} knMomentumPass;
 
 // --- solving ---------------------------------------------------------------------------------------------
 
@@ -193,6 +214,10 @@ typedef struct knSweepOptions {
 void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u);
 // Runs sweeps over one stage; returns how many.
 int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options, knTwist* u);
+// One plain pass over a stage, of a sweep that passes over all stages several times, with what it has to do for the momenta
+// (knSweepMomentum_FirstPass; KN_MOMENTUM_SQUARE in the last). Not for sets with joints or blocks that are alone.
+void knSweep_Pass(const knSweepSet* set, int stage, const knMomentumPacks* momenta, knMomentumPass pass,
+				  const knTasks* tasks, knTwist* u);
 // Normal rows and depths alone: displacements p that leave no overlap (projection error correction). The bias of
 // the joints' rows is their error.
 void knSweep_Correct(knSweepSet* set, int stage, int sweeps, const knTasks* tasks, const knSweepRows* joints,
@@ -209,17 +234,6 @@ typedef struct knPackOptions {
 	bool general;
 	bool unscaled; // merit
 } knPackOptions;
-
-// Momenta of a range of packs.
-typedef struct knMomentumPacks {
-	int firstPack, firstPoint;
-	knPackMomentum* points;       // [points]
-	knPackMomentum* rolling;      // [points], of rolling rows; NULL: none
-	double (*square)[KN_LANES];   // [packs] |g|^2
-	double (*beta)[KN_LANES];     // [packs]
-	int32_t (*groupOf)[KN_LANES]; // [packs] -1: an empty lane
-	const double* groupBeta;      // [groups]
-} knMomentumPacks;
 
 // One table for each kind of vectors that this build has; all give the same bits.
 typedef struct knSweepKernel {
@@ -244,6 +258,9 @@ typedef struct knSweepKernel {
 	// Both in one with a plain sweep between them; u has gone on.
 	void (*velocitiesGoingOn)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta,
 							  knTwist* u);
+	// A plain pass of a sweep that consists of several.
+	void (*velocitiesInPass)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta,
+							 knMomentumPass pass, knTwist* u);
 } knSweepKernel;
 
 extern const knSweepKernel knSweepKernelScalar;

@@ -22,6 +22,7 @@
 #define KEYS_PER_COLOUR (SPANS * KN_CHUNK_POINTS)
 #define KEY_COUNT ((COLOUR_LIMIT + 1) * KEYS_PER_COLOUR)
 #define PACK_GRAIN 32
+#define FILL_PACKS 8
 #define POINT_GRAIN 64  // points of packs
 #define BATCH_CHUNKS 48 // a batch gets no more clusters when it has so many
 #define ALONE_KEY UINT16_MAX
@@ -459,9 +460,7 @@ static void fillLane(const Builder* builder, knPack* pack, int lane) {
 	}
 }
 
-static void fillRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const Builder* builder = argument;
+static void fillPacks(const Builder* builder, const knSweepKernel* kernel, int begin, int end) {
 	for (int p = begin; p < end; ++p) {
 		knPack* pack = &builder->set->packs[p];
 		pack->freeA = pack->freeB = 0;
@@ -473,9 +472,18 @@ static void fillRange(int begin, int end, int worker, void* argument) {
 			}
 		}
 	}
-	const knSweepKernel* kernel = knSweepKernel_Best();
 	kernel->load(builder->set, builder->points, begin, end);
 	kernel->prepare(builder->set, begin, end);
+}
+
+// A few packs at a time: what one pass has written or read, the next finds in the cache.
+static void fillRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Builder* builder = argument;
+	const knSweepKernel* kernel = knSweepKernel_Best();
+	for (int p = begin; p < end; p += FILL_PACKS) {
+		fillPacks(builder, kernel, p, end - p < FILL_PACKS ? end : p + FILL_PACKS);
+	}
 }
 
 static bool reserve(Builder* builder, bool rolling, knArena* arena) {
@@ -593,7 +601,8 @@ bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf
 
 typedef struct Exchange {
 	const knSweepSet* set;
-	const knSweepPoint* from;
+	const double* depths; // of point k: [stride k]
+	int stride;
 	knSweepPoint* to;
 } Exchange;
 
@@ -627,7 +636,8 @@ static void loadDepthRange(int begin, int end, int worker, void* argument) {
 	for (int at = begin; at < end; ++at) {
 		for (int lane = 0; lane < KN_LANES; ++lane) {
 			if (set->source[at][lane] >= 0) {
-				set->points[at].depth[lane] = task->from[set->source[at][lane] >> 1].depth;
+				set->points[at].depth[lane] =
+					task->depths[(ptrdiff_t)task->stride * (set->source[at][lane] >> 1)];
 			}
 		}
 	}
@@ -639,6 +649,11 @@ void knSweepSet_Store(const knSweepSet* set, const knTasks* tasks, knSweepPoint*
 }
 
 void knSweepSet_LoadDepths(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points) {
-	Exchange task = { .set = set, .from = points };
+	Exchange task = { .set = set, .depths = &points->depth, .stride = sizeof(knSweepPoint) / sizeof(double) };
+	knTasks_For(tasks, set->pointCount, POINT_GRAIN, loadDepthRange, &task);
+}
+
+void knSweepSet_SetDepths(knSweepSet* set, const knTasks* tasks, const double* depths) {
+	Exchange task = { .set = set, .depths = depths, .stride = 1 };
 	knTasks_For(tasks, set->pointCount, POINT_GRAIN, loadDepthRange, &task);
 }

@@ -683,6 +683,71 @@ static void sweepGoingOn(const knSweepSet* set, int begin, int end, const knMome
 	}
 }
 
+// The same for sweeps of several passes. With a cone both friction rows have one D.
+KN_WIDE void enterRows(knPackMomentum* momentum, double lambda[3][KN_LANES], knMomentumPass pass,
+					   knWide beta) {
+	if (pass == KN_MOMENTUM_GO_ON) {
+		goOnRows(momentum, lambda, beta);
+		return;
+	}
+	for (int i = 0; i < 3; ++i) {
+		knWide_Store(momentum->before[i], knWide_Load(lambda[i]));
+		if (pass == KN_MOMENTUM_BEGIN) {
+			knWide_Store(momentum->direction[i], knWide_Splat(0.0));
+		}
+	}
+}
+
+KN_WIDE knWide visitInPass(const knSweepSet* set, const knMomentumPacks* momenta, int k, knMomentumPass pass,
+						   knWide beta, knWide sum, Lanes* lanes) {
+	knPackPoint* point = &set->points[k];
+	knPackRolling* rolling = set->rolling != NULL ? &set->rolling[k] : NULL;
+	knPackMomentum* momentum = &momenta->points[k - momenta->firstPoint];
+	knPackMomentum* turning = rolling != NULL ? &momenta->rolling[k - momenta->firstPoint] : NULL;
+	if (pass != KN_MOMENTUM_SQUARE) {
+		enterRows(momentum, point->lambda, pass, beta);
+		if (rolling != NULL) {
+			enterRows(turning, rolling->lambda, pass, beta);
+		}
+	}
+	visitPlain(set, k, lanes);
+	if (pass == KN_MOMENTUM_SQUARE) {
+		knWide invD1 = knWide_Load(point->invD1);
+		sum = knWide_Add(sum, squareRows(momentum, point->lambda, knWide_Load(point->invD), invD1, invD1));
+		if (rolling != NULL) {
+			knWide invD = knWide_Load(rolling->invD);
+			sum = knWide_Add(sum, squareRows(turning, rolling->lambda, invD, invD, invD));
+		}
+	}
+	return sum;
+}
+
+static void sweepInPass(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta,
+						knMomentumPass pass, knTwist* u) {
+	for (int p = begin; p < end; ++p) {
+		const knPack *pack = &set->packs[p], *other = pack + 1;
+		Lanes lanes = gatherLanes(pack, u);
+		knWide beta = betaOf(momenta, p), sum = knWide_Splat(0.0);
+		double* square = momenta->square[p - momenta->firstPack];
+		if (takeTurns(set, p, end)) {
+			Lanes others = gatherLanes(other, u);
+			knWide otherBeta = betaOf(momenta, ++p), otherSum = knWide_Splat(0.0);
+			for (int k = 0; k < pack->count; ++k) {
+				sum = visitInPass(set, momenta, pack->first + k, pass, beta, sum, &lanes);
+				otherSum = visitInPass(set, momenta, other->first + k, pass, otherBeta, otherSum, &others);
+			}
+			knWide_Store(momenta->square[p - momenta->firstPack], otherSum);
+			scatterLanes(&others, u);
+		} else {
+			for (int k = pack->first; k < pack->first + pack->count; ++k) {
+				sum = visitInPass(set, momenta, k, pass, beta, sum, &lanes);
+			}
+		}
+		knWide_Store(square, sum);
+		scatterLanes(&lanes, u);
+	}
+}
+
 // --- diagonals -------------------------------------------------------------------------------------------
 
 // What a side adds to the entries x^T W y of a point's rows.

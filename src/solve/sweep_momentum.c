@@ -14,7 +14,9 @@ struct knSweepMomentum {
 	const knSweepSet* set;
 	knMomentumPacks packs;
 	int packCount;
-	bool inSweeps; // packs go on in the course of sweeps
+	bool inSweeps; // packs go on, and are looked at, in the course of sweeps
+	bool begun;    // there are directions
+	bool wentOn;   // velocities have gone on since the last sweep
 	const uint8_t* excluded;
 
 	// groups with packs, by number
@@ -154,8 +156,8 @@ knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, in
 		.set = set,
 		.packs = { .firstPack = begin,
 				   .firstPoint = firstPoint,
-				   .points = KN_SCRATCH_ZERO(arena, knPackMomentum, points),
-				   .rolling = set->rolling != NULL ? KN_SCRATCH_ZERO(arena, knPackMomentum, points) : NULL,
+				   .points = KN_SCRATCH(arena, knPackMomentum, points),
+				   .rolling = set->rolling != NULL ? KN_SCRATCH(arena, knPackMomentum, points) : NULL,
 				   .square = (double(*)[KN_LANES])KN_SCRATCH(arena, double, KN_LANES* packs),
 				   .beta = (double(*)[KN_LANES])KN_SCRATCH(arena, double, KN_LANES* packs),
 				   .groupOf = (int32_t(*)[KN_LANES])KN_SCRATCH(arena, int32_t, KN_LANES * packs) },
@@ -195,10 +197,13 @@ typedef struct Task {
 	const knTwist* from;
 } Task;
 
-static void keepRows(knPackMomentum* momentum, const double lambda[3][KN_LANES]) {
+static void keepRows(knPackMomentum* momentum, const double lambda[3][KN_LANES], bool begun) {
 	for (int i = 0; i < 3; ++i) {
 		for (int lane = 0; lane < KN_LANES; ++lane) {
 			momentum->before[i][lane] = lambda[i][lane];
+			if (!begun) {
+				momentum->direction[i][lane] = 0.0;
+			}
 		}
 	}
 }
@@ -210,9 +215,9 @@ static void keepPacks(int begin, int end, int worker, void* argument) {
 	const knMomentumPacks* packs = &m->packs;
 	for (int p = packs->firstPack + begin; p < packs->firstPack + end; ++p) {
 		for (int k = set->packs[p].first; k < set->packs[p].first + set->packs[p].count; ++k) {
-			keepRows(&packs->points[k - packs->firstPoint], set->points[k].lambda);
+			keepRows(&packs->points[k - packs->firstPoint], set->points[k].lambda, m->begun);
 			if (packs->rolling != NULL) {
-				keepRows(&packs->rolling[k - packs->firstPoint], set->rolling[k].lambda);
+				keepRows(&packs->rolling[k - packs->firstPoint], set->rolling[k].lambda, m->begun);
 			}
 		}
 	}
@@ -231,6 +236,19 @@ void knSweepMomentum_Start(knSweepMomentum* m, const knTasks* tasks, const knTwi
 	Task task = { .momentum = m, .from = u };
 	knTasks_For(tasks, m->packCount, PACK_GRAIN, keepPacks, &task);
 	knTasks_For(tasks, m->blockCount, BLOCK_GRAIN, keepBlocks, &task);
+	m->begun = true;
+	m->wentOn = false;
+}
+
+knMomentumPass knSweepMomentum_FirstPass(knSweepMomentum* m, const knTasks* tasks, const knTwist* u) {
+	knMomentumPass pass = m->wentOn ? KN_MOMENTUM_GO_ON : m->begun ? KN_MOMENTUM_KEEP : KN_MOMENTUM_BEGIN;
+	if (!m->wentOn) {
+		Task task = { .momentum = m, .from = u };
+		knTasks_For(tasks, m->blockCount, BLOCK_GRAIN, keepBlocks, &task);
+	}
+	m->begun = true;
+	m->wentOn = false;
+	return pass;
 }
 
 static void squareRange(int begin, int end, int worker, void* argument) {
@@ -306,6 +324,7 @@ void knSweepMomentum_GoOn(knSweepMomentum* m, const knTasks* tasks, knTwist* u) 
 		knTasks_For(tasks, m->packCount, PACK_GRAIN, goOnPackRange, &task);
 	}
 	knTasks_For(tasks, m->blockCount, BLOCK_GRAIN, goOnBlockRange, &task);
+	m->wentOn = true;
 }
 
 double knSweepMomentum_Change(const knSweepMomentum* m, int32_t group) {

@@ -175,6 +175,9 @@ static knJointDef decompile(const knWorld* world, int index) {
 	def.twistLimited = joint->twistLimited;
 	def.twistLower = joint->twistLower;
 	def.twistUpper = joint->twistUpper;
+	for (int i = 0; joint->reachTwisted && i < joint->reachCount; ++i) {
+		def.reachTwist[i] = (knReachTwist){ true, joint->reachLower[i], joint->reachUpper[i] };
+	}
 	def.collide = joint->collide;
 	def.enabled = state->enabled;
 	def.maxForce = joint->maxForce;

@@ -17,6 +17,7 @@ typedef struct Rig {
 	knArena arena;
 	knAllocator allocator;
 	knRow items[MAX_ROWS];
+	knRowLoad loads[6];
 	knRows rows;
 	knJointRows list;
 	knRowInput input;
@@ -75,8 +76,12 @@ static void fillRig(Rig* rig, const knJointMemory* memory, int memoryCount) {
 		.model = rig->model, .state = &rig->state, .blocks = &rig->blocks, .impulseScale = 1.0
 	};
 	assert_true(knJointRows_Reserve(&rig->list, rig->model, &rig->state, &rig->arena));
-	assert_true(rig->list.capacity <= MAX_ROWS);
-	rig->rows = (knRows){ .items = rig->items, .capacity = MAX_ROWS, .blockCount = rig->model->bodyCount };
+	assert_true(rig->list.capacity <= MAX_ROWS && rig->list.loadCapacity <= 6);
+	rig->rows = (knRows){ .items = rig->items,
+						  .capacity = MAX_ROWS,
+						  .blockCount = rig->model->bodyCount,
+						  .loads = rig->loads,
+						  .loadCapacity = rig->list.loadCapacity };
 	knJointRows_Fill(&rig->list, &rig->input, memory, memoryCount, &rig->rows);
 	assert_int_equal(rig->rows.count, rig->list.count);
 }

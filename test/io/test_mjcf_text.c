@@ -11,12 +11,12 @@
 
 static void test_all_keys(void** state) {
 	(void)state;
-	knScene* scene =
-		load(MODEL("<text name='knuckle.loop.x' data=\"universal parent='a' child='it''s'\n"
-				   " frame_parent='1 2 3 0 1 0 0' frame_child='4 5 6 0 0 1 0' limit='-1 1' limit1='-2 2'"
-				   " friction=0.1 friction1=0.2 damping='0.3' damping1='0.4' motor='velocity 5 6'"
-				   " motor1='position -7 8' spring='9 10' spring1='11 12' collide=1 enabled=0"
-				   " max_force='100'\"/>"));
+	knScene* scene = load(
+		MODEL("<text name='knuckle.loop.x' data=\"universal parent='a' child='it''s'\n"
+			  " frame_parent='1 2 3 0 1 0 0' frame_child='4 5 6 0 0 1 0' limit='-1 1' limit1='-2 2'"
+			  " friction=0.1 friction1=0.2 bearing1=0.01 damping='0.3' damping1='0.4' motor='velocity 5 6'"
+			  " motor1='position -7 8' spring='9 10' spring1='11 12' collide=1 enabled=0"
+			  " max_force='100'\"/>"));
 	const knJointDef* joint = jointNamed(scene, "x");
 	assert_int_equal(joint->kind, KN_JOINT_UNIVERSAL);
 	assert_true(KN_ID_EQUALS(joint->parent, knScene_FindBody(scene, "a")));
@@ -28,6 +28,7 @@ static void test_all_keys(void** state) {
 	const knJointAxis* z = &joint->axis[1];
 	assert_true(x->limited && x->lower == -1.0 && x->upper == 1.0 && z->limited && z->lower == -2.0);
 	assert_true(x->friction == 0.1 && z->friction == 0.2 && x->damping == 0.3 && z->damping == 0.4);
+	assert_true(x->bearing == 0.0 && z->bearing == 0.01);
 	assert_true(x->motorMode == KN_MOTOR_VELOCITY && x->motorTarget == 5.0 && x->motorMaxForce == 6.0);
 	assert_true(z->motorMode == KN_MOTOR_POSITION && z->motorTarget == -7.0 && z->motorMaxForce == 8.0);
 	assert_true(x->stiffness == 9.0 && x->rest == 10.0 && z->stiffness == 11.0 && z->rest == 12.0);

@@ -95,6 +95,7 @@ static void compareAxes(const knJointAxis* x, const knJointAxis* y) {
 		assert_same(x->upper, y->upper);
 	}
 	assert_same(x->friction, y->friction);
+	assert_same(x->bearing, y->bearing);
 	assert_same(x->damping, y->damping);
 	assert_int_equal(x->motorMode, y->motorMode);
 	assert_same(x->motorTarget, y->motorTarget);
@@ -123,6 +124,11 @@ static void compareJoints(const knScene* a, const knScene* b) {
 		assert_same(x->twistUpper, y->twistUpper);
 		assert_int_equal(x->reachCount, y->reachCount);
 		assert_same(x->reach, y->reach);
+		for (int k = 0; k < KN_REACH_MOST; ++k) {
+			assert_int_equal(x->reachTwist[k].own, y->reachTwist[k].own);
+			assert_same(x->reachTwist[k].lower, y->reachTwist[k].lower);
+			assert_same(x->reachTwist[k].upper, y->reachTwist[k].upper);
+		}
 		assert_int_equal(x->collide, y->collide);
 		assert_int_equal(x->enabled, y->enabled);
 		assert_int_equal(x->loop, y->loop);
@@ -254,6 +260,7 @@ static void addJoint(knScene* scene, knTestRandom* random, knJointKind kind, knB
 		axis->lower = axis->limited ? testUniform(random, -2.0, 0.0) : 0.0;
 		axis->upper = axis->limited ? testUniform(random, 0.0, 2.0) : 0.0;
 		axis->friction = testUniform(random, 0.0, 0.1);
+		axis->bearing = testInt(random, 2) == 0 ? testUniform(random, 0.0, 0.1) : 0.0;
 		axis->damping = testUniform(random, 0.0, 0.1);
 		axis->stiffness = testUniform(random, 0.0, 1.0);
 		axis->rest = testUniform(random, -1.0, 1.0);
@@ -273,6 +280,12 @@ static void addJoint(knScene* scene, knTestRandom* random, knJointKind kind, knB
 		for (int i = 0; i < def.reachCount; ++i) {
 			const double angle = 2.0 * KN_PI * (i + testUniform(random, 0.0, 0.4)) / def.reachCount;
 			def.reach[i] = knV3(testUniform(random, 0.5, 2.0), cos(angle), sin(angle));
+			if (testInt(random, 2) == 0) {
+				def.twistLimited = true;
+				def.twistUpper = 0.25;
+				def.reachTwist[i] =
+					(knReachTwist){ true, testUniform(random, -1.0, 0.0), testUniform(random, 0.0, 1.0) };
+			}
 		}
 	}
 	def.collide = testInt(random, 2) == 0;

@@ -274,6 +274,17 @@ static knScene* pairScene(knBodyId* body, knShapeId* shape, knJointId* joint) {
 	return scene;
 }
 
+// A ball with a reach cone, one corner of which may have a twist range of its own.
+static void reach(knJointDef* def, bool own) {
+	def->kind = KN_JOINT_BALL;
+	def->reachCount = 3;
+	for (int i = 0; i < 3; ++i) {
+		def->reach[i] = knV3(1.0, cos(2.1 * i), sin(2.1 * i));
+	}
+	def->twistLimited = true;
+	def->reachTwist[2] = (knReachTwist){ own, -0.1, 0.2 };
+}
+
 static uint64_t fingerprintWith(int change) {
 	knBodyId body;
 	knShapeId shape;
@@ -329,6 +340,13 @@ static uint64_t fingerprintWith(int change) {
 		knScene_EditShape(scene, shape)->sensor = true;
 		knScene_EditBody(scene, body)->kind = KN_BODY_FIXED;
 		break;
+	case 17:
+		knScene_EditJoint(scene, joint)->axis[0].bearing = 0.01;
+		break;
+	case 18:
+	case 19:
+		reach(knScene_EditJoint(scene, joint), change == 19);
+		break;
 	default:
 		break;
 	}
@@ -341,8 +359,8 @@ static uint64_t fingerprintWith(int change) {
 
 static void test_fingerprint_tells_models_apart(void** unused) {
 	(void)unused;
-	uint64_t prints[17];
-	for (int i = 0; i < 17; ++i) {
+	uint64_t prints[20];
+	for (int i = 0; i < 20; ++i) {
 		prints[i] = fingerprintWith(i);
 		assert_true(prints[i] == fingerprintWith(i));
 		for (int k = 0; k < i; ++k) {

@@ -302,6 +302,12 @@ static void spoilLimits(knJointDef* def) {
 static void negativeJointFriction(knJointDef* def) {
 	def->axis[0].friction = -1.0;
 }
+static void negativeBearing(knJointDef* def) {
+	def->axis[0].bearing = -0.01;
+}
+static void spoilBearing(knJointDef* def) {
+	def->axis[0].bearing = nan("");
+}
 static void negativeJointDamping(knJointDef* def) {
 	def->axis[0].damping = -1.0;
 }
@@ -355,6 +361,35 @@ static void crossedTwist(knJointDef* def) {
 	def->twistUpper = 0.1;
 }
 
+// A sound reach cone of three corners, with twist limits, that the others spoil.
+static void reachTwist(knJointDef* def) {
+	def->kind = KN_JOINT_BALL;
+	def->reachCount = 3;
+	for (int i = 0; i < 3; ++i) {
+		def->reach[i] = knV3(1.0, cos(2.1 * i), sin(2.1 * i));
+	}
+	def->twistLimited = true;
+	def->twistLower = -0.1;
+	def->twistUpper = 0.1;
+	def->reachTwist[1] = (knReachTwist){ true, -0.2, 0.2 };
+}
+static void crossedReachTwist(knJointDef* def) {
+	reachTwist(def);
+	def->reachTwist[2] = (knReachTwist){ true, 0.3, 0.2 };
+}
+static void spoilReachTwist(knJointDef* def) {
+	reachTwist(def);
+	def->reachTwist[1].upper = nan("");
+}
+static void endlessReachTwist(knJointDef* def) {
+	reachTwist(def);
+	def->reachTwist[1].lower = -(double)INFINITY;
+}
+static void reachTwistAlone(knJointDef* def) {
+	reachTwist(def);
+	def->twistLimited = false;
+}
+
 static void test_bad_joints(void** unused) {
 	(void)unused;
 	void (*const spoil[])(knJointDef*) = {
@@ -368,6 +403,8 @@ static void test_bad_joints(void** unused) {
 		crossedLimits,
 		spoilLimits,
 		negativeJointFriction,
+		negativeBearing,
+		spoilBearing,
 		negativeJointDamping,
 		negativeStiffness,
 		negativeMotorForce,
@@ -382,6 +419,10 @@ static void test_bad_joints(void** unused) {
 		closedCone,
 		wideCone,
 		crossedTwist,
+		crossedReachTwist,
+		spoilReachTwist,
+		endlessReachTwist,
+		reachTwistAlone,
 	};
 	for (int i = 0; i < COUNT(spoil); ++i) {
 		knScene* scene = knScene_Create(NULL, NULL, NULL);

@@ -263,6 +263,60 @@ static void test_soft_and_immovable(void** state) {
 	assert_near(result.theta, 0.0, 1e-30);
 }
 
+// Two blocks, four free rows and one whose bound follows them: the row stands still within its bound, or moves against its
+// impulse, which is at the bound; the free rows hold; the velocities are those that the impulses make.
+static void test_bound_follows_a_load(void** state) {
+	(void)state;
+	knTestRandom random = { 9 };
+	int stuck = 0;
+	for (int n = 0; n < 200; ++n) {
+		Problem problem;
+		randomProblem(&problem, &random);
+		knRowLoad load = { .least = testUniform(&random, 0.0, 0.1),
+						   .share = testUniform(&random, 0.0, 0.2),
+						   .first = 1,
+						   .count = 4 };
+		problem.rows.count = 5;
+		problem.rows.loads = &load;
+		problem.rows.loadCount = problem.rows.loadCapacity = 1;
+		for (int i = 0; i < 5; ++i) {
+			knRow* row = &problem.items[i];
+			row->a = n % 3 == 0 ? 0 : 1;
+			row->b = 2;
+			row->normal = KN_ROW_NO_NORMAL;
+			row->lo = -(double)INFINITY;
+			row->hi = (double)INFINITY;
+			row->gamma = 0.0;
+			row->load = i == 0 ? 1 : 0;
+			load.direction[i > 0 ? i - 1 : 0] = testVec3(&random, 1.0);
+			finishRow(&problem, row);
+		}
+		knTwist before[MAX_BLOCKS];
+		memcpy(before, problem.u, sizeof(before));
+		knPgs_Solve(&problem.rows, 2000, problem.u);
+		knVec3 sum = knZero3();
+		double w[5];
+		for (int i = 0; i < 5; ++i) {
+			const knRow* row = &problem.items[i];
+			w[i] = knDotT(row->Ja, problem.u[row->a]) + knDotT(row->Jb, problem.u[row->b]) + row->bias;
+			before[row->a] = knMulAddT(before[row->a], row->lambda, row->Ta);
+			before[row->b] = knMulAddT(before[row->b], row->lambda, row->Tb);
+			sum = i > 0 ? knMulAdd(sum, row->lambda, load.direction[i - 1]) : sum;
+			assert_true(i == 0 || knAbs(w[i]) < 1e-8);
+		}
+		for (int b = 0; b < 3; ++b) {
+			assert_near3(before[b].ang, problem.u[b].ang, 1e-9);
+			assert_near3(before[b].lin, problem.u[b].lin, 1e-9);
+		}
+		const double bound = load.least + load.share * knLength(sum), lambda = problem.items[0].lambda;
+		assert_true(knAbs(lambda) <= bound + 1e-8);
+		const bool inside = knAbs(lambda) < bound - 1e-8;
+		assert_true(inside ? knAbs(w[0]) < 1e-8 : w[0] * lambda <= 1e-8);
+		stuck += inside;
+	}
+	assert_true(stuck > 20 && stuck < 180);
+}
+
 // The merit notices each kind of violation and is in scaled units: w / sqrt(D) and lambda sqrt(D).
 static void test_merit_notices(void** state) {
 	(void)state;
@@ -298,6 +352,7 @@ int main(void) {
 		cmocka_unit_test(test_matrix_free_equals_dense), cmocka_unit_test(test_stack_reference),
 		cmocka_unit_test(test_stack_converges),          cmocka_unit_test(test_friction_sticks_and_slides),
 		cmocka_unit_test(test_soft_and_immovable),       cmocka_unit_test(test_merit_notices),
+		cmocka_unit_test(test_bound_follows_a_load),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -341,6 +341,73 @@ static void test_sweeps_that_go_on_equal_their_passes(void** state) {
 	}
 }
 
+// Likewise for a sweep that passes over its packs twice; here the squares have the same bits too.
+static void test_sweeps_of_two_passes_equal_theirs(void** state) {
+	(void)state;
+	static Problem one, two;
+	static knPackMomentum m1[POINTS], m2[POINTS], r1[POINTS], r2[POINTS];
+	static double square1[CHUNKS][KN_LANES], square2[CHUNKS][KN_LANES], beta[CHUNKS][KN_LANES];
+	static int32_t groupOf[CHUNKS][KN_LANES];
+	const double groupBeta[2] = { 0.3, 0.8 };
+	for (int n = 0; knSweepKernel_At(n / 2) != NULL; ++n) {
+		const knSweepKernel* kernel = knSweepKernel_At(n / 2);
+		bool rolls = n % 2 == 1;
+		makeProblem(&one, 72, rolls);
+		makeProblem(&two, 72, rolls);
+		knSweepSet a = buildSet(&one, 1, NULL, KN_SWEEP_CONE), b = buildSet(&two, 1, NULL, KN_SWEEP_CONE);
+		knMomentumPacks apart = {
+			.points = m1, .rolling = rolls ? r1 : NULL, .square = square1, .beta = beta
+		};
+		knMomentumPacks within = { .points = m2,
+								   .rolling = rolls ? r2 : NULL,
+								   .square = square2,
+								   .groupOf = groupOf,
+								   .groupBeta = groupBeta };
+		for (int p = 0; p < a.packCount; ++p) {
+			for (int lane = 0; lane < KN_LANES; ++lane) {
+				groupOf[p][lane] = a.packs[p].chunk[lane] >= 0 ? p % 2 : -1;
+				beta[p][lane] = groupOf[p][lane] >= 0 ? groupBeta[p % 2] : 0.0;
+			}
+		}
+		// what is not written yet must not matter
+		memset(m2, 0xff, sizeof(m2));
+		memset(r2, 0xff, sizeof(r2));
+		for (int k = 0; k < a.pointCount; ++k) {
+			m1[k] = r1[k] = (knPackMomentum){ 0 };
+			memcpy(m1[k].before, a.points[k].lambda, sizeof(m1[k].before));
+			if (rolls) {
+				memcpy(r1[k].before, a.rolling[k].lambda, sizeof(r1[k].before));
+			}
+		}
+		knPackOptions options = { .friction = KN_SWEEP_CONE, .omega = 1.0 };
+		for (int sweep = 0; sweep < 4; ++sweep) {
+			if (sweep > 0) {
+				kernel->goOn(&a, 0, a.packCount, &apart);
+			}
+			for (int c = 0; c < 2 * a.colourCount; ++c) {
+				const knSweepColour* colour = &a.colours[c < a.colourCount ? c : 2 * a.colourCount - 1 - c];
+				int begin = colour->first, end = begin + colour->count;
+				knMomentumPass pass = c >= a.colourCount ? KN_MOMENTUM_SQUARE
+									  : sweep == 0       ? KN_MOMENTUM_BEGIN
+														 : KN_MOMENTUM_GO_ON;
+				kernel->velocities(&a, begin, end, &options, one.u, one.u);
+				kernel->velocitiesInPass(&b, begin, end, &within, pass, two.u);
+			}
+			kernel->square(&a, 0, a.packCount, &apart);
+			assert_memory_equal(one.u, two.u, sizeof(one.u));
+			assert_memory_equal(m1, m2, sizeof(*m1) * (size_t)a.pointCount);
+			assert_memory_equal(a.points, b.points, sizeof(*a.points) * (size_t)a.pointCount);
+			assert_memory_equal(square1, square2, sizeof(*square1) * (size_t)a.packCount);
+			for (int k = 0; rolls && k < a.pointCount; ++k) {
+				assert_memory_equal(&r1[k], &r2[k], sizeof(*r1));
+				assert_memory_equal(a.rolling[k].lambda, b.rolling[k].lambda, sizeof(a.rolling[k].lambda));
+			}
+		}
+		freeProblem(&one);
+		freeProblem(&two);
+	}
+}
+
 // --- stages ----------------------------------------------------------------------------------------------
 
 // A block that is free in another stage keeps its velocity, but the others feel it.
@@ -599,6 +666,7 @@ int main(void) {
 		cmocka_unit_test(test_cone_obeys_coulomb),
 		cmocka_unit_test(test_kernels_equal_their_scalar_twin),
 		cmocka_unit_test(test_sweeps_that_go_on_equal_their_passes),
+		cmocka_unit_test(test_sweeps_of_two_passes_equal_theirs),
 		cmocka_unit_test(test_frozen_blocks_keep_their_velocity),
 		cmocka_unit_test(test_blocks_that_are_alone),
 		cmocka_unit_test(test_alone_kernels_equal_their_scalar_twin),

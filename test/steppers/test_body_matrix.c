@@ -14,56 +14,60 @@ static double next(uint32_t* seed) {
 
 // Adds rows of two bodies, with weights over many decades, to the block matrix and to the dense one.
 static void addRows(knBodyMatrix* matrix, const int* stepOf, double* dense, knBodyEdge edge, uint32_t* seed) {
+	knBodyRow rows[3];
+	const knBodyRow* each[3] = { &rows[0], &rows[1], &rows[2] };
+	const double weights[3] = { 1e6, 10.0, 10.0 };
 	for (int k = 0; k < 3; ++k) {
-		_Alignas(16) double rows[2][6];
-		double weight = k == 0 ? 1e6 : 10.0;
 		for (int c = 0; c < 12; ++c) {
-			rows[c / 6][c % 6] = next(seed);
+			(c < 6 ? rows[k].a : rows[k].b)[c % 6] = next(seed);
 		}
 		const int bodies[2] = { edge.a, edge.b };
-		for (int i = 0; i < 2; ++i) {
-			const int s = stepOf[bodies[i]];
-			knBodyMatrix_AddOuter(matrix->diagonal + (ptrdiff_t)36 * s, weight, rows[i], rows[i]);
-			for (int j = 0; j < 2; ++j) {
-				for (int c = 0; c < 36; ++c) {
-					dense[SIZE * (6 * bodies[i] + c / 6) + 6 * bodies[j] + c % 6] +=
-						weight * rows[i][c / 6] * rows[j][c % 6];
-				}
-			}
+		for (int n = 0; n < 4 * 36; ++n) {
+			const int i = n / 72, j = n / 36 % 2, r = n / 6 % 6, c = n % 6;
+			const double *left = i == 0 ? rows[k].a : rows[k].b, *right = j == 0 ? rows[k].a : rows[k].b;
+			dense[SIZE * (6 * bodies[i] + r) + 6 * bodies[j] + c] += weights[k] * left[r] * right[c];
 		}
-		bool swapped;
-		double* block = knBodyMatrix_Block(matrix, stepOf[edge.a], stepOf[edge.b], &swapped);
-		assert_non_null(block);
-		knBodyMatrix_AddOuter(block, weight, rows[swapped ? 1 : 0], rows[swapped ? 0 : 1]);
+	}
+	knBodyPlace place = knBodyPlace_Find(matrix, stepOf[edge.a], stepOf[edge.b]);
+	assert_true(place.da != NULL && place.db != NULL && place.ab != NULL);
+	knBodyPlace_AddRows(&place, each, weights, 3);
+}
+
+// The numbers that count: blocks below the diagonal, and the upper halves of those on it.
+static void assertSameBlocks(const double* below, const double* diagonal, const knBodyMatrix* matrix) {
+	assert_memory_equal(below, matrix->below, sizeof(double) * 36 * (size_t)matrix->first[matrix->count]);
+	for (int s = 0; s < matrix->count; ++s) {
+		for (int r = 0; r < 6; ++r) {
+			const ptrdiff_t at = 36 * (ptrdiff_t)s + 7 * r;
+			assert_memory_equal(diagonal + at, matrix->diagonal + at, sizeof(double) * (size_t)(6 - r));
+		}
 	}
 }
 
 // Factoring and solving for any machine and as this machine does give the same bits. The matrix stays as it is.
 static void checkTwins(knBodyMatrix* matrix) {
-	const size_t below = sizeof(double) * 36 * (size_t)matrix->first[matrix->count],
-				 diagonal = sizeof(double) * 36 * BODIES;
-	double* start = malloc(below + diagonal);
-	double* plain = malloc(below + diagonal);
+	const size_t below = 36 * (size_t)matrix->first[matrix->count], diagonal = 36 * BODIES;
+	double* start = malloc(sizeof(double) * (below + diagonal));
+	double* plain = malloc(sizeof(double) * (below + diagonal));
 	assert_true(start != NULL && plain != NULL);
-	memcpy(start, matrix->below, below);
-	memcpy((char*)start + below, matrix->diagonal, diagonal);
-	assert_true(knBodyMatrix_FactorPlain(matrix));
-	memcpy(plain, matrix->below, below);
-	memcpy((char*)plain + below, matrix->diagonal, diagonal);
-	memcpy(matrix->below, start, below);
-	memcpy(matrix->diagonal, (char*)start + below, diagonal);
-	assert_true(knBodyMatrix_Factor(matrix));
-	assert_memory_equal(matrix->below, plain, below);
-	assert_memory_equal(matrix->diagonal, (char*)plain + below, diagonal);
+	memcpy(start, matrix->below, sizeof(double) * below);
+	memcpy(start + below, matrix->diagonal, sizeof(double) * diagonal);
+	assert_true(knBodyKernelPlain.factor(matrix));
+	memcpy(plain, matrix->below, sizeof(double) * below);
+	memcpy(plain + below, matrix->diagonal, sizeof(double) * diagonal);
+	memcpy(matrix->below, start, sizeof(double) * below);
+	memcpy(matrix->diagonal, start + below, sizeof(double) * diagonal);
+	assert_true(knBodyKernel_Best()->factor(matrix));
+	assertSameBlocks(plain, plain + below, matrix);
 	_Alignas(16) double x[2][SIZE];
 	for (int c = 0; c < SIZE; ++c) {
 		x[0][c] = x[1][c] = 1.0 / (1.0 + c);
 	}
-	knBodyMatrix_SolvePlain(matrix, x[0]);
-	knBodyMatrix_Solve(matrix, x[1]);
+	knBodyKernelPlain.solve(matrix, x[0]);
+	knBodyKernel_Best()->solve(matrix, x[1]);
 	assert_memory_equal(x[0], x[1], sizeof(x[0]));
-	memcpy(matrix->below, start, below);
-	memcpy(matrix->diagonal, (char*)start + below, diagonal);
+	memcpy(matrix->below, start, sizeof(double) * below);
+	memcpy(matrix->diagonal, start + below, sizeof(double) * diagonal);
 	free(start);
 	free(plain);
 }
@@ -144,6 +148,44 @@ static void test_grid_with_double_edges(void** state) {
 	}
 }
 
+// Many rows at once, by the kernel of this machine, give the bits of one after the other for any machine; both orders of the
+// bodies, and a body that does not move.
+static void test_rows_at_once(void** state) {
+	(void)state;
+	knAllocator allocator = knAllocator_Default();
+	knArena arena;
+	knArena_Init(&arena, &allocator);
+	const int bodies[2] = { 0, 1 }, counts[6] = { 1, 3, 5, 9, 12, 31 };
+	const knBodyEdge edge = { 0, 1 };
+	int stepOf[2];
+	uint32_t seed = 5;
+	knBodyMatrix one, all;
+	assert_true(knBodyMatrix_Build(&one, bodies, 2, &edge, 1, stepOf, &arena));
+	assert_true(knBodyMatrix_Build(&all, bodies, 2, &edge, 1, stepOf, &arena));
+	for (int n = 0; n < 24; ++n) {
+		const int count = counts[n % 6], a = n < 18 ? n / 6 % 2 : 1, b = n < 12 ? 1 - a : -1;
+		knBodyRow rows[31];
+		const knBodyRow* each[31];
+		double weights[31];
+		knBodyKernelPlain.clear(one.below, 1);
+		knBodyKernelPlain.clear(one.diagonal, 2);
+		knBodyMatrix_Clear(&all);
+		knBodyPlace place = knBodyPlace_Find(&one, a, b);
+		for (int k = 0; k < count; ++k) {
+			for (int c = 0; c < 12; ++c) {
+				(c < 6 ? rows[k].a : rows[k].b)[c % 6] = next(&seed);
+			}
+			each[k] = &rows[k];
+			weights[k] = 1e3 * (1.0 + next(&seed));
+			knBodyKernelPlain.addRow(&place, &rows[k], weights[k]);
+		}
+		place = knBodyPlace_Find(&all, a, b);
+		knBodyPlace_AddRows(&place, each, weights, count);
+		assertSameBlocks(one.below, one.diagonal, &all);
+	}
+	knArena_Free(&arena);
+}
+
 static void test_no_positive_pivot(void** state) {
 	(void)state;
 	knAllocator allocator = knAllocator_Default();
@@ -162,6 +204,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chain_and_ring),
 		cmocka_unit_test(test_grid_with_double_edges),
+		cmocka_unit_test(test_rows_at_once),
 		cmocka_unit_test(test_no_positive_pivot),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -203,6 +203,38 @@ static void test_rebuild(void** state) {
 	knWorld_Destroy(world);
 }
 
+// What a joint was attached with is what is authored: bearing, reach cone, twist limits of its corners.
+static void test_rebuild_keeps_parts(void** state) {
+	(void)state;
+	knScene* scene = newScene(noGravity);
+	knScene_Def(scene)->jointCapacity = 1;
+	knBodyId limb = newMass(scene, knIdentityF(), 1.0, knV3(0.1, 0.1, 0.1));
+	knWorld* world = newWorld(scene);
+	knJointDef ball = knJointDef_Default(KN_JOINT_BALL);
+	ball.child = limb;
+	ball.axis[1].bearing = 0.02;
+	ball.reachCount = 3;
+	for (int i = 0; i < 3; ++i) {
+		ball.reach[i] = knNormalize(knV3(1.0, cos(2.1 * i), sin(2.1 * i)));
+	}
+	ball.twistLimited = true;
+	ball.twistLower = -0.3;
+	ball.twistUpper = 0.4;
+	ball.reachTwist[1] = (knReachTwist){ true, -0.1, 0.2 };
+	assert_false(KN_ID_IS_NULL(knWorld_Attach(world, &ball, NULL)));
+	assert_ok(knWorld_Rebuild(world, NULL));
+	const knModel* model = knWorld_Model(world);
+	const knJointDef* authored = knScene_GetJoint(knModel_Scene(model), knModel_JointAt(model, 0));
+	assert_near(authored->axis[1].bearing, 0.02, 0.0);
+	assert_int_equal(authored->reachCount, 3);
+	for (int i = 0; i < 3; ++i) {
+		assert_near3(authored->reach[i], ball.reach[i], 1e-15);
+		assert_near(authored->reachTwist[i].lower, i == 1 ? -0.1 : -0.3, 0.0);
+		assert_near(authored->reachTwist[i].upper, i == 1 ? 0.2 : 0.4, 0.0);
+	}
+	knWorld_Destroy(world);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_adding_leaves_the_rest_alone),
@@ -211,6 +243,7 @@ int main(void) {
 		cmocka_unit_test(test_refused_edits),
 		cmocka_unit_test(test_edit_out_of_memory),
 		cmocka_unit_test(test_rebuild),
+		cmocka_unit_test(test_rebuild_keeps_parts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "core/sets.h"
 #include "core/tasks.h"
 #include "steppers/impulse/joint_direct.h"
+#include "steppers/impulse/joint_lanes.h"
 
 #define BODY_GRAIN 256
 #define ISLAND_GRAIN 1
@@ -167,23 +168,46 @@ static bool listJoints(knArticulationSolve* solve, knArena* arena) {
 	return true;
 }
 
-void knArticulationSolve_TakePose(knArticulationSolve* solve, int body) {
-	if (solve->invMass[body] > 0.0) {
-		solve->invInertia[body] =
-			knRotateTensor(solve->input.state->pose[body].q, &solve->input.model->invInertiaLocal[body]);
+// Inertias of at most four moving bodies at the poses of the state.
+static void turnInertias(knArticulationSolve* solve, const int* bodies, int count) {
+	const knModel* model = solve->input.model;
+	const knFrame* pose[KN_JOINT_LANES];
+	const knMat33 *inertia[KN_JOINT_LANES], *inverse[KN_JOINT_LANES];
+	knMat33 *toInertia[KN_JOINT_LANES], *toInverse[KN_JOINT_LANES];
+	for (int l = 0; l < KN_JOINT_LANES; ++l) {
+		const int b = bodies[l < count ? l : 0];
+		pose[l] = &solve->input.state->pose[b];
+		inertia[l] = &model->inertiaLocal[b];
+		inverse[l] = &model->invInertiaLocal[b];
+		toInertia[l] = &solve->inertia[b];
+		toInverse[l] = &solve->invInertia[b];
+	}
+	knJointKernel_Best()->turnTensors(pose, inertia, toInertia);
+	knJointKernel_Best()->turnTensors(pose, inverse, toInverse);
+}
+
+void knArticulationSolve_TakeBodies(knArticulationSolve* solve, int begin, int end, const uint8_t* which) {
+	int bodies[KN_JOINT_LANES], count = 0;
+	for (int b = begin; b < end; ++b) {
+		const int island = solve->bodyIsland[b];
+		if (which == NULL ? solve->invMass[b] > 0.0 : island >= 0 && which[island] != 0) {
+			bodies[count++] = b;
+		}
+		if (count == KN_JOINT_LANES || (count > 0 && b + 1 == end)) {
+			turnInertias(solve, bodies, count);
+			count = 0;
+		}
 	}
 }
 
-static void turnInertias(int begin, int end, int worker, void* argument) {
+static void takeBodies(int begin, int end, int worker, void* argument) {
 	(void)worker;
-	for (int b = begin; b < end; ++b) {
-		knArticulationSolve_TakePose(argument, b);
-	}
+	knArticulationSolve_TakeBodies(argument, begin, end, NULL);
 }
 
 // Blocks and inertias belong to the poses of the state.
 void knArticulationSolve_TakePoses(knArticulationSolve* solve) {
-	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, turnInertias, solve);
+	knTasks_For(&solve->input.tasks, solve->input.model->bodyCount, BODY_GRAIN, takeBodies, solve);
 	for (int i = 0; i < solve->jointCount; ++i) {
 		solve->blocks[i].ready = false;
 	}
@@ -208,6 +232,7 @@ knArticulationSolve* knArticulationSolve_Begin(const knArticulationInput* input,
 	solve->paper = input->settings->scheme == KN_SCHEME_PAPER;
 	solve->velocitiesOnly = input->settings->prestabilize == 0;
 	solve->invMass = input->model->invMass;
+	solve->inertia = KN_SCRATCH_ZERO(arena, knMat33, input->model->bodyCount);
 	solve->invInertia = KN_SCRATCH_ZERO(arena, knMat33, input->model->bodyCount);
 	if (!listJoints(solve, arena) || !buildIslands(solve, arena)) {
 		return NULL;
@@ -258,7 +283,6 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 	knSolveJoint* entry = &solve->joints[i];
 	const knArticulationMemory* memory = recall(solve, entry);
 	double scale = memory != NULL ? solve->input.h / memory->dt : 0.0;
-	double motors[6] = { 0.0 };
 	if (memory != NULL) {
 		const knJointBlock* block = knJointBlock_Get(solve, i);
 		knTwist last = knScaleT(scale, knRotateT(block->axes, memory->impulse)), wrench = knZeroTwist();
@@ -273,12 +297,9 @@ static double startWarm(knArticulationSolve* solve, int i, double epsilon) {
 			knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), wrench);
 		}
 		entry->late = knScale(scale, knRotate(block->axes, memory->late));
-		for (int k = 0; k < 6; ++k) {
-			motors[k] = scale * memory->motor[k];
-		}
 	}
 	if (entry->boundCount > 0) {
-		knJointBounds_Begin(solve, i, motors);
+		knJointBounds_Begin(solve, i, memory, scale);
 	}
 	if (!solve->paper) {
 		const knJointBlock* block = knJointBlock_Get(solve, i);
@@ -330,6 +351,7 @@ void knArticulationSolve_Enter(knArticulationSolve* solve, knArticulationPhase p
 	solve->phase = phase;
 	if (phase == KN_ARTICULATION_DYNAMICS) {
 		solve->u = solve->input.blocks->u;
+		knJointBlocks_Make(solve);
 		knArticulationSolve_Sweep(solve, startWarm, false, 1.0);
 		return;
 	}
@@ -363,6 +385,8 @@ static void remember(const knArticulationSolve* solve, const knSolveJoint* entry
 		const knJointBound* bound = &solve->bounds[entry->boundBegin + k];
 		if (bound->part == KN_BOUND_MOTOR) {
 			memory->motor[bound->axis] = bound->lambda;
+		} else if (bound->part == KN_BOUND_FRICTION) {
+			memory->friction[bound->axis] = bound->lambda;
 		}
 	}
 }

@@ -34,9 +34,9 @@ typedef enum knArticulationPhase {
 typedef struct knArticulationMemory {
 	knTwist impulse; // of the locked directions, on the child at its joint origin, parent joint frame's axes
 	knVec3 late;     // the force of the arrival phase likewise
-	double motor[6]; // by axis
-	double dt;       // of the step it comes from; 0: nothing remembered
-	uint64_t owner;  // generation of an attached joint: a slot's next owner starts cold
+	double motor[6], friction[6]; // by axis
+	double dt;                    // of the step it comes from; 0: nothing remembered
+	uint64_t owner;               // generation of an attached joint: a slot's next owner starts cold
 } knArticulationMemory;
 
 int knArticulationMemory_Count(const knModel* model);

@@ -22,7 +22,7 @@ typedef struct knJointBound {
 	double startRoom; // limits: at the start of the step, at most 0. knJointBounds_Begin
 	double bias;      // wanted: rate + bias + gamma lambda = 0. knJointBounds_Begin
 	double gamma;     // softness of springs. knJointBounds_Begin
-	double lo, hi;    // knJointBounds_Begin
+	double lo, hi;    // knJointBounds_Begin; friction: at every visit
 	double lambda;    // of this step so far
 	double startRate; // motors: rate before the step
 	bool held;        // limits: broken in this correction, and kept from then on
@@ -105,7 +105,7 @@ struct knArticulationSolve {
 
 	// bodies under the present phase
 	const double* invMass;
-	knMat33* invInertia; // world axes. knArticulationSolve_Enter
+	knMat33 *inertia, *invInertia; // world axes, of moving bodies. knArticulationSolve_TakeBodies
 	knTwist* u;
 	knTwist* shift; // [bodyCount] the way that the correction moves bodies by: u of that phase
 	struct knPreconditioner* precondition; // joint_precondition.c
@@ -194,7 +194,8 @@ typedef double knJointVisit(knArticulationSolve* solve, int i, double epsilon);
 double knArticulationSolve_Sweep(knArticulationSolve* solve, knJointVisit* visit, bool backwards,
 								 double epsilon);
 
-// The block of entry i at the poses of the phase (joint_block.c).
+// The blocks of all entries at the poses of the phase (joint_block.c), where they are not made yet; that of entry i.
+void knJointBlocks_Make(knArticulationSolve* solve);
 knJointBlock* knJointBlock_Get(knArticulationSolve* solve, int i);
 // The impulses along the locked rows that answer a change of rates `change`: K z = -B^T change.
 void knJointBlock_Answer(const knJointBlock* block, knTwist change, double z[6]);
@@ -216,8 +217,9 @@ double knJointCorrection_Soften(const knArticulationSolve* solve, int island);
 void knJointCorrection_End(knArticulationSolve* solve);
 // Blocks and inertias for the present poses of the state.
 void knArticulationSolve_TakePoses(knArticulationSolve* solve);
-// The same in parts: the inertia of a body, the blocks of an island.
-void knArticulationSolve_TakePose(knArticulationSolve* solve, int body);
+// The same in parts: the inertias of bodies begin .. end - 1, of islands that are set or (NULL) of all that move; the blocks of
+// an island.
+void knArticulationSolve_TakeBodies(knArticulationSolve* solve, int begin, int end, const uint8_t* which);
 void knArticulationSolve_ForgetBlocks(knArticulationSolve* solve, int island);
 // What is wrong with row k of a block whose joint has the error `wrong` (world axes).
 static inline double knJointBlock_Wrong(const knJointBlock* block, int k, knTwist wrong) {
@@ -262,10 +264,11 @@ double knArticulationSolve_SettleAgain(knArticulationSolve* solve);
 // Memory for joint_settle.c.
 bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* arena);
 
-// Bounds of a joint (joint_bounds.c): how many; their rows at the start of the dynamics phase; one pass over them.
+// Bounds of a joint (joint_bounds.c): how many; their rows at the start of the dynamics phase, with the impulses of the last
+// step times `scale` (NULL: none); one pass over them.
 int knJointBounds_Count(const knJoint* joint, const knJointState* state);
 void knJointBounds_List(const knJoint* joint, const knJointState* state, knJointBound* bounds);
-void knJointBounds_Begin(knArticulationSolve* solve, int i, const double* motorImpulse);
+void knJointBounds_Begin(knArticulationSolve* solve, int i, const knArticulationMemory* last, double scale);
 void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted);
 // The same, all at once with contacts (joint_contact.c), in the dynamics phase: limits at the start poses; bound k
 // of the joint as a row, false: it has no part; a change of its impulse.
@@ -289,6 +292,13 @@ double knJointSteady_Visit(knArticulationSolve* solve, int i, double epsilon);
 // Is the joint to be taken by its rates, because it is taut or an arm turns fast? Rows must be up to date.
 bool knJointSteady_ByRates(knArticulationSolve* solve, int i);
 
+// An island of one joint, which no contact presses on: it is closed by itself.
+static inline bool knSettle_IsLone(const knArticulationSolve* solve, int island) {
+	return solve->islandBegin[island + 1] - solve->islandBegin[island] == 1 && solve->pressed[island] == 0;
+}
+// knPreStabilize_Joint of all such islands, four at a time (default scheme, dynamics phase); islandWorst gets errors over h.
+// Returns the worst of these.
+double knPreStabilize_Lone(knArticulationSolve* solve, double epsilon);
 // The published form of one joint's pre-stabilization (prestabilize_paper.c).
 double knPreStabilize_PaperJoint(knArticulationSolve* solve, int i, double epsilon);
 // The equations of entry i for a target joint frame, and an impulse on its child at their application point.

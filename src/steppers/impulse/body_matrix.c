@@ -1,12 +1,10 @@
 // Block LDL^T over bodies, right-looking, without pivoting: the matrices are positive definite. The order is one of
 // least degree (core/sparse_order.h), so that trees do not fill and loops fill little.
 //
-//   V_k,i = D_k^-1 U_k,i        U_i,j -= U_k,i^T V_k,j        U_k,i: the block (i, k) below the diagonal, transposed
+//   V_k,i = D_k^-1 U_k,i        U_i,j -= V_k,i^T U_k,j        U_k,i: the block (i, k) below the diagonal, transposed
 //
 // Blocks are kept transposed because then the innermost loop runs over neighbouring numbers.
 #include "steppers/impulse/body_matrix_kernel.h"
-
-#include <string.h>
 
 #include "core/sparse_order.h"
 
@@ -98,74 +96,56 @@ bool knBodyMatrix_Build(knBodyMatrix* m, const int* bodies, int count, const knB
 	return true;
 }
 
-void knBodyMatrix_Clear(knBodyMatrix* m) {
-	memset(m->below, 0, sizeof(double) * AREA * (size_t)m->first[m->count]);
-	memset(m->diagonal, 0, sizeof(double) * AREA * (size_t)m->count);
-}
-
-double* knBodyMatrix_Block(const knBodyMatrix* m, int a, int b, bool* swapped) {
-	*swapped = a > b;
-	const int at = a < b ? findRow(m, a, b) : findRow(m, b, a);
-	return at >= 0 ? m->below + (ptrdiff_t)AREA * at : NULL;
-}
-
 // --- numbers ---------------------------------------------------------------------------------------------
 
-// --- rows of a block, two numbers at a time: lanes never mix, so the bits are those of plain loops ---
+const knBodyKernel knBodyKernelPlain = KN_BODY_KERNEL("plain");
 
-static inline Two both(double x) {
-	return (Two){ x, x };
+const knBodyKernel* knBodyKernel_Best(void) {
+#if defined(KN_AVX_KERNEL)
+	if (__builtin_cpu_supports("avx")) {
+		return &knBodyKernelAvx;
+	}
+#endif
+	return &knBodyKernelPlain;
 }
 
-static inline Two* rowOf(double* block, int r) {
-	return (Two*)(block + N * r);
+void knBodyMatrix_Clear(knBodyMatrix* m) {
+	const knBodyKernel* kernel = knBodyKernel_Best();
+	kernel->clear(m->below, m->first[m->count]);
+	kernel->clear(m->diagonal, m->count);
 }
 
-static inline const Two* rowIn(const double* block, int r) {
-	return (const Two*)(block + N * r);
+int knBodyMatrix_BlockOf(const knBodyMatrix* m, int a, int b) {
+	if (a < 0 || b < 0) {
+		return -1;
+	}
+	return a < b ? findRow(m, a, b) : findRow(m, b, a);
 }
 
-bool knBodyMatrix_FactorPlain(knBodyMatrix* m) {
-	return factorBlocks(m);
+knBodyPlace knBodyPlace_At(const knBodyMatrix* m, int a, int b, int block) {
+	return (knBodyPlace){ .da = a >= 0 ? m->diagonal + (ptrdiff_t)AREA * a : NULL,
+						  .db = b >= 0 ? m->diagonal + (ptrdiff_t)AREA * b : NULL,
+						  .ab = block >= 0 ? m->below + (ptrdiff_t)AREA * block : NULL,
+						  .swapped = a > b };
+}
+
+knBodyPlace knBodyPlace_Find(const knBodyMatrix* m, int a, int b) {
+	return knBodyPlace_At(m, a, b, knBodyMatrix_BlockOf(m, a, b));
+}
+
+void knBodyPlace_AddRows(const knBodyPlace* place, const knBodyRow* const* rows, const double* weights,
+						 int count) {
+	knBodyKernel_Best()->addRows(place, rows, weights, count);
+}
+
+void knBodyPlace_Add(const knBodyPlace* place, const knBodyRow* row, double weight) {
+	knBodyKernel_Best()->addRow(place, row, weight);
 }
 
 bool knBodyMatrix_Factor(knBodyMatrix* m) {
-#if defined(KN_AVX_KERNEL)
-	if (__builtin_cpu_supports("avx")) {
-		return knBodyMatrix_FactorAvx(m);
-	}
-#endif
-	return knBodyMatrix_FactorPlain(m);
-}
-
-void knBodyMatrix_SolvePlain(const knBodyMatrix* m, double* x) {
-	solveBlocks(m, x);
+	return knBodyKernel_Best()->factor(m);
 }
 
 void knBodyMatrix_Solve(const knBodyMatrix* m, double* x) {
-#if defined(KN_AVX_KERNEL)
-	if (__builtin_cpu_supports("avx")) {
-		knBodyMatrix_SolveAvx(m, x);
-		return;
-	}
-#endif
-	knBodyMatrix_SolvePlain(m, x);
-}
-
-// Of a product of a vector with itself only what is below the diagonal is ever read.
-void knBodyMatrix_AddOuter(double* block, double weight, const double* left, const double* right) {
-	const Two *in = rowIn(right, 0), r0 = in[0], r1 = in[1], r2 = in[2];
-	const bool whole = left != right;
-#pragma GCC unroll 6
-	for (int r = 0; r < N; ++r) {
-		Two* row = rowOf(block, r);
-		const Two x = both(weight * left[r]);
-		row[0] += x * r0;
-		if (r >= 2 || whole) {
-			row[1] += x * r1;
-		}
-		if (r >= 4 || whole) {
-			row[2] += x * r2;
-		}
-	}
+	knBodyKernel_Best()->solve(m, x);
 }

@@ -133,6 +133,7 @@ static bool reserve(Bounce* bounce) {
 	bounce->bodyFirst = KN_SCRATCH_ZERO(arena, int, bodyCount + 2);
 	bounce->visited = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount);
 	step->landings = KN_SCRATCH_ZERO(arena, knBounceLanding, bodyCount);
+	step->bounces = KN_SCRATCH_ZERO(arena, knImpulseBounce, step->pointCount);
 	return !arena->failed;
 }
 
@@ -204,8 +205,7 @@ static void takeImpulses(const Bounce* bounce) {
 	knImpulseStep* step = bounce->step;
 	for (int i = 0; i < bounce->pointCount; ++i) {
 		const knBouncePoint* p = &bounce->points[i];
-		step->points[p->source].bounce = p->impulse;
-		step->points[p->source].held = p->held;
+		step->bounces[p->source] = (knImpulseBounce){ .impulse = p->impulse, .held = p->held };
 		knBounce_Push(&bounce->input, p, p->impulse, step->state->velocity);
 	}
 }
@@ -244,11 +244,11 @@ bool knContactCollisions_Run(knImpulseStep* step, bool* bounced) {
 
 void knContactCollisions_Hold(knImpulseStep* step) {
 	for (int i = 0; i < step->pointCount; ++i) {
-		knImpulsePoint* p = &step->points[i];
-		if (p->held > 0.0) {
-			knVec3 held = knScale(p->held, p->n);
-			knImpulsePoint_Apply(step, p, held);
-			p->bounce = knAdd(p->bounce, held);
+		knImpulseBounce* bounce = &step->bounces[i];
+		if (bounce->held > 0.0) {
+			knVec3 held = knScale(bounce->held, step->points[i].n);
+			knImpulsePoint_Apply(step, &step->points[i], held);
+			bounce->impulse = knAdd(bounce->impulse, held);
 		}
 	}
 }

@@ -10,12 +10,12 @@
 
 struct knContactDescent {
 	knTwist* u;                    // [bodyCount] of before
-	knVec3* j;                     // [pointCount] (jn, j1, j2) of before
-	knVec3* turn;                  // [turnCount] of before
+	knVec3* j;                     // [pointCount] (jn, j1, j2) of before; NULL: zero
+	knVec3* turn;                  // [turnCount] of before, likewise
 	double *slope, *curve, *share; // [bodyCount] by group
 };
 
-knContactDescent* knContactDescent_Begin(knImpulseStep* step) {
+knContactDescent* knContactDescent_BeginFromZero(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
 	int bodyCount = step->model->bodyCount;
 	knContactDescent* d = KN_SCRATCH(arena, knContactDescent, 1);
@@ -23,8 +23,6 @@ knContactDescent* knContactDescent_Begin(knImpulseStep* step) {
 		return NULL;
 	}
 	*d = (knContactDescent){ .u = KN_SCRATCH(arena, knTwist, bodyCount),
-							 .j = KN_SCRATCH(arena, knVec3, step->pointCount),
-							 .turn = KN_SCRATCH(arena, knVec3, step->turnCount),
 							 .slope = KN_SCRATCH_ZERO(arena, double, bodyCount),
 							 .curve = KN_SCRATCH_ZERO(arena, double, bodyCount),
 							 .share = KN_SCRATCH(arena, double, bodyCount) };
@@ -33,6 +31,20 @@ knContactDescent* knContactDescent_Begin(knImpulseStep* step) {
 	}
 	for (int b = 0; b < bodyCount; ++b) {
 		d->u[b] = step->blocks.u[b];
+	}
+	return d;
+}
+
+knContactDescent* knContactDescent_Begin(knImpulseStep* step) {
+	knArena* arena = step->context->arena;
+	knContactDescent* d = knContactDescent_BeginFromZero(step);
+	if (d == NULL) {
+		return NULL;
+	}
+	d->j = KN_SCRATCH(arena, knVec3, step->pointCount);
+	d->turn = KN_SCRATCH(arena, knVec3, step->turnCount);
+	if (arena->failed) {
+		return NULL;
 	}
 	for (int i = 0; i < step->pointCount; ++i) {
 		d->j[i] = knV3(step->points[i].jn, step->points[i].j1, step->points[i].j2);
@@ -57,7 +69,8 @@ static double ownTarget(const knImpulseStep* step, const knImpulsePoint* p) {
 	return target;
 }
 
-static void setShares(const knImpulseStep* step, const knContactDescent* d) {
+// Returns whether a group takes less than all.
+static bool setShares(const knImpulseStep* step, const knContactDescent* d) {
 	const int32_t* group = step->islands.group;
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		if (group[b] >= 0) {
@@ -68,21 +81,26 @@ static void setShares(const knImpulseStep* step, const knContactDescent* d) {
 	}
 	for (int i = 0; i < step->pointCount; ++i) {
 		const knImpulsePoint* p = &step->points[i];
-		double change = p->jn - d->j[i].x;
+		double change = p->jn - (d->j != NULL ? d->j[i].x : 0.0);
 		if (change != 0.0) {
 			d->slope[knImpulseStep_GroupOf(step, p)] -= change * ownTarget(step, p);
 		}
 	}
+	bool any = false;
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		// what joints will add is not known yet: with them nothing is cut back
 		bool cut = d->curve[b] > 0.0 && step->islands.jointed[b] == 0;
 		d->share[b] = cut ? knClamp(-d->slope[b] / d->curve[b], 0.0, 1.0) : 1.0;
+		any = any || d->share[b] < 1.0;
 	}
+	return any;
 }
 
 void knContactDescent_Take(knImpulseStep* step, const knContactDescent* d) {
 	const int32_t* group = step->islands.group;
-	setShares(step, d);
+	if (!setShares(step, d)) {
+		return;
+	}
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		if (group[b] >= 0 && d->share[group[b]] < 1.0) {
 			knTwist change = knSubT(step->blocks.u[b], d->u[b]);
@@ -93,13 +111,13 @@ void knContactDescent_Take(knImpulseStep* step, const knContactDescent* d) {
 		knImpulsePoint* p = &step->points[i];
 		double share = d->share[knImpulseStep_GroupOf(step, p)];
 		if (share < 1.0) {
-			knVec3 j = knLerp(d->j[i], knV3(p->jn, p->j1, p->j2), share);
+			knVec3 j = knLerp(d->j != NULL ? d->j[i] : knZero3(), knV3(p->jn, p->j1, p->j2), share);
 			p->jn = j.x;
 			p->j1 = j.y;
 			p->j2 = j.z;
 			if (p->turn >= 0) {
 				knVec3* g = &step->turns[p->turn].g;
-				*g = knLerp(d->turn[p->turn], *g, share);
+				*g = knLerp(d->turn != NULL ? d->turn[p->turn] : knZero3(), *g, share);
 			}
 		}
 	}

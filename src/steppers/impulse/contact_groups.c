@@ -5,8 +5,8 @@
 
 #include "steppers/impulse/impulse_step.h"
 
-// m/s, of the bodies that do not yield, by what they carry.
-static bool findGrounds(const knImpulseStep* step) {
+// What points tell: how many there are, and m/s, the velocity of the bodies that do not yield, by what they carry.
+static bool askPoints(const knImpulseStep* step) {
 	double* carried = KN_SCRATCH_ZERO(step->context->arena, double, step->model->bodyCount);
 	if (carried == NULL) {
 		return false;
@@ -14,11 +14,14 @@ static bool findGrounds(const knImpulseStep* step) {
 	for (int i = 0; i < step->pointCount; ++i) {
 		const knImpulsePoint* p = &step->points[i];
 		bool freeA = step->blocks.invMass[p->a] > 0.0, freeB = step->blocks.invMass[p->b] > 0.0;
+		int group = knImpulseStep_GroupOf(step, p);
+		knGroupFacts* facts = &step->facts[group];
+		facts->points += 1;
+		facts->turns = facts->turns || p->turn >= 0;
 		if (freeA != freeB) {
 			knTwist u = step->blocks.u[freeA ? p->b : p->a];
 			knVec3 v = knAdd(u.lin, knCross(u.ang, freeA ? p->rB : p->rA));
-			int group = knImpulseStep_GroupOf(step, p);
-			step->facts[group].ground = knMulAdd(step->facts[group].ground, p->jn, v);
+			facts->ground = knMulAdd(facts->ground, p->jn, v);
 			carried[group] += p->jn;
 		}
 	}
@@ -38,7 +41,7 @@ bool knContactGroups_Find(knImpulseStep* step, const knContactMomentum* momentum
 	int bodyCount = step->model->bodyCount;
 	const int32_t* group = step->islands.group;
 	step->facts = KN_SCRATCH_ZERO(step->context->arena, knGroupFacts, bodyCount);
-	if (step->facts == NULL || !findGrounds(step)) {
+	if (step->facts == NULL || !askPoints(step)) {
 		return false;
 	}
 	for (int b = 0; b < bodyCount; ++b) {
@@ -49,11 +52,6 @@ bool knContactGroups_Find(knImpulseStep* step, const knContactMomentum* momentum
 			facts->mass += step->model->mass[b];
 			facts->energy += knContactGroups_Energy(step, b, step->blocks.u[b]);
 		}
-	}
-	for (int i = 0; i < step->pointCount; ++i) {
-		knGroupFacts* facts = &step->facts[knImpulseStep_GroupOf(step, &step->points[i])];
-		facts->points += 1;
-		facts->turns = facts->turns || step->points[i].turn >= 0;
 	}
 	for (int b = 0; b < bodyCount; ++b) {
 		bool known = momentum != NULL && group[b] == b;

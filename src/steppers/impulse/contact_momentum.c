@@ -1,11 +1,13 @@
 // Sweeps over contacts in conjugate directions (solve/sweep_momentum.h). Groups with joints are left out, as joints change
-// velocities between the sweeps.
+// velocities between the sweeps. Points go on when the pass upwards visits them, and what the sweep has changed is squared
+// when the pass downwards does: large piles do not stay in the cache for passes of their own.
 
 #include "solve/sweep_momentum.h"
 #include "steppers/impulse/impulse_step.h"
 
 struct knContactMomentum {
 	knSweepMomentum* sweeps;
+	const knMomentumPacks* packs;
 	knTwist* u; // [bodyCount] before the sweep
 };
 
@@ -20,14 +22,22 @@ knContactMomentum* knContactMomentum_Begin(knImpulseStep* step) {
 								  knSweepMomentum_Begin(&step->set, 0, step->set.stageCount, bodyCount,
 														step->islands.group, step->islands.jointed, arena),
 							  .u = KN_SCRATCH(arena, knTwist, bodyCount) };
-	return arena->failed ? NULL : m;
+	if (arena->failed) {
+		return NULL;
+	}
+	m->packs = knSweepMomentum_InSweeps(m->sweeps);
+	return m;
 }
 
-void knContactMomentum_Before(knContactMomentum* m, const knImpulseStep* step) {
-	knSweepMomentum_Start(m->sweeps, &step->context->tasks, step->blocks.u);
+knMomentumPass knContactMomentum_Before(knContactMomentum* m, const knImpulseStep* step) {
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		m->u[b] = step->blocks.u[b];
 	}
+	return knSweepMomentum_FirstPass(m->sweeps, &step->context->tasks, step->blocks.u);
+}
+
+const knMomentumPacks* knContactMomentum_Packs(const knContactMomentum* m) {
+	return m->packs;
 }
 
 double knContactMomentum_Change(const knContactMomentum* m, const knImpulseStep* step) {

@@ -139,7 +139,7 @@ static void record(const knImpulseStep* step, const knImpulsePair* pair, const T
 		nearest = d < distance ? k : nearest;
 		distance = knMin(distance, d);
 	}
-	step->points[nearest].bounce = knAdd(step->points[nearest].bounce, j);
+	step->bounces[nearest].impulse = knAdd(step->bounces[nearest].impulse, j);
 }
 
 static knMat33 inertiaOf(const Phase* phase, int body) {

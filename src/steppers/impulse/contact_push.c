@@ -15,14 +15,12 @@
 #define SWEEPS 8
 #define POINT_GRAIN 64
 
-// m/s, how fast the point has to be pushed apart; 0: not at all.
-static double wantedSpeed(const knImpulseStep* step, const knImpulsePoint* p) {
+// m/s, how fast the point, with a gap of `after` at the end of the step, has to be pushed apart; 0: not at all.
+static double wantedSpeed(const knImpulseStep* step, const knImpulsePoint* p, double after) {
 	if (knFastBodies_Follows(&step->fast, p->a) || knFastBodies_Follows(&step->fast, p->b)) {
 		return 0.0; // where these end is found along their way
 	}
-	double envelope = knImpulseStep_Envelope(step, p->a, p->b);
-	double after = p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
-	double overlap = -after - SLOP * envelope;
+	double overlap = -after - SLOP * knImpulseStep_Envelope(step, p->a, p->b);
 	return overlap > 0.0 ? knMin(GAIN * overlap / step->h, SPEED) : 0.0;
 }
 
@@ -34,7 +32,10 @@ static void storePushes(const knImpulseStep* step) {
 		for (int lane = 0; lane < KN_LANES && pack->chunk[lane] >= 0; ++lane) {
 			const knSweepChunk* chunk = &set->chunks[pack->chunk[lane]];
 			for (int k = 0; k < chunk->count; ++k) {
-				step->points[chunk->first + k].push = set->points[pack->first + k].push[lane] / step->h;
+				double push = set->points[pack->first + k].push[lane];
+				if (push > 0.0) {
+					step->points[chunk->first + k].push = push / step->h;
+				}
 			}
 		}
 	}
@@ -52,30 +53,43 @@ static void returnSpin(const knImpulseStep* step, const knImpulsePoint* p) {
 	}
 }
 
+typedef struct TargetTask {
+	const knImpulseStep* step;
+	double* depths; // [pointCount] m, negative: to be pushed apart
+} TargetTask;
+
 static void setTargets(int begin, int end, int worker, void* argument) {
 	(void)worker;
-	const knImpulseStep* step = argument;
+	const TargetTask* task = argument;
+	const knImpulseStep* step = task->step;
 	for (int i = begin; i < end; ++i) {
 		knImpulsePoint* p = &step->points[i];
-		double wanted = wantedSpeed(step, p);
+		double after = p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
+		double wanted = wantedSpeed(step, p, after);
 		// a point without overlap may close what room it has
-		double room = knMax(p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u)), 0.0);
-		p->target = wanted > 0.0 ? wanted : -room / step->h;
-		step->list.points[i].depth = -p->target * step->h;
+		double target = wanted > 0.0 ? wanted : -knMax(after, 0.0) / step->h;
+		task->depths[i] = -target * step->h;
+		// points that are solved with joints are pushed by these targets
+		if (p->withJoints) {
+			p->target = target;
+		}
 	}
 }
 
-void knContactPush_Run(knImpulseStep* step) {
+bool knContactPush_Run(knImpulseStep* step) {
 	const knTasks* tasks = &step->context->tasks;
-	bool any = false;
-	knTasks_For(tasks, step->pointCount, POINT_GRAIN, setTargets, step);
-	for (int i = 0; i < step->pointCount && !any; ++i) {
-		any = step->points[i].target > 0.0;
+	TargetTask task = { step, KN_SCRATCH(step->context->arena, double, step->pointCount) };
+	if (step->context->arena->failed) {
+		return false;
 	}
-	if (!any) {
-		return;
+	knTasks_For(tasks, step->pointCount, POINT_GRAIN, setTargets, &task);
+	for (int i = 0; i < step->pointCount && !step->pushes; ++i) {
+		step->pushes = task.depths[i] < 0.0;
 	}
-	knSweepSet_LoadDepths(&step->set, tasks, step->list.points);
+	if (!step->pushes) {
+		return true;
+	}
+	knSweepSet_SetDepths(&step->set, tasks, task.depths);
 	for (int sweep = 0; sweep < SWEEPS; ++sweep) {
 		for (int level = 0; level < step->set.stageCount; ++level) {
 			knSweep_Correct(&step->set, level, 1, tasks, &step->set.joints, step->push);
@@ -85,10 +99,11 @@ void knContactPush_Run(knImpulseStep* step) {
 		step->push[b] = knScaleT(1.0 / step->h, step->push[b]);
 	}
 	storePushes(step);
+	return true;
 }
 
 void knContactPush_ReturnSpin(knImpulseStep* step) {
-	for (int i = 0; i < step->pointCount; ++i) {
+	for (int i = 0; i < step->pointCount && (step->pushes || step->joints != NULL); ++i) {
 		if (step->points[i].push != 0.0) {
 			returnSpin(step, &step->points[i]);
 		}

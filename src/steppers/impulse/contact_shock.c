@@ -12,9 +12,10 @@
 #include "steppers/impulse/impulse_step.h"
 
 #define SWEEPS 20
-#define TALL_SWEEPS 50 // where errors grow through more than
-#define TALL 40        // levels, of a group in which the last sweep of before changed more than
-#define ROUGH 1e-4     // of g h
+#define TALL 40           // levels: above, in a group in which the last sweep of before changed more than
+#define ROUGH 1e-4        // of g h, there are more sweeps, up to
+#define TALLEST_SWEEPS 50 // with
+#define TALLEST 80        // levels
 #define SOLVED 1e-7 // of g h: groups in which the last sweep changed less, as where sweeps end, need no pass
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
@@ -190,19 +191,33 @@ static void giveBack(const knImpulseStep* step, const Shock* shock) {
 	}
 }
 
-// A blow on a tall pile leaves so much to this pass that its own errors count.
+// A blow on a tall pile leaves so much to this pass that its own errors count, and they grow with the height.
 static int sweepsOf(const knImpulseStep* step) {
 	double rough = ROUGH * step->h * knLength(step->state->header->gravity);
-	bool tall = false;
+	int height = TALL;
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		const knGroupFacts* facts = &step->facts[b];
-		bool takesPart = step->islands.group[b] == b && !step->islands.jointed[b];
-		tall = tall || (takesPart && facts->levels > TALL && facts->change > rough * rough);
+		bool struck =
+			step->islands.group[b] == b && !step->islands.jointed[b] && facts->change > rough * rough;
+		height = struck && facts->levels > height ? facts->levels : height;
 	}
-	return tall ? TALL_SWEEPS : SWEEPS;
+	height = height < TALLEST ? height : TALLEST;
+	return SWEEPS + (TALLEST_SWEEPS - SWEEPS) * (height - TALL) / (TALLEST - TALL);
+}
+
+static bool anyTakesPart(const knImpulseStep* step) {
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		if (takesPart(step, b)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 bool knContactShock_Run(knImpulseStep* step) {
+	if (!anyTakesPart(step)) {
+		return true;
+	}
 	Shock shock;
 	if (!begin(step, &shock)) {
 		return false;

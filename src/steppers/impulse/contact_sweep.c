@@ -35,10 +35,9 @@ void knImpulsePoint_Apply(const knImpulseStep* step, const knImpulsePoint* p, kn
 	}
 }
 
-// Changes what turns the two bodies of a point by an angular impulse on B.
+// An angular impulse on B.
 static void turn(const knImpulseStep* step, const knImpulsePoint* p, knVec3 change) {
 	const knBlocks* blocks = &step->blocks;
-	step->turns[p->turn].g = knAdd(step->turns[p->turn].g, change);
 	if (blocks->invMass[p->a] > 0.0) {
 		knVec3* w = &blocks->u[p->a].ang;
 		*w = knSub(*w, knMulMV(&blocks->invInertia[p->a], change));
@@ -50,34 +49,22 @@ static void turn(const knImpulseStep* step, const knImpulsePoint* p, knVec3 chan
 }
 
 bool knContactSweep_WarmStart(knImpulseStep* step) {
-	knVec3* carried = KN_SCRATCH(step->context->arena, knVec3, step->pointCount);
-	knVec3* turned = KN_SCRATCH(step->context->arena, knVec3, step->turnCount);
-	if (step->context->arena->failed) {
-		return false;
-	}
-	for (int i = 0; i < step->pointCount; ++i) {
-		knImpulsePoint* p = &step->points[i];
-		carried[i] = knV3(p->jn, p->j1, p->j2);
-		p->jn = p->j1 = p->j2 = 0.0;
-	}
-	for (int i = 0; i < step->turnCount; ++i) {
-		turned[i] = step->turns[i].g;
-		step->turns[i].g = knZero3();
-	}
-	knContactDescent* descent = knContactDescent_Begin(step);
+	knContactDescent* descent = knContactDescent_BeginFromZero(step);
 	if (descent == NULL) {
 		return false;
 	}
 	for (int i = 0; i < step->pointCount; ++i) {
 		knImpulsePoint* p = &step->points[i];
 		// what nothing holds any more carries no weight: it starts from zero
-		if (step->islands.anchored[knImpulseStep_GroupOf(step, p)] && carried[i].x > 0.0) {
-			p->jn = carried[i].x;
-			p->j1 = carried[i].y;
-			p->j2 = carried[i].z;
+		if (step->islands.anchored[knImpulseStep_GroupOf(step, p)] && p->jn > 0.0) {
 			knImpulsePoint_Apply(step, p, knImpulsePoint_Carried(p));
 			if (p->turn >= 0) {
-				turn(step, p, turned[p->turn]);
+				turn(step, p, step->turns[p->turn].g);
+			}
+		} else {
+			p->jn = p->j1 = p->j2 = 0.0;
+			if (p->turn >= 0) {
+				step->turns[p->turn].g = knZero3();
 			}
 		}
 	}
@@ -89,7 +76,7 @@ bool knContactSweep_WarmStart(knImpulseStep* step) {
 
 static void setTurnMasses(const knImpulseStep* step, const knImpulsePoint* p) {
 	knMat33 both = knAddMM(&step->blocks.invInertia[p->a], &step->blocks.invInertia[p->b]);
-	step->turns[p->turn].inv = knInverse33(&both);
+	step->turnInverses[p->turn] = knInverse33(&both);
 }
 
 static void fillPoints(int begin, int end, int worker, void* argument) {
@@ -117,6 +104,11 @@ static void fillPoints(int begin, int end, int worker, void* argument) {
 
 bool knContactSweep_Begin(knImpulseStep* step) {
 	knContactRows* list = &step->list;
+	knArena* arena = step->context->arena;
+	step->turnInverses = step->joints != NULL ? KN_SCRATCH(arena, knMat33, step->turnCount) : NULL;
+	if (arena->failed) {
+		return false;
+	}
 	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, fillPoints, step);
 	for (int c = 0; c < list->chunkCount; ++c) {
 		knSweepChunk* chunk = &list->chunks[c];
@@ -127,11 +119,13 @@ bool knContactSweep_Begin(knImpulseStep* step) {
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia };
 	return knSweepSet_Build(&step->set, list->chunks, list->chunkCount, step->graph.levelCount, list->points,
-							&blocks, KN_SWEEP_CONE, &step->context->tasks, step->context->arena);
+							&blocks, KN_SWEEP_CONE, &step->context->tasks, arena);
 }
 
-void knContactSweep_TakeOver(knImpulseStep* step) {
-	for (int i = 0; i < step->pointCount; ++i) {
+static void takeOver(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const knImpulseStep* step = argument;
+	for (int i = begin; i < end; ++i) {
 		knImpulsePoint* p = &step->points[i];
 		const knSweepPoint* from = &step->list.points[i];
 		if (!p->withJoints) {
@@ -143,6 +137,10 @@ void knContactSweep_TakeOver(knImpulseStep* step) {
 			}
 		}
 	}
+}
+
+void knContactSweep_TakeOver(knImpulseStep* step) {
+	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, takeOver, step);
 }
 
 void knContactSweep_Store(knImpulseStep* step) {
@@ -157,13 +155,15 @@ void knContactSweep_Store(knImpulseStep* step) {
 static void solveTurn(const knImpulseStep* step, const knImpulsePoint* p) {
 	const knTwist* u = step->blocks.u;
 	const knImpulseTurn* old = &step->turns[p->turn];
-	knVec3 g = knSub(old->g, knMulMV(&old->inv, knSub(u[p->b].ang, u[p->a].ang)));
+	knVec3 g = knSub(old->g, knMulMV(&step->turnInverses[p->turn], knSub(u[p->b].ang, u[p->a].ang)));
 	double limit = old->arm * knMax(p->jn, 0.0), spin = knDot(g, p->n);
 	double roll1 = knDot(g, p->t1), roll2 = knDot(g, p->t2);
 	knClampDisc(&roll1, &roll2, limit);
 	g = knScale(knClamp(spin, -limit, limit), p->n);
 	g = knMulAdd(knMulAdd(g, roll1, p->t1), roll2, p->t2);
-	turn(step, p, knSub(g, old->g));
+	knVec3 change = knSub(g, old->g);
+	step->turns[p->turn].g = knAdd(old->g, change);
+	turn(step, p, change);
 }
 
 static void sweepTurns(knImpulseStep* step) {
@@ -175,15 +175,18 @@ static void sweepTurns(knImpulseStep* step) {
 	}
 }
 
-void knContactSweep_Run(knImpulseStep* step) {
-	knSweepOptions options = { .sweeps = 1, .omega = 1.0, .tasks = &step->context->tasks };
+double knContactSweep_Run(knImpulseStep* step, knContactMomentum* momentum) {
+	const knTasks* tasks = &step->context->tasks;
+	const knMomentumPacks* packs = knContactMomentum_Packs(momentum);
+	const knMomentumPass upwards = knContactMomentum_Before(momentum, step);
 	int levels = step->graph.levelCount;
 	for (int level = 0; level < levels; ++level) {
-		knSweep_Velocities(&step->set, level, &options, step->blocks.u);
+		knSweep_Pass(&step->set, level, packs, upwards, tasks, step->blocks.u);
 	}
 	sweepTurns(step);
 	for (int level = levels - 1; level >= 0; --level) {
-		knSweep_Velocities(&step->set, level, &options, step->blocks.u);
+		knSweep_Pass(&step->set, level, packs, KN_MOMENTUM_SQUARE, tasks, step->blocks.u);
 	}
 	sweepTurns(step);
+	return knContactMomentum_Change(momentum, step);
 }

@@ -122,7 +122,9 @@ static void listPairs(knImpulseStep* step) {
 		if (turn >= 0) {
 			step->turns[turn] = (knImpulseTurn){ .arm = arm };
 		}
-		step->points[step->pointCount++] = (knImpulsePoint){ .contact = k, .turn = turn };
+		knImpulsePoint* point = &step->points[step->pointCount++];
+		point->contact = k;
+		point->turn = turn;
 		pair->count += 1;
 	}
 }
@@ -232,6 +234,7 @@ knStatus knImpulseContacts_Find(knImpulseStep* step) {
 	step->points = KN_SCRATCH(arena, knImpulsePoint, step->list.pointCount);
 	step->turns = KN_SCRATCH(arena, knImpulseTurn, step->list.pointCount);
 	step->pairs = KN_SCRATCH(arena, knImpulsePair, set.pairCount);
+	step->bounces = step->paper ? KN_SCRATCH_ZERO(arena, knImpulseBounce, step->list.pointCount) : NULL;
 	if (arena->failed) {
 		return knImpulseStep_OutOfMemory(step);
 	}
@@ -279,7 +282,7 @@ static void collectPoints(int begin, int end, int worker, void* argument) {
 		const knImpulsePoint* p = &step->points[i];
 		knStepContact* contact = &step->list.contacts[p->contact];
 		knVec3 carried = knImpulsePoint_Carried(p);
-		contact->impulse = knAdd(carried, p->bounce);
+		contact->impulse = knAdd(carried, step->bounces != NULL ? step->bounces[i].impulse : knZero3());
 		memory[i] = (knContactMemory){ .shapeA = contact->shapeA,
 									   .shapeB = contact->shapeB,
 									   .feature = contact->point.feature,
@@ -290,10 +293,20 @@ static void collectPoints(int begin, int end, int worker, void* argument) {
 	}
 }
 
+static bool anyKinematic(const knModel* model) {
+	for (int b = 0; b < model->bodyCount; ++b) {
+		if (model->bodyKind[b] == KN_BODY_KINEMATIC) {
+			return true;
+		}
+	}
+	return false;
+}
+
 double knImpulseContacts_Collect(knImpulseStep* step) {
 	double work = 0.0;
 	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, collectPoints, step);
-	for (int i = 0; i < step->pointCount; ++i) {
+	const int pushing = anyKinematic(step->model) ? step->pointCount : 0;
+	for (int i = 0; i < pushing; ++i) {
 		const knImpulsePoint* p = &step->points[i];
 		work += kinematicWork(step, p, step->list.contacts[p->contact].impulse);
 	}

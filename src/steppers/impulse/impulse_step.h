@@ -15,29 +15,35 @@
 #include "steppers/impulse/articulation.h"
 #include "steppers/stepper_ops.h"
 
-// A contact point of two bodies, impulses on B. Written by knImpulseContacts_Find.
+// A contact point of two bodies, impulses on B. Written by knImpulseContacts_Find. Every phase passes over the points, and
+// those of a large pile do not stay in the cache: each is three lines of it, and what few steps need is elsewhere.
 typedef struct knImpulsePoint {
-	int a, b;
-	int contact; // index into list.contacts
+	int32_t a, b;
+	int32_t contact;     // index into list.contacts
+	int32_t turn : 31;   // index into `turns`, -1: no rolling friction
+	bool withJoints : 1; // the contact phase solves it together with joints: joint_contact.c
 	knVec3 n, t1, t2;
 	knVec3 rA, rB;     // from the centres of mass to the common point, at the start of the step
 	double gap;        // m, at the start of the step
 	double target;     // m/s, least speed of separation; contact phase
 	double mu;         // friction
 	double jn, j1, j2; // N s, carried in the contact phase
-	knVec3 bounce;     // N s, of the collision phase
-	double held;       // N s, what holds this step's forces off what has bounced
 	double push;       // N s, of the push-out
-	int turn;          // index into `turns`, -1: no rolling friction
-	bool withJoints;   // the contact phase solves it together with joints: joint_contact.c
 } knImpulsePoint;
+
+_Static_assert(sizeof(knImpulsePoint) == 192, "three lines of the cache");
 
 // Rolling and spinning friction at a point.
 typedef struct knImpulseTurn {
-	double arm;  // m
-	knMat33 inv; // of the sum of the inverse inertias, for points that are solved with joints
-	knVec3 g;    // N m s, on B, carried in the contact phase
+	double arm; // m
+	knVec3 g;   // N m s, on B, carried in the contact phase
 } knImpulseTurn;
+
+// What a point did in the collision phase.
+typedef struct knImpulseBounce {
+	knVec3 impulse; // N s
+	double held;    // N s, what holds this step's forces off what has bounced
+} knImpulseBounce;
 
 // The points of two shapes.
 typedef struct knImpulsePair {
@@ -58,6 +64,7 @@ typedef struct knImpulseStep {
 	knBlocks blocks;
 	knTwist* force;            // [bodyCount] what forces add to blocks.u
 	knTwist* push;             // [bodyCount] moves poses only
+	bool pushes;               // points overlap. knContactPush_Run
 	knBounceLanding* landings; // [bodyCount] where bounces happen; NULL: none did. knContactCollisions_Run
 
 	knRowInput input;
@@ -67,6 +74,9 @@ typedef struct knImpulseStep {
 	int pointCount;
 	knImpulseTurn* turns;
 	int turnCount;
+	knMat33*
+		turnInverses; // [turnCount] of the sum of the inverse inertias, where points are solved with joints
+	knImpulseBounce* bounces; // [pointCount]; NULL: nothing bounced. Collision phase
 	knImpulsePair* pairs;
 	int pairCount;
 
@@ -95,10 +105,13 @@ knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step);
 knFrame knImpulseStep_Predict(const knImpulseStep* step, int body, knTwist u);
 // u . M . v of one body.
 double knImpulseStep_Product(const knImpulseStep* step, int body, knTwist u, knTwist v);
-// The group of bodies in contact to which a point belongs.
+// The group of bodies in contact to which a point, or a pair, of two bodies belongs.
+static inline int knImpulseStep_GroupOfBodies(const knImpulseStep* step, int a, int b) {
+	int group = step->islands.group[a];
+	return group >= 0 ? group : step->islands.group[b];
+}
 static inline int knImpulseStep_GroupOf(const knImpulseStep* step, const knImpulsePoint* p) {
-	int group = step->islands.group[p->a];
-	return group >= 0 ? group : step->islands.group[p->b];
+	return knImpulseStep_GroupOfBodies(step, p->a, p->b);
 }
 // m, the collision envelope of a pair: of the smaller body that moves.
 double knImpulseStep_Envelope(const knImpulseStep* step, int a, int b);
@@ -161,8 +174,9 @@ static inline void knClampDisc(double* x, double* y, double length) {
 bool knContactSweep_WarmStart(knImpulseStep* step);
 // Takes the points, with what they carry, into the set; false when out of memory.
 bool knContactSweep_Begin(knImpulseStep* step);
-// One sweep over all levels, up and down.
-void knContactSweep_Run(knImpulseStep* step);
+// One sweep over all levels, up and down. m/s, the largest change of a body's speed.
+typedef struct knContactMomentum knContactMomentum;
+double knContactSweep_Run(knImpulseStep* step, knContactMomentum* momentum);
 // Impulses of the set back into the points.
 void knContactSweep_Store(knImpulseStep* step);
 // The same from step->list.points.
@@ -172,13 +186,16 @@ void knContactSweep_TakeOver(knImpulseStep* step);
 typedef struct knContactDescent knContactDescent;
 // Before the change; NULL when out of memory.
 knContactDescent* knContactDescent_Begin(knImpulseStep* step);
+// The same for points that count as carrying nothing yet, whatever is written there.
+knContactDescent* knContactDescent_BeginFromZero(knImpulseStep* step);
 void knContactDescent_Take(knImpulseStep* step, const knContactDescent* descent);
 
 // contact_momentum.c: sweeps that go on in the direction of those before.
-typedef struct knContactMomentum knContactMomentum;
 // NULL when out of memory.
 knContactMomentum* knContactMomentum_Begin(knImpulseStep* step);
-void knContactMomentum_Before(knContactMomentum* momentum, const knImpulseStep* step);
+// Before a sweep; what its pass upwards has to do for the momenta.
+knMomentumPass knContactMomentum_Before(knContactMomentum* momentum, const knImpulseStep* step);
+const knMomentumPacks* knContactMomentum_Packs(const knContactMomentum* momentum);
 // m/s, the largest change of a body's speed since then.
 double knContactMomentum_Change(const knContactMomentum* momentum, const knImpulseStep* step);
 void knContactMomentum_After(knContactMomentum* momentum, knImpulseStep* step);
@@ -216,8 +233,8 @@ bool knContactColumns_Run(knImpulseStep* step);
 // contact_shock.c: levels from the ground up, what is below frozen, after the sweeps. False when out of memory.
 bool knContactShock_Run(knImpulseStep* step);
 
-// contact_push.c: takes out overlap without touching velocities.
-void knContactPush_Run(knImpulseStep* step);
+// contact_push.c: takes out overlap without touching velocities. False when out of memory.
+bool knContactPush_Run(knImpulseStep* step);
 // Angular momentum that the pushes would bring in, once all are found.
 void knContactPush_ReturnSpin(knImpulseStep* step);
 

@@ -1,66 +1,73 @@
 // Locked directions of a joint at the poses of the phase: K = B^T W B (Weinstein et al. 2006, section V), factored
-// once and used by every sweep of the phase. In the correction limits that are held count as locked.
+// once and used by every sweep of the phase; four joints at a time. In the correction limits that are held count as locked.
 #include "core/dense.h"
-#include "steppers/impulse/articulation_internal.h"
+#include "core/tasks.h"
+#include "steppers/impulse/joint_lanes.h"
 
-#define SOFTNESS                                                                                             \
-	1e-7 // of a locked row beside its own resistance: a net drawn flat has no solution without it
 #define FAST_TURN 0.7 // rad
+#define JOINT_GRAIN 64
 
 // A ball may turn as it likes.
 static knTwist errorOf(const knJoint* joint, knFrame J, knFrame allowed) {
 	return joint->kind == KN_JOINT_BALL ? knMakeTwist(knZero3(), J.p) : knJoint_ErrorTwist(J, allowed);
 }
 
-// Most rows are a force or a couple alone.
-static knTwist turnRow(const knMat33* turn, knTwist row) {
-	return knMakeTwist(knIsZero3(row.ang) ? row.ang : knMulMV(turn, row.ang),
-					   knIsZero3(row.lin) ? row.lin : knMulMV(turn, row.lin));
-}
-
-static void build(const knArticulationSolve* solve, const knSolveJoint* entry, knJointBlock* block) {
-	// in
-	const knJoint* joint = entry->joint;
-	const knState* state = solve->input.state;
-	const knFrame poseP = state->pose[entry->parent], poseC = state->pose[entry->child];
-
-	// the joint's frames on its bodies: knJoint_Frame, with what else is needed of them
-	const knFrame onP = knMulF(poseP, joint->frameParent), onC = knMulF(poseC, joint->frameChild);
+// What the joint locks at the frames of its block, in its own axes.
+static void describe(const knArticulationSolve* solve, const knSolveJoint* entry, knJointBlock* block) {
+	const knFrame allowed = entry->ops->projectState(entry->joint, block->J);
 	block->ready = true;
-	block->rP = knSub(onC.p, poseP.p);
-	block->rC = knSub(onC.p, poseC.p);
-	block->axes = onP.q;
-	block->J = knInvMulF(onP, onC);
-	const knFrame allowed = entry->ops->projectState(joint, block->J);
-	block->error = errorOf(joint, block->J, allowed);
-	block->count = entry->ops->lockedRows(joint, allowed, block->rows);
+	block->error = errorOf(entry->joint, block->J, allowed);
+	block->count = entry->ops->lockedRows(entry->joint, allowed, block->rows);
 	block->free = block->count;
 	if (solve->phase == KN_ARTICULATION_CORRECTION && entry->boundCount > 0) {
 		block->count += knJointBounds_Hold(solve, entry, block->J, 6 - block->free, block->rows + block->free,
 										   block->room + block->free);
 	}
-	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
-	const knMat33 turn = knQuat_ToMat33(block->axes);
-	for (int i = 0; i < block->count; ++i) {
-		block->rows[i] = turnRow(&turn, block->rows[i]);
-		knTwist response = knJointPair_Response(&pair, block->rows[i]);
-		for (int k = 0; k <= i; ++k) {
-			block->factor[block->count * i + k] = knDotT(block->rows[k], response);
+}
+
+// Blocks of at most four entries.
+static void build(knArticulationSolve* solve, const int* entries, int count) {
+	const knJointKernel* kernel = knJointKernel_Best();
+	knJointBlock spare;
+	knJointLanes lanes = { .solve = solve, .count = count };
+	for (int l = 0; l < KN_JOINT_LANES; ++l) {
+		lanes.entry[l] = entries[l < count ? l : 0];
+		lanes.block[l] = l < count ? &solve->blocks[entries[l]] : &spare;
+	}
+	kernel->takeFrames(&lanes);
+	for (int l = 0; l < count; ++l) {
+		describe(solve, &solve->joints[entries[l]], lanes.block[l]);
+	}
+	kernel->factorRows(&lanes);
+	for (int l = 0; l < count; ++l) {
+		lanes.block[l]->all = lanes.block[l]->count;
+	}
+}
+
+static void buildRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	knArticulationSolve* solve = argument;
+	int entries[KN_JOINT_LANES], count = 0;
+	for (int i = begin; i < end; ++i) {
+		if (!solve->blocks[i].ready) {
+			entries[count++] = i;
 		}
-		block->softness[i] = SOFTNESS * block->factor[(block->count + 1) * i];
+		if (count == KN_JOINT_LANES || (count > 0 && i + 1 == end)) {
+			build(solve, entries, count);
+			count = 0;
+		}
 	}
-	if (!knDense_FactorLdl(block->factor, block->count)) {
-		block->count = 0;
-	}
-	block->all = block->count;
+}
+
+void knJointBlocks_Make(knArticulationSolve* solve) {
+	knTasks_For(&solve->input.tasks, solve->jointCount, JOINT_GRAIN, buildRange, solve);
 }
 
 knJointBlock* knJointBlock_Get(knArticulationSolve* solve, int i) {
-	knJointBlock* block = &solve->blocks[i];
-	if (!block->ready) {
-		build(solve, &solve->joints[i], block);
+	if (!solve->blocks[i].ready) {
+		build(solve, &i, 1);
 	}
-	return block;
+	return &solve->blocks[i];
 }
 
 void knJointBlock_Answer(const knJointBlock* block, knTwist change, double z[6]) {

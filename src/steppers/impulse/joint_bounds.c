@@ -37,7 +37,7 @@ static int list(const knJoint* joint, const knJointState* state, knJointBound* b
 	const bool ball = joint->kind == KN_JOINT_BALL;
 	for (int i = 0; i < joint->nv; ++i) {
 		const knJointAxis* axis = &joint->axis[i];
-		if (axis->friction > 0.0) {
+		if (knJointAxis_HasFriction(axis)) {
 			count = add(bounds, count, KN_BOUND_FRICTION, i, 0);
 		}
 		if (hasSpring(axis)) {
@@ -101,6 +101,26 @@ static void lookAtLimits(const knArticulationSolve* solve, const knSolveJoint* e
 	}
 }
 
+// --- friction --------------------------------------------------------------------------------------------
+
+// Most that a friction may push over the step. Its bearing's load is what the joint's locked directions have carried so far:
+// the bound follows that from visit to visit, and in the end both belong together.
+static double frictionLimit(const knArticulationSolve* solve, int i, const knJointBound* bound) {
+	const knSolveJoint* entry = &solve->joints[i];
+	const knJointBlock* block = &solve->blocks[i];
+	const knJointAxis* axis = &entry->joint->axis[bound->axis];
+	const double plain = solve->input.h * axis->friction;
+	if (axis->bearing == 0.0) {
+		return plain;
+	}
+	knVec3 carried = entry->recalled;
+	for (int k = 0; k < block->free; ++k) {
+		carried = knMulAdd(carried, knDotT(block->rows[k], entry->total), block->rows[k].lin);
+	}
+	knVec3 load = knJoint_BearingLoad(entry->joint, bound->row, knInvRotate(block->axes, carried));
+	return plain + axis->bearing * knLength(load);
+}
+
 // --- one push --------------------------------------------------------------------------------------------
 
 // d' and D of a row in world axes; D = 0 if the locked directions leave nothing of it.
@@ -115,6 +135,11 @@ static knTwist withAnswer(const knJointBlock* block, const knJointPair* pair, kn
 	*D = knDotT(d, knJointPair_Response(pair, along));
 	*D = *D > 1e-12 * alone ? *D : 0.0;
 	return along;
+}
+
+// The next step begins with the impulses of motors and friction.
+static bool isRemembered(const knJointBound* bound) {
+	return bound->part == KN_BOUND_MOTOR || bound->part == KN_BOUND_FRICTION;
 }
 
 // residual: rate + bias, or what stands for it
@@ -132,8 +157,8 @@ static void solveBound(knArticulationSolve* solve, int i, const knJointPair* pai
 		return;
 	}
 	bound->lambda += change;
-	// a motor's impulse is remembered, and with it what the locked directions answered
-	knTwist answer = bound->part == KN_BOUND_MOTOR ? knScaleT(change, knSubT(along, d)) : knZeroTwist();
+	// what is remembered of a bound goes with what the locked directions answered
+	knTwist answer = isRemembered(bound) ? knScaleT(change, knSubT(along, d)) : knZeroTwist();
 	knSolveJoint_Push(solve, &solve->joints[i], pair, knScaleT(change, along), knZero3(), answer);
 	if (bound->part == KN_BOUND_MOTOR && solve->phase == KN_ARTICULATION_ARRIVAL) {
 		solve->joints[i].work += change * (residual - bound->bias + 0.5 * D * change);
@@ -173,7 +198,15 @@ static void beginSpring(const knArticulationSolve* solve, const knSolveJoint* en
 	bound->lo = -bound->hi;
 }
 
-void knJointBounds_Begin(knArticulationSolve* solve, int i, const double* motorImpulse) {
+// The locked directions' answer is remembered by those.
+static void startWarm(knArticulationSolve* solve, int i, const knJointPair* pair, knJointBound* bound,
+					  double impulse) {
+	bound->lambda = knClamp(impulse, bound->lo, bound->hi);
+	knTwist wrench = knScaleT(bound->lambda, knRotateT(solve->blocks[i].axes, bound->row));
+	knSolveJoint_Push(solve, &solve->joints[i], pair, wrench, knZero3(), knZeroTwist());
+}
+
+void knJointBounds_Begin(knArticulationSolve* solve, int i, const knArticulationMemory* last, double scale) {
 	knSolveJoint* entry = &solve->joints[i];
 	const knJointBlock* block = knJointBlock_Get(solve, i);
 	const double* q = &solve->input.state->q[entry->joint->qOffset];
@@ -194,16 +227,14 @@ void knJointBounds_Begin(knArticulationSolve* solve, int i, const double* motorI
 		bound->row = along[bound->axis];
 		bound->startRate = knDotT(bound->row, rate);
 		if (bound->part == KN_BOUND_FRICTION) {
-			bound->hi = solve->input.h * entry->joint->axis[bound->axis].friction;
+			bound->hi = frictionLimit(solve, i, bound);
 			bound->lo = -bound->hi;
+			startWarm(solve, i, &pair, bound, last != NULL ? scale * last->friction[bound->axis] : 0.0);
 		} else if (bound->part == KN_BOUND_SPRING) {
 			beginSpring(solve, entry, bound);
 		} else {
 			beginMotor(solve, i, &pair, bound);
-			// the locked directions' answer is remembered by those
-			bound->lambda = knClamp(motorImpulse[bound->axis], bound->lo, bound->hi);
-			knTwist wrench = knScaleT(bound->lambda, knRotateT(block->axes, bound->row));
-			knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), knZeroTwist());
+			startWarm(solve, i, &pair, bound, last != NULL ? scale * last->motor[bound->axis] : 0.0);
 		}
 	}
 }
@@ -284,6 +315,10 @@ void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted) {
 		if (!takesPart(solve, bound, predicted)) {
 			continue;
 		}
+		if (bound->part == KN_BOUND_FRICTION) {
+			bound->hi = frictionLimit(solve, i, bound);
+			bound->lo = -bound->hi;
+		}
 		bool limit = bound->part == KN_BOUND_LIMIT;
 		knTwist d = knRotateT(limit ? limitAxes : block->axes, bound->row);
 		double rate = knDotT(d, knJointPair_Rate(&pair));
@@ -317,8 +352,8 @@ bool knJointBounds_Row(const knArticulationSolve* solve, int i, int k, knBoundRo
 	out->wrench = knRotateT(block->axes, bound->row);
 	out->gamma = bound->gamma;
 	out->lambda = bound->lambda;
-	out->lo = bound->lo;
-	out->hi = bound->hi;
+	out->hi = bound->part == KN_BOUND_FRICTION ? frictionLimit(solve, i, bound) : bound->hi;
+	out->lo = bound->part == KN_BOUND_FRICTION ? -out->hi : bound->lo;
 	double rate = knDotT(out->wrench, knJointPair_Rate(&pair));
 	out->residual = bound->part == KN_BOUND_LIMIT ? limitResidual(solve, bound, rate, false)
 												  : rate + bound->bias + bound->gamma * bound->lambda;

@@ -70,9 +70,9 @@ static void shiftBodies(int begin, int end, int worker, void* argument) {
 			solve->lastPose[b] = solve->input.state->pose[b];
 			solve->input.state->pose[b] = knMovePose(solve->input.state->pose[b], solve->shift[b], 1.0);
 			solve->shift[b] = knZeroTwist();
-			knArticulationSolve_TakePose(solve, b);
 		}
 	}
+	knArticulationSolve_TakeBodies(solve, begin, end, solve->shifted);
 }
 
 void knJointCorrection_Shift(knArticulationSolve* solve) {
@@ -93,7 +93,7 @@ static void takeBack(knArticulationSolve* solve, int island) {
 		for (int k = 0; k < 2; ++k) {
 			if (solve->bodyIsland[bodies[k]] >= 0) {
 				solve->input.state->pose[bodies[k]] = solve->lastPose[bodies[k]];
-				knArticulationSolve_TakePose(solve, bodies[k]);
+				knArticulationSolve_TakeBodies(solve, bodies[k], bodies[k] + 1, NULL);
 			}
 		}
 	}
@@ -156,6 +156,7 @@ static void judgeIslands(int first, int last, int worker, void* argument) {
 }
 
 void knJointCorrection_Judge(knArticulationSolve* solve) {
+	knJointBlocks_Make(solve);
 	knTasks_For(&solve->input.tasks, solve->islandCount, 1, judgeIslands, solve);
 }
 
@@ -192,7 +193,7 @@ static void addBodies(knArticulationSolve* solve) {
 	for (int b = 0; b < model->bodyCount; ++b) {
 		if (solve->bodyIsland[b] >= 0) {
 			knIslandBalance* balance = &solve->balance[solve->bodyIsland[b]];
-			knMat33 own = knRotateTensor(pose[b].q, &model->inertiaLocal[b]);
+			knMat33 own = solve->inertia[b];
 			knMat33 arm = knSkew(knSub(pose[b].p, balance->center));
 			knMat33 square = knMulMM(&arm, &arm), orbit = knScaleM(-model->mass[b], &square);
 			own = knAddMM(&own, &orbit);

@@ -36,6 +36,11 @@ static bool buildIsland(knJointDirect* direct, const knArticulationSolve* solve,
 		for (int i = 0; i < bodyCount; ++i) {
 			direct->stepOf[bodies[i]] = -1;
 		}
+		return true;
+	}
+	for (int n = solve->islandBegin[island]; n < solve->islandBegin[island + 1]; ++n) {
+		const int i = solve->islandJoint[n], a = solve->joints[i].parent, b = solve->joints[i].child;
+		direct->blockOf[i] = knBodyMatrix_BlockOf(matrix, direct->stepOf[a], direct->stepOf[b]);
 	}
 	return true;
 }
@@ -45,6 +50,7 @@ bool knJointDirect_Build(knJointDirect* direct, const knArticulationSolve* solve
 	const int bodyCount = solve->input.model->bodyCount;
 	direct->matrices = KN_SCRATCH_ZERO(arena, knBodyMatrix, solve->islandCount);
 	direct->firstOf = KN_SCRATCH_ZERO(arena, int, solve->islandCount);
+	direct->blockOf = KN_SCRATCH(arena, int, solve->jointCount);
 	direct->stepOf = KN_SCRATCH(arena, int, bodyCount);
 	direct->x = KN_SCRATCH(arena, double, 6 * bodyCount);
 	int* bodies = KN_SCRATCH(arena, int, bodyCount);
@@ -93,39 +99,18 @@ knBodyRow knBodyRow_Make(const knArticulationSolve* solve, int entry, knTwist wr
 	return row;
 }
 
-knBodyPlace knBodyPlace_Find(const knBodyMatrix* matrix, int a, int b) {
-	knBodyPlace place = { 0 };
-	place.da = a >= 0 ? matrix->diagonal + (ptrdiff_t)36 * a : NULL;
-	place.db = b >= 0 ? matrix->diagonal + (ptrdiff_t)36 * b : NULL;
-	place.ab = a >= 0 && b >= 0 ? knBodyMatrix_Block(matrix, a, b, &place.swapped) : NULL;
-	return place;
-}
-
-void knBodyPlace_Add(const knBodyPlace* place, const knBodyRow* row, double weight) {
-	if (place->da != NULL) {
-		knBodyMatrix_AddOuter(place->da, weight, row->a, row->a);
-	}
-	if (place->db != NULL) {
-		knBodyMatrix_AddOuter(place->db, weight, row->b, row->b);
-	}
-	if (place->ab != NULL) {
-		knBodyMatrix_AddOuter(place->ab, weight, place->swapped ? row->b : row->a,
-							  place->swapped ? row->a : row->b);
-	}
-}
-
 void knBodyMatrix_Begin(knBodyMatrix* matrix, const knArticulationSolve* solve) {
 	const knModel* model = solve->input.model;
 	knBodyMatrix_Clear(matrix);
 	for (int s = 0; s < matrix->count; ++s) {
 		const int body = matrix->bodies[s];
 		double* block = matrix->diagonal + (ptrdiff_t)36 * s;
-		knMat33 inertia = knRotateTensor(solve->input.state->pose[body].q, &model->inertiaLocal[body]);
-		const knVec3 columns[3] = { inertia.cx, inertia.cy, inertia.cz };
+		const knMat33* inertia = &solve->inertia[body];
+		const knVec3 columns[3] = { inertia->cx, inertia->cy, inertia->cz };
 		for (int c = 0; c < 3; ++c) {
-			block[c] = columns[c].x;
-			block[6 + c] = columns[c].y;
-			block[12 + c] = columns[c].z;
+			block[6 * c] = columns[c].x;
+			block[6 * c + 1] = columns[c].y;
+			block[6 * c + 2] = columns[c].z;
 			block[7 * (3 + c)] = model->mass[body];
 		}
 	}
@@ -141,12 +126,17 @@ bool knJointDirect_Factor(knJointDirect* direct, const knSettleIsland* island) {
 		const int i = island->entries[n];
 		const knJointBlock* block = &solve->blocks[i];
 		const knSolveJoint* entry = &solve->joints[i];
-		knBodyPlace place =
-			knBodyPlace_Find(matrix, direct->stepOf[entry->parent], direct->stepOf[entry->child]);
+		const knBodyPlace place = knBodyPlace_At(matrix, direct->stepOf[entry->parent],
+												 direct->stepOf[entry->child], direct->blockOf[i]);
+		knBodyRow rows[KN_BLOCK_ROWS];
+		const knBodyRow* each[KN_BLOCK_ROWS];
+		double weights[KN_BLOCK_ROWS];
 		for (int k = 0; k < block->all; ++k) {
-			knBodyRow row = knBodyRow_Make(solve, i, block->rows[k]);
-			knBodyPlace_Add(&place, &row, 1.0 / block->softness[k]);
+			rows[k] = knBodyRow_Make(solve, i, block->rows[k]);
+			each[k] = &rows[k];
+			weights[k] = 1.0 / block->softness[k];
 		}
+		knBodyPlace_AddRows(&place, each, weights, block->all);
 	}
 	return knBodyMatrix_Factor(matrix);
 }

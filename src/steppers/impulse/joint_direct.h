@@ -9,35 +9,20 @@
 #include "steppers/impulse/articulation_internal.h"
 #include "steppers/impulse/body_matrix.h"
 
-// A row as wrenches on its two bodies about their centres, (moment, force); zero for an immovable one.
-typedef struct knBodyRow {
-	_Alignas(16) double a[6];
-	_Alignas(16) double b[6];
-} knBodyRow;
-
 // Matrices of the islands of a solve.
 struct knJointDirect {
 	knBodyMatrix* matrices; // [islandCount]; count 0: not solved directly
 	int* stepOf;            // [bodyCount] in the matrix of its island; -1: none
+	int* blockOf;           // [jointCount] of its two bodies in that matrix (knBodyMatrix_BlockOf)
 	int* firstOf;           // [islandCount] of the island's numbers in vectors of 6 a body
 	double* x;              // [all bodies of islands][6]
 };
-
-// Where the rows of a pair of bodies go.
-typedef struct knBodyPlace {
-	double *da, *db, *ab; // NULL: immovable
-	bool swapped;
-} knBodyPlace;
 
 // Patterns of the islands for which `wanted` is set and which are not too dense. False: no memory.
 bool knJointDirect_Build(knJointDirect* direct, const knArticulationSolve* solve, const uint8_t* wanted,
 						 knArena* arena);
 bool knJointDirect_Has(const knJointDirect* direct, int island);
 knBodyRow knBodyRow_Make(const knArticulationSolve* solve, int entry, knTwist wrench);
-// Of the steps of its parent and child in the matrix; -1: immovable.
-knBodyPlace knBodyPlace_Find(const knBodyMatrix* matrix, int a, int b);
-// Adds weight times the product of a row with itself.
-void knBodyPlace_Add(const knBodyPlace* place, const knBodyRow* row, double weight);
 // The matrix with the bodies' masses alone.
 void knBodyMatrix_Begin(knBodyMatrix* matrix, const knArticulationSolve* solve);
 // The linear problem of an island of joints: factors K + S with the rows of its blocks, false: it could not; then

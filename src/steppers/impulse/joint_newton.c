@@ -8,22 +8,26 @@
 
 // --- one body under an impulse ---------------------------------------------------------------------------
 
+void knNewtonMotion_Turn(double angle2, double* c1, double* c2, double* sinHalf, double* cosHalf) {
+	if (angle2 > KN_NEWTON_SMALL) {
+		double angle = sqrt(angle2);
+		knSinCos(0.5 * angle, sinHalf, cosHalf);
+		// 1 - cos = 2 sin^2(half), sin = 2 sin(half) cos(half)
+		*c1 = 2.0 * *sinHalf * *sinHalf / angle2;
+		*c2 = (angle - 2.0 * *sinHalf * *cosHalf) / (angle2 * angle);
+		*sinHalf /= angle;
+	} else {
+		*c1 = 0.5 - angle2 / 24.0;
+		*c2 = 1.0 / 6.0 - angle2 / 120.0;
+		*sinHalf = 0.5 - angle2 / 48.0 * (1.0 - angle2 / 80.0);
+		*cosHalf = 1.0 - angle2 / 8.0 * (1.0 - angle2 / 48.0);
+	}
+}
+
 knNewtonMotion knNewtonMotion_Make(knVec3 x, knTwist u, double h) {
 	knNewtonMotion motion = { .center = knMulAdd(x, h, u.lin), .phi = knScale(h, u.ang) };
-	double angle2 = knLengthSquared(motion.phi), sinHalf, cosHalf;
-	if (angle2 > 1e-6) {
-		double angle = sqrt(angle2);
-		knSinCos(0.5 * angle, &sinHalf, &cosHalf);
-		// 1 - cos = 2 sin^2(half), sin = 2 sin(half) cos(half)
-		motion.c1 = 2.0 * sinHalf * sinHalf / angle2;
-		motion.c2 = (angle - 2.0 * sinHalf * cosHalf) / (angle2 * angle);
-		sinHalf /= angle;
-	} else {
-		motion.c1 = 0.5 - angle2 / 24.0;
-		motion.c2 = 1.0 / 6.0 - angle2 / 120.0;
-		sinHalf = 0.5 - angle2 / 48.0 * (1.0 - angle2 / 80.0);
-		cosHalf = 1.0 - angle2 / 8.0 * (1.0 - angle2 / 48.0);
-	}
+	double sinHalf, cosHalf;
+	knNewtonMotion_Turn(knLengthSquared(motion.phi), &motion.c1, &motion.c2, &sinHalf, &cosHalf);
 	motion.turn = knQ(cosHalf, sinHalf * motion.phi.x, sinHalf * motion.phi.y, sinHalf * motion.phi.z);
 	return motion;
 }

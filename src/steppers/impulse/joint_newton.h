@@ -16,6 +16,8 @@
 
 #include "knuckle/vecmath.h"
 
+#define KN_NEWTON_SMALL 1e-6 // rad^2: up to there the turn is a series
+
 typedef struct knNewtonBody {
 	knVec3 x; // centre at the start of the step
 	knTwist u;
@@ -43,6 +45,8 @@ typedef struct knNewtonMotion {
 	double c1, c2; // A = 1 + c1 [phi] + c2 [phi]^2
 } knNewtonMotion;
 
+// c1, c2 and the turn's cosine and sine (over the angle) of half the angle.
+void knNewtonMotion_Turn(double angle2, double* c1, double* c2, double* sinHalf, double* cosHalf);
 // With u alone; the sum of impulses is the caller's business.
 knNewtonMotion knNewtonMotion_Make(knVec3 x, knTwist u, double h);
 // (e, f) for given motions of both bodies, and its changes along impulses d_0 .. d_n-1 on the child.

@@ -245,14 +245,14 @@ double knSettle_Island(knArticulationSolve* solve, int index) {
 	return settleIsland(&island, ROUND_AGAIN, false);
 }
 
-// Between contacts a lone joint, and one with limits or motors, is also solved by itself.
+// Between contacts a joint with limits or motors is also solved by itself.
 static double visitIsland(knArticulationSolve* solve, int island) {
 	const int begin = solve->islandBegin[island], end = solve->islandBegin[island + 1];
 	const bool backwards = solve->preSweeps % 2 == 0;
 	double worst = 0.0;
 	for (int n = begin; n < end; ++n) {
 		const int i = solve->islandJoint[backwards ? begin + end - 1 - n : n];
-		if (end - begin == 1 || solve->joints[i].boundCount > 0) {
+		if (solve->joints[i].boundCount > 0) {
 			worst = knMax(worst, knPreStabilize_Joint(solve, i, 1.0) / solve->input.h);
 		}
 	}
@@ -269,16 +269,15 @@ static void settleIslands(int first, int last, int worker, void* argument) {
 	const SettleTask* task = argument;
 	knArticulationSolve* solve = task->solve;
 	for (int k = first; k < last; ++k) {
-		const int begin = solve->islandBegin[k];
 		if (task->round == ROUND_AGAIN && solve->pressed[k] != 0) {
 			solve->islandWorst[k] = 0.0; // joint_contact.c minds it
 			continue;
 		}
 		if (task->round == ROUND_AGAIN) {
-			solve->islandWorst[k] = visitIsland(solve, k);
-			if (solve->islandBegin[k + 1] - begin == 1) {
-				continue;
+			if (knSettle_IsLone(solve, k)) {
+				continue; // done
 			}
+			solve->islandWorst[k] = visitIsland(solve, k);
 		}
 		knSettleIsland island = islandAt(solve, k);
 		const bool fresh =
@@ -290,6 +289,10 @@ static void settleIslands(int first, int last, int worker, void* argument) {
 
 static double settleOnce(knArticulationSolve* solve, Round round) {
 	SettleTask task = { solve, round };
+	knJointBlocks_Make(solve);
+	if (round == ROUND_AGAIN) {
+		(void)knPreStabilize_Lone(solve, 1.0); // its worst is among those of all islands
+	}
 	knTasks_For(&solve->input.tasks, solve->islandCount, 1, settleIslands, &task);
 	double worst = 0.0;
 	for (int k = 0; k < solve->islandCount; ++k) {

@@ -18,9 +18,9 @@ knTwist knJoint_WrongRate(const knJoint* joint, knFrame J, knQuat axes, knTwist 
 double knPostStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
 	if (solve->phase == KN_ARTICULATION_DYNAMICS && !solve->paper && !solve->velocitiesOnly) {
 		const int island = knSolveJoint_Island(solve, &solve->joints[i]);
-		const bool alone = solve->islandBegin[island + 1] - solve->islandBegin[island] == 1;
-		if (solve->pressed[island] != 0 || !(alone || solve->joints[i].boundCount > 0)) {
-			return 0.0; // settled with all others, or with contacts
+		if (solve->pressed[island] != 0 || knSettle_IsLone(solve, island) ||
+			solve->joints[i].boundCount == 0) {
+			return 0.0; // settled with all others, with contacts, or with other lone ones
 		}
 		// these velocities are for moving along arcs, which pre-stabilization follows
 		return knPreStabilize_Joint(solve, i, epsilon) / solve->input.h;
@@ -54,5 +54,8 @@ double knPostStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) 
 double knPostStabilize_Sweep(knArticulationSolve* solve, double epsilon) {
 	bool backwards = !solve->paper && solve->postSweeps % 2 == 1;
 	solve->postSweeps += 1;
-	return knArticulationSolve_Sweep(solve, knPostStabilize_Joint, backwards, epsilon);
+	const bool predicted =
+		solve->phase == KN_ARTICULATION_DYNAMICS && !solve->paper && !solve->velocitiesOnly;
+	const double lone = predicted ? knPreStabilize_Lone(solve, epsilon) : 0.0;
+	return knMax(lone, knArticulationSolve_Sweep(solve, knPostStabilize_Joint, backwards, epsilon));
 }

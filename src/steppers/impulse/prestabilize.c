@@ -10,12 +10,14 @@
 // within the step takes a speed of gap/h, which must neither become a velocity nor be remembered as a force; the
 // correction after the move closes it. A joint torn far open takes the best part of the step instead.
 #include "core/dense.h"
-#include "steppers/impulse/articulation_internal.h"
+#include "core/tasks.h"
+#include "steppers/impulse/joint_lanes.h"
 #include "steppers/impulse/joint_newton.h"
 
 #define CLOSED 1e-13 // m or rad: below this a joint is left alone
 #define FAR_OPEN 0.1 // m or rad: Newton's step is searched along, not taken blindly
 #define SEARCH_WIDTH 1e-2
+#define BATCH 16 // lone joints that are closed at a time
 
 // One joint at the start of the step, as Newton's equations want it.
 static void setBody(const knArticulationSolve* solve, int body, knVec3 arm, knQuat Q, knNewtonBody* out) {
@@ -100,45 +102,23 @@ static double closeBall(knArticulationSolve* solve, int i, double epsilon) {
 	return error;
 }
 
-static double closeAny(knArticulationSolve* solve, int i, double epsilon) {
-	// in
-	const knSolveJoint* entry = &solve->joints[i];
-	const knJoint* joint = entry->joint;
-	const knFrame* pose = solve->input.state->pose;
-	const double h = solve->input.h;
-
-	// predicted joint frame and its target
-	knNewtonMotion mp = knNewtonMotion_Make(pose[entry->parent].p, solve->u[entry->parent], h);
-	knNewtonMotion mc = knNewtonMotion_Make(pose[entry->child].p, solve->u[entry->child], h);
-	knFrame endP = knMakeFrame(mp.center, knMulQ(mp.turn, pose[entry->parent].q));
-	knFrame endC = knMakeFrame(mc.center, knMulQ(mc.turn, pose[entry->child].q));
-	knFrame target = entry->ops->projectState(joint, knJoint_Frame(joint, endP, endC));
-	knJointNewton newton;
-	knJointNewton_Set(solve, i, target, &newton);
-
-	// the error along the locked rows
-	knTwist rows[6], changes[6];
-	int count = entry->ops->lockedRows(joint, target, rows);
-	knQuat axes = knMulQ(endP.q, joint->frameParent.q);
-	knTwist kept = knRotateT(axes, entry->error);
-	knTwist F = knSubT(knJointNewton_Residual(&newton, &mp, &mc), kept);
-	double z[6], error = 0.0;
+// Newton's step of lane l, if it is open: its impulse along the locked rows.
+static double closeLane(knArticulationSolve* solve, const knNewtonLanes* lanes, int l, int count,
+						double epsilon) {
+	const int i = lanes->entry[l];
+	const knTwist* rows = lanes->rows[l];
+	double z[6], K[36], error = 0.0;
+	int pivots[6];
 	for (int k = 0; k < count; ++k) {
-		rows[k] = knRotateT(axes, rows[k]);
-		z[k] = -knDotT(rows[k], F);
+		z[k] = -lanes->F[k][l];
 		error = knMax(error, knAbs(z[k]));
 	}
 	if (!(error > CLOSED)) {
 		return error;
 	}
-
-	// Newton's step
-	knJointNewton_Changes(&newton, &mp, &mc, rows, count, changes);
-	double K[36];
-	int pivots[6];
 	for (int r = 0; r < count; ++r) {
 		for (int c = 0; c < count; ++c) {
-			K[count * r + c] = knDotT(rows[r], changes[c]);
+			K[count * r + c] = lanes->K[r][c][l];
 		}
 	}
 	if (!knDense_FactorLu(K, count, pivots)) {
@@ -150,19 +130,75 @@ static double closeAny(knArticulationSolve* solve, int i, double epsilon) {
 		wrench = knMulAddT(wrench, epsilon * z[k], rows[k]);
 	}
 	if (error > FAR_OPEN) {
-		Search search = { &newton, rows, count, wrench, kept };
+		knJointNewton newton;
+		knJointNewton_Set(solve, i, lanes->target[l], &newton);
+		Search search = { &newton, rows, count, wrench, lanes->kept[l] };
 		wrench = knScaleT(knGoldenSection(errorAlong, &search, SEARCH_WIDTH), wrench);
 	}
-	knPreStabilize_Push(solve, i, &newton, wrench);
+	knSolveJoint* entry = &solve->joints[i];
+	knJointPair pair = knJointPair_Make(solve, entry, lanes->levers[l].ang, lanes->levers[l].lin);
+	knSolveJoint_Push(solve, entry, &pair, wrench, lanes->offsets[l].lin, wrench);
 	return error;
 }
 
-static double closeJoint(knArticulationSolve* solve, int i, double epsilon) {
-	if (knJointSteady_ByRates(solve, i)) {
-		return knJointSteady_Visit(solve, i, epsilon);
+// What a joint locks where its bodies are predicted to be; returns how many rows.
+static int aim(const knSolveJoint* entry, knNewtonLanes* lanes, int l) {
+	lanes->target[l] = entry->ops->projectState(entry->joint, lanes->J[l]);
+	return entry->ops->lockedRows(entry->joint, lanes->target[l], lanes->rows[l]);
+}
+
+// At most four joints that share no moving body.
+static void closeAny(knArticulationSolve* solve, const int* entries, int count, double epsilon,
+					 double* errors) {
+	const knJointKernel* kernel = knJointKernel_Best();
+	knNewtonLanes lanes;
+	int rowCount[KN_JOINT_LANES];
+	lanes.solve = solve;
+	lanes.closed = CLOSED;
+	lanes.most = 0;
+	for (int l = 0; l < KN_JOINT_LANES; ++l) {
+		lanes.entry[l] = entries[l < count ? l : 0];
 	}
-	return solve->joints[i].joint->kind == KN_JOINT_BALL ? closeBall(solve, i, epsilon)
-														 : closeAny(solve, i, epsilon);
+	kernel->predict(&lanes);
+	for (int l = 0; l < count; ++l) {
+		rowCount[l] = aim(&solve->joints[entries[l]], &lanes, l);
+		lanes.most = rowCount[l] > lanes.most ? rowCount[l] : lanes.most;
+	}
+	for (int l = 0; l < KN_JOINT_LANES; ++l) {
+		lanes.target[l] = lanes.target[l < count ? l : 0];
+		for (int k = l < count ? rowCount[l] : 0; k < lanes.most; ++k) {
+			lanes.rows[l][k] = knZeroTwist();
+		}
+	}
+	kernel->derive(&lanes);
+	for (int l = 0; l < count; ++l) {
+		errors[l] = closeLane(solve, &lanes, l, rowCount[l], epsilon);
+	}
+}
+
+// Joints that share no moving body; errors[n] of entries[n].
+static void closeJoints(knArticulationSolve* solve, const int* entries, int count, double epsilon,
+						double* errors) {
+	int any[KN_JOINT_LANES], from[KN_JOINT_LANES], held = 0;
+	for (int n = 0; n < count; ++n) {
+		const int i = entries[n];
+		if (knJointSteady_ByRates(solve, i)) {
+			errors[n] = knJointSteady_Visit(solve, i, epsilon);
+		} else if (solve->joints[i].joint->kind == KN_JOINT_BALL) {
+			errors[n] = closeBall(solve, i, epsilon);
+		} else {
+			any[held] = i;
+			from[held++] = n;
+		}
+		if (held == KN_JOINT_LANES || (held > 0 && n + 1 == count)) {
+			double error[KN_JOINT_LANES];
+			closeAny(solve, any, held, epsilon, error);
+			for (int l = 0; l < held; ++l) {
+				errors[from[l]] = error[l];
+			}
+			held = 0;
+		}
+	}
 }
 
 static bool sameTwist(knTwist a, knTwist b) {
@@ -176,6 +212,38 @@ static bool isStillClosed(const knArticulationSolve* solve, const knSolveJoint* 
 		   sameTwist(entry->closedC, solve->u[entry->child]);
 }
 
+// A batch of joints that share no moving body. Bounds have their turn between two attempts to close the joint.
+static void closeBatch(knArticulationSolve* solve, const int* entries, int count, double epsilon,
+					   double* errors) {
+	int open[BATCH] = { 0 }, bounded[BATCH] = { 0 }, opened = 0, boundedCount = 0;
+	double found[BATCH], again[BATCH];
+	for (int n = 0; n < count; ++n) {
+		knSolveJoint* entry = &solve->joints[entries[n]];
+		if (isStillClosed(solve, entry)) {
+			continue;
+		}
+		knJointSteady_Rows(solve, entries[n]);
+		entry->closedP = solve->u[entry->parent];
+		entry->closedC = solve->u[entry->child];
+		open[opened++] = entries[n];
+	}
+	closeJoints(solve, open, opened, epsilon, found);
+	for (int n = 0; n < opened; ++n) {
+		knSolveJoint* entry = &solve->joints[open[n]];
+		entry->closed = entry->boundCount == 0 && found[n] <= CLOSED;
+		if (entry->boundCount > 0) {
+			knJointBounds_Pass(solve, open[n], true);
+			bounded[boundedCount++] = open[n];
+		}
+	}
+	closeJoints(solve, bounded, boundedCount, epsilon, again);
+	for (int n = 0, at = 0; n < count; ++n) {
+		const bool wasOpen = at < opened && open[at] == entries[n];
+		errors[n] = wasOpen ? found[at] : 0.0;
+		at += wasOpen ? 1 : 0;
+	}
+}
+
 double knPreStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
 	KN_ASSERT(solve->phase == KN_ARTICULATION_DYNAMICS);
 	if (solve->velocitiesOnly) {
@@ -184,20 +252,45 @@ double knPreStabilize_Joint(knArticulationSolve* solve, int i, double epsilon) {
 	if (solve->paper) {
 		return knPreStabilize_PaperJoint(solve, i, epsilon);
 	}
-	knSolveJoint* entry = &solve->joints[i];
-	if (isStillClosed(solve, entry)) {
-		return 0.0;
-	}
-	knJointSteady_Rows(solve, i);
-	entry->closedP = solve->u[entry->parent];
-	entry->closedC = solve->u[entry->child];
-	double error = closeJoint(solve, i, epsilon);
-	if (entry->boundCount > 0) {
-		knJointBounds_Pass(solve, i, true);
-		closeJoint(solve, i, epsilon);
-	}
-	entry->closed = entry->boundCount == 0 && error <= CLOSED;
+	double error;
+	closeBatch(solve, &i, 1, epsilon, &error);
 	return error;
+}
+
+typedef struct LoneTask {
+	knArticulationSolve* solve;
+	double epsilon;
+} LoneTask;
+
+static void closeLone(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const LoneTask* task = argument;
+	knArticulationSolve* solve = task->solve;
+	int entries[BATCH], islands[BATCH], count = 0;
+	for (int k = begin; k < end; ++k) {
+		if (knSettle_IsLone(solve, k)) {
+			islands[count] = k;
+			entries[count++] = solve->islandJoint[solve->islandBegin[k]];
+		}
+		if (count == BATCH || (count > 0 && k + 1 == end)) {
+			double errors[BATCH];
+			closeBatch(solve, entries, count, task->epsilon, errors);
+			for (int n = 0; n < count; ++n) {
+				solve->islandWorst[islands[n]] = errors[n] / solve->input.h;
+			}
+			count = 0;
+		}
+	}
+}
+
+double knPreStabilize_Lone(knArticulationSolve* solve, double epsilon) {
+	LoneTask task = { solve, epsilon };
+	knTasks_For(&solve->input.tasks, solve->islandCount, BATCH, closeLone, &task);
+	double worst = 0.0;
+	for (int k = 0; k < solve->islandCount; ++k) {
+		worst = knSettle_IsLone(solve, k) ? knMax(worst, solve->islandWorst[k]) : worst;
+	}
+	return worst;
 }
 
 double knPreStabilize_Sweep(knArticulationSolve* solve, double epsilon) {

@@ -34,7 +34,7 @@ typedef struct Piles {
 
 // 1: A lies below and bears, 2: B does, 0: neither (same level, or nothing below it stands on the ground).
 static int bearer(const knImpulseStep* step, const knImpulsePair* pair) {
-	if (step->islands.jointed[knImpulseStep_GroupOf(step, &step->points[pair->first])]) {
+	if (step->islands.jointed[knImpulseStep_GroupOfBodies(step, pair->a, pair->b)]) {
 		return 0; // joints carry a part of it
 	}
 	int levelA = step->graph.level[pair->a], levelB = step->graph.level[pair->b];
@@ -203,9 +203,15 @@ static void loadGroups(int begin, int end, int worker, void* argument) {
 bool knShockLoad_Run(knImpulseStep* step) {
 	const knTasks* tasks = &step->context->tasks;
 	Piles piles;
+	if (!listPiles(step, &piles) || !dropCarried(step, &piles)) {
+		return false;
+	}
+	if (piles.groups.count == 0) {
+		return true;
+	}
 	knSupports* supports = KN_SCRATCH(step->context->arena, knSupports, knTasks_WorkerCount(tasks));
 	knContactDescent* descent = knContactDescent_Begin(step);
-	if (supports == NULL || descent == NULL || !listPiles(step, &piles) || !dropCarried(step, &piles)) {
+	if (supports == NULL || descent == NULL) {
 		return false;
 	}
 	for (int b = 0; b < step->model->bodyCount; ++b) {

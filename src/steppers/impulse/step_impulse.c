@@ -65,7 +65,19 @@ static knStatus applyForces(knImpulseStep* step) {
 	return KN_OK;
 }
 
+static bool anyJoint(const knImpulseStep* step) {
+	for (int j = 0; j < knState_JointCount(step->model); ++j) {
+		if (knState_JointActive(step->state, step->model, j)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static knStatus beginJoints(knImpulseStep* step) {
+	if (!anyJoint(step)) {
+		return KN_OK;
+	}
 	double start = knStepContext_Now(step->context);
 	knArticulationInput input = { .model = step->model,
 								  .state = step->state,
@@ -100,7 +112,7 @@ static bool listGroups(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
 	int32_t* groupOf = KN_SCRATCH(arena, int32_t, step->pairCount);
 	for (int i = 0; !arena->failed && i < step->pairCount; ++i) {
-		groupOf[i] = knImpulseStep_GroupOf(step, &step->points[step->pairs[i].first]);
+		groupOf[i] = knImpulseStep_GroupOfBodies(step, step->pairs[i].a, step->pairs[i].b);
 	}
 	return !arena->failed &&
 		   knGroupOrder_Build(&step->groups, groupOf, step->pairCount, step->model->bodyCount, arena);
@@ -181,13 +193,6 @@ static knStatus collideAsPublished(knImpulseStep* step) {
 	return applyForces(step);
 }
 
-// m/s, how much it changed.
-static double sweep(knImpulseStep* step, knContactMomentum* momentum) {
-	knContactMomentum_Before(momentum, step);
-	knContactSweep_Run(step);
-	return knContactMomentum_Change(momentum, step);
-}
-
 // What the sweeps begin with: the impulses of the last step, velocities that the joints allow, the loads of piles. False when
 // out of memory.
 static bool beginContact(knImpulseStep* step, knJointContacts** pressed, knContactMomentum** momentum) {
@@ -214,12 +219,12 @@ static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactMo
 	const double weight = step->h * knLength(step->state->header->gravity), settled = SETTLED * weight;
 	bool done = false, together = pressed != NULL; // something is left of what is solved with joints
 	for (int k = 0; k < sweeps && !done; ++k) {
-		double error = 0.0, change = sweep(step, momentum);
+		double error = 0.0, change = knContactSweep_Run(step, momentum);
 		for (int i = 0; step->joints != NULL && i < EXCHANGES && change > settled; ++i) {
 			double start = knStepContext_Now(step->context);
 			knPostStabilize_Sweep(step->joints, 1.0);
 			knImpulseStep_CountJointTime(step, start);
-			change = sweep(step, momentum);
+			change = knContactSweep_Run(step, momentum);
 		}
 		double start = knStepContext_Now(step->context);
 		together = together && knJointContacts_Round(pressed, GOOD * weight);
@@ -249,7 +254,9 @@ static knStatus contact(knImpulseStep* step) {
 		!(knContactGroups_Find(step, momentum) && knContactColumns_Run(step) && knContactShock_Run(step))) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	knContactPush_Run(step);
+	if (!knContactPush_Run(step)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
 	double start = knStepContext_Now(step->context);
 	if (pressed != NULL) {
 		knJointContacts_Push(pressed);

@@ -41,12 +41,12 @@ static void build(knSupports* supports, const knBlocks* blocks, const knTwist* u
 	const knMat33* invInertia = &blocks->invInertia[supports->body];
 	for (int i = 0; i < n; ++i) {
 		const knImpulsePoint* p = supports->points[i];
-		knVec3 along = knScale(sideOf(supports, i), p->n);
-		knVec3 turned = knMulMV(invInertia, knCross(armOf(supports, i), along));
+		knVec3 along = supports->along[i] = knScale(sideOf(supports, i), p->n);
+		supports->moment[i] = knCross(armOf(supports, i), along);
+		knVec3 turned = knMulMV(invInertia, supports->moment[i]);
 		supports->w[i] = knDot(p->n, knImpulsePoint_Velocity(p, u)) - p->target;
 		for (int k = 0; k <= i; ++k) {
-			knVec3 other = knScale(sideOf(supports, k), supports->points[k]->n);
-			double a = invMass * knDot(along, other) + knDot(turned, knCross(armOf(supports, k), other));
+			double a = invMass * knDot(along, supports->along[k]) + knDot(turned, supports->moment[k]);
 			supports->A[i * n + k] = supports->A[k * n + i] = a;
 		}
 	}

@@ -16,6 +16,7 @@ typedef struct knSupports {
 	// scratch of knSupports_Solve
 	double A[KN_SUPPORT_POINTS * KN_SUPPORT_POINTS];
 	double factor[KN_SUPPORT_POINTS * KN_SUPPORT_POINTS];
+	knVec3 along[KN_SUPPORT_POINTS], moment[KN_SUPPORT_POINTS]; // of a unit impulse on the body
 	double w[KN_SUPPORT_POINTS], x[KN_SUPPORT_POINTS];
 	int free[KN_SUPPORT_POINTS];
 	bool isFree[KN_SUPPORT_POINTS];

@@ -95,7 +95,9 @@ static bool reserveJoints(knVelocityStep* step) {
 	}
 	step->rows = (knRows){ .items = KN_SCRATCH(arena, knRow, step->joints.capacity),
 						   .capacity = step->joints.capacity,
-						   .blockCount = context->model->bodyCount };
+						   .blockCount = context->model->bodyCount,
+						   .loads = KN_SCRATCH(arena, knRowLoad, step->joints.loadCapacity),
+						   .loadCapacity = step->joints.loadCapacity };
 	step->errorRows = (knRows){ .items = KN_SCRATCH(arena, knRow, step->errorList.capacity),
 								.capacity = step->errorList.capacity,
 								.blockCount = context->model->bodyCount };
