@@ -15,13 +15,14 @@
 #define PIECES_MOST 32        // of an edge
 #define TRIES 16              // for the bottom of a piece
 #define EXACT 1e-5            // pieces: so close to the least possible is the least
+#define EXACT_FIELD 0.05      // of the field's tolerance, where only the field is asked
 #define EXACT_AHEAD 1e-4      // the same ahead of a motion
 #define ASIDE 0.01            // pieces: no closer to their ends
 #define SPLITS 14             // halvings of a piece, to the end of a stretch
 #define KNOWN 256             // vertices that are remembered; a power of two
 #define DEPTH 128             // of the tree, as far as ways are kept; deeper nodes use those above
 #define LEAVES 256            // triangles whose edges wait; those of others do not
-#define FEW 3                 // nodes of a subtree, twice its triangles less one
+#define FEW 7                 // nodes of a subtree, twice its triangles less one
 #define ONE_END 0.02          // pieces: a shorter stretch is one point
 #define AT_END 1e-3           // closer to an end of the edge its vertex stands for it
 #define BALLS 8.0             // radii: what goes farther than that is one
@@ -107,18 +108,38 @@ static knVec3 wayOf(const knTarget* target, int way, knVec3 point) {
 	return knSub(knAdd(target->ways[way], knMulMV(&target->turn, point)), point);
 }
 
-bool knTarget_Follow(const knTarget* target, int way, knVec3 center, double radius, knVec3* toward,
-					 double* gone) {
-	knVec3 all = wayOf(target, way, center);
-	double length = knLength(all), near = target->near + target->grow * radius;
-	*toward = length > 0.0 ? knScale(1.0 / length, all) : knZero3();
+// Something that goes along the ways of a target: how far each of them takes it.
+typedef struct Mover {
+	knVec3 center;
+	double radius;
+	double bound; // at the centre
+	knVec3 ways[KN_PAIR_WAYS];
+	double lengths[KN_PAIR_WAYS], farthest;
+} Mover;
+
+static double measureWays(const knTarget* target, knVec3 center, knVec3* ways, double* lengths) {
+	double farthest = 0.0;
+	for (int i = 0; i < target->wayCount; ++i) {
+		ways[i] = wayOf(target, i, center);
+		lengths[i] = knLength(ways[i]);
+		farthest = knMax(farthest, lengths[i]);
+	}
+	return farthest;
+}
+
+// Follows a ball along a way in steps as long as the gap is. `bound` is that at its centre, NaN: not known.
+static bool follow(const knTarget* target, int way, const Mover* mover, knVec3* toward, double* gone) {
+	double length = mover->lengths[way], near = target->near + target->grow * mover->radius;
+	*toward = length > 0.0 ? knScale(1.0 / length, mover->ways[way]) : knZero3();
 	*gone = target->starts[way] * length;
 	if (target->starts[way] >= 1.0) {
 		return false;
 	}
-	double early = knMax(EARLY_WAY * length, EARLY_BALL * radius);
+	double early = knMax(EARLY_WAY * length, EARLY_BALL * mover->radius);
 	for (int i = 0; i < WAY_STEPS; ++i) {
-		double room = target->bound(target, knMulAdd(center, *gone, *toward)) - near;
+		double bound =
+			*gone == 0.0 ? mover->bound : target->bound(target, knMulAdd(mover->center, *gone, *toward));
+		double room = bound - near;
 		if (!(room > early)) {
 			return true;
 		}
@@ -130,14 +151,22 @@ bool knTarget_Follow(const knTarget* target, int way, knVec3 center, double radi
 	return true;
 }
 
+bool knTarget_Follow(const knTarget* target, int way, knVec3 center, double radius, double bound,
+					 knVec3* toward, double* gone) {
+	Mover mover = { .center = center, .radius = radius, .bound = bound };
+	mover.ways[way] = wayOf(target, way, center);
+	mover.lengths[way] = knLength(mover.ways[way]);
+	return follow(target, way, &mover, toward, gone);
+}
+
 bool knTarget_MayReach(const knTarget* target, knVec3 center, double radius) {
-	double gap = target->bound(target, center) - radius, gone;
+	double bound = target->bound(target, center), gap = bound - radius, gone;
 	if (target->wayCount == 0 || gap < target->near) {
 		return gap < target->margin;
 	}
 	for (int i = 0; i < target->wayCount; ++i) {
 		knVec3 toward;
-		if (knTarget_Follow(target, i, center, radius, &toward, &gone)) {
+		if (knTarget_Follow(target, i, center, radius, bound, &toward, &gone)) {
 			return true;
 		}
 	}
@@ -287,8 +316,10 @@ static int turnAt(const Edge* edge, double t) {
 // A place between two where the distance falls and rises, at which it is level or least: where the lines through both
 // ends meet. That is the place itself if the edge crosses from one face to another there.
 static Probe bottomOf(const Edge* edge, Probe lower, Probe upper) {
-	double share = edge->walk->target->exact < INFINITY ? EXACT_AHEAD : EXACT;
+	const knTarget* target = edge->walk->target;
+	double share = target->exact < INFINITY ? EXACT_AHEAD : EXACT;
 	double exact = share * (upper.t - lower.t) * edge->length;
+	double enough = target->exact < INFINITY ? EXACT_FIELD * target->mesh->field->tolerance : 0.0;
 	Probe middle = lower;
 	for (int i = 0; i < TRIES; ++i) {
 		double span = upper.t - lower.t, drop = (lower.distance - upper.distance) / edge->length;
@@ -297,7 +328,9 @@ static Probe bottomOf(const Edge* edge, Probe lower, Probe upper) {
 		middle = probeAt(edge, lower.t + part);
 		double least = lower.distance + lower.slope * part * edge->length;
 		int turn = turnOf(&middle);
-		if (turn == 0 || knAbs(middle.distance - least) <= exact) {
+		bool byField = middle.seen.hit.triangle < 0; // which is not worth more
+		double error = knAbs(middle.distance - least);
+		if (turn == 0 || error <= exact || (byField && error <= enough)) {
 			break;
 		}
 		if (turn < 0) {
@@ -476,9 +509,12 @@ static bool mayReach(const Edge* edge, double lower, double upper) {
 
 static int countPieces(const Edge* edge) {
 	double wanted = edge->length / edge->walk->target->detail;
+	if (wanted <= 1.0) {
+		return 1;
+	}
 	int most = PIECE_NAMES / edge->walk->mesh->edgeCount;
 	most = most < 1 ? 1 : (most > PIECES_MOST ? PIECES_MOST : most);
-	return wanted <= 1.0 ? 1 : (wanted >= most ? most : (int)wanted + 1);
+	return wanted >= most ? most : (int)wanted + 1;
 }
 
 // Whether an edge is too far away, or passes: vertices are enough until it is near.
@@ -510,13 +546,18 @@ static void collideEdge(const Walk* walk, int id) {
 	const KnownVertex* end = knownVertex(walk, e->a);
 	Edge edge = { .walk = walk, .id = id, .from = end->point };
 	double boundA = end->bound;
+	knVec3 normalA = end->probed ? end->seen.normal : knZero3();
 	end = knownVertex(walk, e->b);
 	edge.along = knSub(end->point, edge.from);
 	edge.length = knLength(edge.along);
+	int pieces = countPieces(&edge);
+	if (pieces == 1 && (knDot(normalA, edge.along) > LEVEL * edge.length ||
+						(end->probed && knDot(end->seen.normal, edge.along) < -LEVEL * edge.length))) {
+		return; // one end is the bottom, as is known already
+	}
 	if (isOut(&edge, boundA, end->bound)) {
 		return;
 	}
-	int pieces = countPieces(&edge);
 	if (pieces == 1) {
 		collideWhole(&edge);
 		return;
@@ -557,17 +598,12 @@ static void collideEdges(const Walk* walk, int triangle) {
 	}
 }
 
-typedef struct Ball {
-	knVec3 center;
-	double radius;
-} Ball;
-
 // All that is in a ball, as long as it is small compared with its way.
-static void collideBall(const Walk* walk, int node, Ball ball) {
+static void collideBall(const Walk* walk, int node, const Mover* ball) {
 	knTouch touch;
-	if (walk->target->touchBall(walk->target, ball.center, ball.radius, &touch)) {
-		knVec3 sample = knMulAdd(ball.center, -ball.radius, touch.normal);
-		knContactSink_Add(walk->sink, sample, &touch, knMeshFeature(walk->kind, node, 1));
+	if (walk->target->touchBall(walk->target, ball->center, ball->radius, ball->bound, &touch)) {
+		knVec3 sample = knMulAdd(ball->center, -ball->radius, touch.normal);
+		addTouch(walk->sink, sample, &touch, knMeshFeature(walk->kind, node, 1));
 	}
 }
 
@@ -585,18 +621,16 @@ static void setStarts(knTarget* target, const Branch* branch) {
 }
 
 // Follows a node's ball along all ways; false if none brings it near.
-static bool followNode(const Walk* walk, Ball ball, Branch* branch) {
-	const knTarget* target = walk->target;
-	double gap = target->bound(target, ball.center) - ball.radius;
+static bool followNode(const knTarget* target, const Mover* mover, Branch* branch) {
+	double gap = mover->bound - mover->radius;
 	if (gap < target->near) {
 		return gap < target->margin;
 	}
 	bool any = false;
 	for (int i = 0; i < target->wayCount; ++i) {
 		knVec3 toward;
-		double gone;
-		if (knTarget_Follow(target, i, ball.center, ball.radius, &toward, &gone)) {
-			double length = knLength(wayOf(target, i, ball.center));
+		double gone, length = mover->lengths[i];
+		if (follow(target, i, mover, &toward, &gone)) {
 			branch->starts[i] = length > 0.0 ? gone / length : 0.0;
 			any = true;
 		} else {
@@ -606,20 +640,29 @@ static bool followNode(const Walk* walk, Ball ball, Branch* branch) {
 	return any;
 }
 
+// Whether something of this length goes farther than that, and is not yet so near that its place must be exact.
+static bool passes(const knTarget* target, const Mover* mover, double length) {
+	return target->exact < INFINITY && mover->farthest > length &&
+		   mover->bound - 0.5 * length >= target->exact;
+}
+
 // Whether a node of the tree may hold samples that touch on their ways; if not but for balls, that is done with here.
 static bool isWorth(const Walk* walk, int index, Branch* branch, bool* passing) {
 	const knTarget* target = walk->target;
 	const knBvhNode* node = &walk->mesh->tree.nodes[index];
-	Ball ball = { placed(walk, knAabb_Center(node->box)), walk->mesh->nodeRadii[index] };
+	Mover mover = { .center = placed(walk, knAabb_Center(node->box)),
+					.radius = walk->mesh->nodeRadii[index] };
+	mover.bound = target->bound(target, mover.center);
+	mover.farthest = measureWays(target, mover.center, mover.ways, mover.lengths);
 	*passing = false;
-	bool fine = ball.radius < (target->wayCount > 1 ? FINE_BLOW : FINE) * walk->mesh->size;
-	if (isPassing(target, ball.center, (fine ? BALLS_FINE : BALLS) * ball.radius)) {
-		collideBall(walk, index, ball);
+	bool fine = mover.radius < (target->wayCount > 1 ? FINE_BLOW : FINE) * walk->mesh->size;
+	if (passes(target, &mover, (fine ? BALLS_FINE : BALLS) * mover.radius)) {
+		collideBall(walk, index, &mover);
 		return false;
 	}
-	// a triangle is not worth following
-	*passing = node->item >= 0 && isPassing(target, ball.center, 2.0 * ball.radius);
-	return *passing || followNode(walk, ball, branch);
+	// a few triangles are not worth following
+	*passing = node->skip - index <= FEW && passes(target, &mover, 2.0 * mover.radius);
+	return *passing || followNode(target, &mover, branch);
 }
 
 // --- both sides ------------------------------------------------------------------------------------------
@@ -707,9 +750,15 @@ static void followTree(Side* side) {
 			continue;
 		}
 		branch.skip = node->skip;
-		if (node->item >= 0) {
-			meetTriangle(side, node->item, &branch, !passing && !target->flat);
-		} else if (depth < DEPTH) {
+		if (node->skip - i <= FEW) {
+			for (; i < branch.skip; ++i) {
+				if (tree->nodes[i].item >= 0) {
+					meetTriangle(side, tree->nodes[i].item, &branch, !passing && !target->flat);
+				}
+			}
+			continue;
+		}
+		if (depth < DEPTH) {
 			branches[depth++] = branch;
 		}
 		i += 1;

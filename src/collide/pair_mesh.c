@@ -121,11 +121,22 @@ static void collideOver(const OverMesh* over, int triangle) {
 	}
 }
 
+// Whether a triangle is too far from a sphere or a capsule. (A point of these that lies over a triangle has the whole way
+// from it to the inmost line within them; not so of other shapes.)
+static bool isBeyond(const OverMesh* over, const knGeom* geom, int triangle) {
+	const knMeshBall* ball = &over->target->mesh->balls[triangle];
+	knVec3 center = knInvRotate(over->frame.q, knSub(ball->center, over->frame.p));
+	return (geom->kind == KN_GEOM_SPHERE || geom->kind == KN_GEOM_CAPSULE) &&
+		   knGeom_Distance(geom, center) > over->target->margin + ball->radius * (1.0 + BESIDE);
+}
+
 static void collideCurved(const OverMesh* over, const knGeom* geom) {
 	knAabb box = knAabb_Grow(knGeom_Aabb(geom, over->frame), over->target->margin);
 	int cursor = 0;
 	for (int t; (t = knBvh_Next(&over->target->mesh->tree, &box, &cursor)) >= 0;) {
-		collideOver(over, t);
+		if (!isBeyond(over, geom, t)) {
+			collideOver(over, t);
+		}
 	}
 }
 

@@ -44,7 +44,7 @@ struct knTarget {
 	// point found, or NULL
 	bool (*touch)(const knTarget* target, knVec3 point, knVec3 facing, const knSeen* seen, knTouch* touch);
 	// what a ball beyond `exact` comes against on its way; only with a field
-	bool (*touchBall)(const knTarget* target, knVec3 center, double radius, knTouch* touch);
+	bool (*touchBall)(const knTarget* target, knVec3 center, double radius, double bound, knTouch* touch);
 	// the signed distance at the point is at least this; NULL: not known. `boundAhead` takes its place ahead of a
 	// motion: tighter, and as sure as the field's tolerance
 	double (*bound)(const knTarget* target, knVec3 point);
@@ -68,10 +68,10 @@ struct knTarget {
 
 // mayReach by `bound`.
 bool knTarget_MayReach(const knTarget* target, knVec3 center, double radius);
-// Follows a ball along a way until it comes near, in steps as long as the gap is: goes `gone` along `toward`. False: it
-// does not come near.
-bool knTarget_Follow(const knTarget* target, int way, knVec3 center, double radius, knVec3* toward,
-					 double* gone);
+// Follows a ball along a way until it comes near, in steps as long as the gap is: goes `gone` along `toward`. `bound` is that at
+// its centre. False: it does not come near.
+bool knTarget_Follow(const knTarget* target, int way, knVec3 center, double radius, double bound,
+					 knVec3* toward, double* gone);
 // The ways of a pair's samples in the target, which is its A or its B.
 void knTarget_SetWays(knTarget* target, const knPairInput* in, bool isA);
 

@@ -113,13 +113,13 @@ static bool touchFar(const knTarget* target, knVec3 point, knVec3 facing, const 
 }
 
 // Where something that is not near yet will be when it is: the plane that it then comes against.
-static bool touchAhead(const knTarget* target, knVec3 center, double radius, const knVec3* facing,
-					   knTouch* out) {
+static bool touchAhead(const knTarget* target, knVec3 center, double radius, double bound,
+					   const knVec3* facing, knTouch* out) {
 	bool any = false;
 	for (int i = 0; i < target->wayCount; ++i) {
 		knVec3 toward;
 		double gone;
-		if (!knTarget_Follow(target, i, center, radius, &toward, &gone)) {
+		if (!knTarget_Follow(target, i, center, radius, bound, &toward, &gone)) {
 			continue;
 		}
 		knVec3 there = knMulAdd(center, gone, toward);
@@ -138,14 +138,14 @@ static bool touchAhead(const knTarget* target, knVec3 center, double radius, con
 	return any;
 }
 
-static bool touchBall(const knTarget* target, knVec3 center, double radius, knTouch* out) {
-	return touchAhead(target, center, radius, NULL, out);
+static bool touchBall(const knTarget* target, knVec3 center, double radius, double bound, knTouch* out) {
+	return touchAhead(target, center, radius, bound, NULL, out);
 }
 
 // A sample for which the field is good enough.
 static bool touchByField(const knTarget* target, knVec3 point, knVec3 facing, const knSeen* seen,
 						 knTouch* out) {
-	return seen->bound >= target->near ? touchAhead(target, point, 0.0, &facing, out)
+	return seen->bound >= target->near ? touchAhead(target, point, 0.0, seen->bound, &facing, out)
 									   : touchFar(target, point, facing, seen, out);
 }
 

@@ -3,6 +3,7 @@
 #include "support/kn_test.h"
 #include "support/mesh_shapes.h"
 
+#include "collide/pair.h"
 #include "geom/mesh.h"
 #include "geom/geom.h"
 
@@ -439,6 +440,33 @@ static void test_swapping_turns_contacts_round(void** state) {
 	knGeom_Release(box);
 }
 
+// Asking only whether two touch stops early, with the same answer: meshes, convex shapes, surfaces, compounds.
+static void test_touching_is_having_contacts(void** state) {
+	(void)state;
+	knTestRandom random = { 13 };
+	knTestMesh shape = testMeshTorus(0.3, 0.08, 24, 12);
+	knGeom *torus = makeMesh(&shape, true), *surface = makeMesh(&shape, false);
+	knGeomChild parts[2] = { { torus, at(0.2, 0.0, 0.0) }, { torus, at(-0.2, 0.0, 0.0) } };
+	knGeom* geoms[] = { torus, surface, knGeom_Compound(parts, 2, NULL, NULL),
+						knGeom_Capsule(0.1, 0.2, NULL, NULL), knGeom_Box(knV3(0.2, 0.1, 0.1), NULL, NULL) };
+	int touching = 0, apart = 0;
+	for (int i = 0; i < 600; ++i) {
+		const knGeom *a = geoms[i % 3], *b = geoms[i / 3 % 5];
+		knFrame frameA = testFrame(&random, 0.4), frameB = testFrame(&random, 0.4);
+		double margin = testUniform(&random, 0.0, 0.02);
+		knContactPoint points[MOST];
+		bool found = knCollide_Pair(a, frameA, b, frameB, margin, points, MOST) > 0;
+		assert_true(knPair_Touches(a, frameA, b, frameB, margin) == found);
+		touching += found;
+		apart += !found;
+	}
+	assert_true(touching > 100 && apart > 100);
+	for (int i = 0; i < 5; ++i) {
+		knGeom_Release(geoms[i]);
+	}
+	testMeshFree(&shape);
+}
+
 static void test_compounds_hold_meshes(void** state) {
 	(void)state;
 	knGeom *mesh = boxMesh(knV3(0.5, 0.5, 0.5)), *plane = knGeom_Plane(NULL, NULL);
@@ -468,6 +496,7 @@ int main(void) {
 		cmocka_unit_test(test_nothing_holds_beside_the_border),
 		cmocka_unit_test(test_thin_plate_has_one_side),
 		cmocka_unit_test(test_swapping_turns_contacts_round),
+		cmocka_unit_test(test_touching_is_having_contacts),
 		cmocka_unit_test(test_compounds_hold_meshes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

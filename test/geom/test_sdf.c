@@ -103,6 +103,33 @@ static void test_field_agrees_with_exact_search(void** state) {
 }
 
 // A torus has a closed form; the mesh of it is off by the sagitta of its facets.
+// One look says what the bound and the far answer say, bit for bit.
+static void test_look_is_bound_and_far_answer(void** state) {
+	(void)state;
+	knTestMesh shape = testMeshTorus(1.0, 0.25, 64, 16);
+	knGeom* geom = makeWith(&shape, 1, NULL);
+	const knMesh* mesh = geom->mesh;
+	knTestRandom random = { 7 };
+	int known = 0;
+	for (int i = 0; i < 20000; ++i) {
+		knVec3 point = i % 2 ? nearSurface(mesh, &random, 0.05 * testUniform(&random, -1.0, 1.0))
+							 : testVec3(&random, 2.0);
+		double below, distance;
+		knVec3 normal;
+		bool told = knSdf_Look(mesh, point, &below, &distance, &normal);
+		assert_true(below == knSdf_Below(mesh, point));
+		if (told) {
+			knSdfSample far = knSdf_Far(mesh, point);
+			assert_true(distance == far.distance);
+			assert_near3(normal, far.normal, 0.0);
+			known += 1;
+		}
+	}
+	assert_true(known > 10000);
+	knGeom_Release(geom);
+	testMeshFree(&shape);
+}
+
 static void test_torus_field_agrees_with_closed_form(void** state) {
 	(void)state;
 	double R = 1.0, r = 0.25;
@@ -236,6 +263,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_field_agrees_with_exact_search),
 		cmocka_unit_test(test_torus_field_agrees_with_closed_form),
+		cmocka_unit_test(test_look_is_bound_and_far_answer),
 		cmocka_unit_test(test_threads_make_the_same_field),
 		cmocka_unit_test(test_building_can_be_cancelled),
 		cmocka_unit_test(test_cache_is_used_and_mended),
