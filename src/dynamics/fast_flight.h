@@ -25,6 +25,7 @@ typedef struct knFlier {
 	knTwist path;    // along which it moves from then on
 	knVec3 velocity; // at the end of the step
 	knVec3 momentum; // angular
+	double energy;   // J, what that is worth, as of the last impact
 	knVec3 force;    // m/s, what forces add in the step
 	knAabb swept;    // its way to the end of the step
 } knFlier;

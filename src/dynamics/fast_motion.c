@@ -39,6 +39,7 @@ static int addFlier(knFlight* f, int body, bool keepsPath) {
 					  .path = knFlight_PlannedPath(f, body),
 					  .velocity = blocks->u[body].lin,
 					  .momentum = knAdd(blocks->momentum[body], knMulMV(&inertia, change)) };
+	flier.energy = 0.5 * knDot(flier.momentum, knMulMV(&blocks->invInertia[body], flier.momentum));
 	flier.force = knScale(f->h, knMulAdd(gravity, blocks->invMass[body], in->state->force[body].lin));
 	f->slot[body] = f->flierCount;
 	f->fliers[f->flierCount] = flier;
@@ -114,6 +115,18 @@ typedef struct Party {
 	knTwist u;
 } Party;
 
+// A held body does not turn as its momentum has it, so that this may come to lie about a thinner axis; it is not to gain
+// energy by that. The angular velocity of its momentum, at most as fast as allowed; the momentum follows.
+static knVec3 restrainSpin(knFlier* flier, knVec3 omega) {
+	double energy = 0.5 * knDot(flier->momentum, omega);
+	if (!flier->keepsPath || energy <= flier->energy) {
+		return omega;
+	}
+	double share = sqrt(flier->energy / energy);
+	flier->momentum = knScale(share, flier->momentum);
+	return knScale(share, omega);
+}
+
 static Party makeParty(knFlight* f, int body, int slot, knVec3 point) {
 	const knFastMoveInput* in = f->in;
 	Party party = { .invMass = in->blocks->invMass[body] };
@@ -131,6 +144,7 @@ static Party makeParty(knFlight* f, int body, int slot, knVec3 point) {
 	// what forces are still to add has not come yet
 	party.u.lin = knMulAdd(flier->velocity, f->now / f->h - 1.0, flier->force);
 	party.u.ang = knMulMV(&party.invInertia, flier->momentum);
+	party.u.ang = restrainSpin(flier, party.u.ang);
 	return party;
 }
 
@@ -263,6 +277,7 @@ static bool collidePair(knFlight* f, int index) {
 		}
 		flier->hits += 1;
 		flier->velocity = parties[side].u.lin;
+		flier->energy = 0.5 * knDot(flier->momentum, parties[side].u.ang);
 		if (!flier->keepsPath) {
 			often = often || flier->hits > FREE_HITS;
 			setPath(flier, parties[side].u);
@@ -406,6 +421,7 @@ static void land(knFlight* f) {
 		knVec3 omega = knMulMV(&inverse, flier->momentum);
 		knVec3 lost = knSub(flier->momentum, knMulMV(&inertia, omega));
 		omega = knAdd(omega, knMulMV(&inverse, lost));
+		omega = restrainSpin(flier, omega);
 		state->velocity[b] = knMakeTwist(omega, flier->velocity);
 	}
 }
