@@ -58,6 +58,7 @@ typedef struct knLawGroup {
 	knBodyMatrix matrix;
 	double *moved, *forward; // [bodies][6] v - u, Newton's direction
 	double* work;            // likewise, KN_LAW_VECTORS of them if the group is large
+	bool heap;               // of many units, the bodies that hang together by joints
 	bool large;              // solved less exactly, by a matrix that is made anew as seldom as possible
 	bool factored;           // with the weights that the rows have
 	int usual;               // iterations of the direction after that
