@@ -193,7 +193,8 @@ int knCollide_Pair(const knGeom* geomA, knFrame frameA, const knGeom* geomB, knF
 
 bool knPair_Touches(const knGeom* geomA, knFrame frameA, const knGeom* geomB, knFrame frameB, double margin) {
 	knPairInput in = knPairInput_Make(geomA, frameA, geomB, frameB, margin);
-	in.anyWillDo = true;
+	in.anyWillDo = in.looksAhead = true;
+	in.slide = in.tilt = INFINITY;
 	knPartWalk walk = knPartWalk_Start(&in);
 	while (knPartWalk_Next(&walk)) {
 		knContactPoint found[KN_MESH_MAX_POINTS];

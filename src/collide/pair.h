@@ -103,7 +103,7 @@ bool knPartWalk_Next(knPartWalk* walk);
 // The contacts of the present pair of parts, with full features.
 int knPair_Parts(const knPairInput* in, int childA, int childB, knContactPoint* points);
 
-// Whether the two have a contact within the margin: as knCollide_Pair > 0, most often sooner.
+// Whether the two have a contact within the margin: as knCollide_Pair > 0, sooner, and for meshes as exact as their fields are.
 bool knPair_Touches(const knGeom* geomA, knFrame frameA, const knGeom* geomB, knFrame frameB, double margin);
 
 // Bits of a feature: part of A (20), part of B (20), the pair function's own (24).

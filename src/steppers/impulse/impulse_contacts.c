@@ -13,6 +13,7 @@
 
 #define POINT_GRAIN 64
 #define SECTION_POINTS 2048
+#define PAIR_GRAIN 8
 #define REST_GAP 0.02  // of the envelope: a smaller gap counts as touching
 #define FAR_MOTION 0.1 // of the smaller body's radius: predicted poses decide whether the pair meets
 #define LEAST_LOOKS 2  // along the way of such a pair
@@ -186,7 +187,8 @@ static int looksAlong(const knImpulseStep* step, const knImpulsePair* pair, doub
 }
 
 // Do the two meet if they go on like this?
-static bool meetsWith(knImpulseStep* step, const knImpulsePair* pair, knTwist uA, knTwist uB) {
+static bool meetsWith(const knImpulseStep* step, const knImpulsePair* pair, knTwist uA, knTwist uB,
+					  int* tests) {
 	const knModelShape *a = &step->model->shapes[pair->shapeA], *b = &step->model->shapes[pair->shapeB];
 	const double margin =
 		0.5 * (knCollisionEnvelope(step->model, pair->a) + knCollisionEnvelope(step->model, pair->b));
@@ -195,7 +197,7 @@ static bool meetsWith(knImpulseStep* step, const knImpulsePair* pair, knTwist uA
 		const double t = step->h * look / looks;
 		knFrame poseA = knMovePose(step->state->pose[pair->a], uA, t);
 		knFrame poseB = knMovePose(step->state->pose[pair->b], uB, t);
-		step->pairTests += 1;
+		*tests += 1;
 		if (knPair_Touches(a->geom, knMulF(poseA, a->local), b->geom, knMulF(poseB, b->local), margin)) {
 			return true;
 		}
@@ -203,29 +205,52 @@ static bool meetsWith(knImpulseStep* step, const knImpulsePair* pair, knTwist uA
 	return false;
 }
 
-static bool meets(knImpulseStep* step, const knImpulsePair* pair) {
+static bool meets(const knImpulseStep* step, const knImpulsePair* pair, int* tests) {
 	const knTwist uA = step->blocks.u[pair->a], uB = step->blocks.u[pair->b];
-	return meetsWith(step, pair, uA, uB) ||
-		   (isStruck(step, pair->a) && meetsWith(step, pair, afterBlow(step, pair->a), uB)) ||
-		   (isStruck(step, pair->b) && meetsWith(step, pair, uA, afterBlow(step, pair->b)));
+	return meetsWith(step, pair, uA, uB, tests) ||
+		   (isStruck(step, pair->a) && meetsWith(step, pair, afterBlow(step, pair->a), uB, tests)) ||
+		   (isStruck(step, pair->b) && meetsWith(step, pair, uA, afterBlow(step, pair->b), tests));
 }
 
-static void dropPassing(knImpulseStep* step, int firstPair) {
-	for (int i = firstPair; i < step->pairCount; ++i) {
+typedef struct Passing {
+	knImpulseStep* step;
+	int* tests; // [pairCount]
+} Passing;
+
+static void dropPassing(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const Passing* passing = argument;
+	const knImpulseStep* step = passing->step;
+	for (int i = begin; i < end; ++i) {
 		const knImpulsePair* pair = &step->pairs[i];
-		if (isFar(step, pair) && !meets(step, pair)) {
-			for (int k = pair->first; k < pair->first + pair->count; ++k) {
-				step->points[k].target = -(double)INFINITY;
-				step->points[k].jn = step->points[k].j1 = step->points[k].j2 = 0.0;
-				if (step->points[k].turn >= 0) {
-					step->turns[step->points[k].turn].g = knZero3();
-				}
+		passing->tests[i] = 0;
+		if (!isFar(step, pair) || meets(step, pair, &passing->tests[i])) {
+			continue;
+		}
+		for (int k = pair->first; k < pair->first + pair->count; ++k) {
+			step->points[k].target = -(double)INFINITY;
+			step->points[k].jn = step->points[k].j1 = step->points[k].j2 = 0.0;
+			if (step->points[k].turn >= 0) {
+				step->turns[step->points[k].turn].g = knZero3();
 			}
 		}
 	}
 }
 
-// Section by section, so that points are still in the cache when it is asked what they carried and whether they fly past.
+// Pairs that fly past each other. False when out of memory.
+static bool dropAllPassing(knImpulseStep* step) {
+	Passing passing = { step, KN_SCRATCH(step->context->arena, int, step->pairCount) };
+	if (step->context->arena->failed) {
+		return false;
+	}
+	knTasks_For(&step->context->tasks, step->pairCount, PAIR_GRAIN, dropPassing, &passing);
+	for (int i = 0; i < step->pairCount; ++i) {
+		step->pairTests += passing.tests[i];
+	}
+	return true;
+}
+
+// Section by section, so that points are still in the cache when it is asked what they carried.
 static void makePoints(knImpulseStep* step) {
 	int memory = 0;
 	while (step->pointCount < step->list.pointCount) {
@@ -234,9 +259,6 @@ static void makePoints(knImpulseStep* step) {
 		listPairs(step);
 		knTasks_For(&step->context->tasks, step->pointCount - task.first, POINT_GRAIN, fillPoints, &task);
 		memory = knContactRecall_Run(step, firstPair, memory);
-		if (!step->paper) {
-			dropPassing(step, firstPair);
-		}
 	}
 }
 
@@ -265,7 +287,7 @@ knStatus knImpulseContacts_Find(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	makePoints(step);
-	return KN_OK;
+	return step->paper || dropAllPassing(step) ? KN_OK : knImpulseStep_OutOfMemory(step);
 }
 
 // --- the end of the step ---------------------------------------------------------------------------------

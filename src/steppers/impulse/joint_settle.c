@@ -182,7 +182,9 @@ static double settleIsland(const knSettleIsland* island, Round round, bool fresh
 	}
 	for (int n = 0; n < island->count; ++n) {
 		worst = knMax(worst, findWrong(solve, island->entries[n], round, &square));
-		solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]];
+		if (arcs) {
+			solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]]; // shareOfArcs
+		}
 	}
 	if (solve->phase == KN_ARTICULATION_CORRECTION) {
 		solve->shifted[island->index] = 0;
