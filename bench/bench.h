@@ -13,12 +13,15 @@ typedef struct knBenchOptions {
 	int steps;        // of each run, at most; 0: the suite's own choice
 	int sceneCount;   // that were named after the suite; 0: all of its own
 	const char* const* scenes;
+	int setCount; // "name=value" for every run
+	const char* const* sets;
 } knBenchOptions;
 
 typedef struct knBenchSuite {
 	const char* name;
 	const char* summary;
 	bool takesScenes; // may be restricted to some of its scenes, and to a number of steps
+	bool takesSets;   // and settings
 	int (*run)(const knBenchOptions* options); // returns the tool's exit status
 } knBenchSuite;
 

@@ -103,5 +103,6 @@ const knBenchSuite knArticulationTimesBench = {
 	.name = "articulation-times",
 	.summary = "of these, the ones that depend on the machine",
 	.takesScenes = true,
+	.takesSets = true,
 	.run = runCosts,
 };

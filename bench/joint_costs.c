@@ -37,7 +37,25 @@ typedef struct Cost {
 	double step, collide, solve, joint; // ms a step, means
 } Cost;
 
-static const char* const nineSweeps[] = { "articulation=sweep", "sweeps=9" };
+#define MAX_SETS 12
+
+// Nine sweeps, what a scene has of its own (NULL for none), and what the user wants, ending with NULL.
+static void listSets(const knJointBench* bench, const char* first, const char* second,
+					 const char* sets[MAX_SETS]) {
+	int count = 0;
+	sets[count++] = "articulation=sweep";
+	sets[count++] = "sweeps=9";
+	const char* own[2] = { first, second };
+	for (int i = 0; i < 2; ++i) {
+		if (own[i] != NULL) {
+			sets[count++] = own[i];
+		}
+	}
+	for (int i = 0; i < bench->options->setCount && count < MAX_SETS - 1; ++i) {
+		sets[count++] = bench->options->sets[i];
+	}
+	sets[count] = NULL;
+}
 
 // --- one measurement -------------------------------------------------------------------------------------------
 
@@ -194,7 +212,8 @@ static int benchShares(const knJointBench* bench) {
 		if (!knJointBench_Wants(bench, s->scene)) {
 			continue;
 		}
-		const char* sets[] = { nineSweeps[0], nineSweeps[1], s->sets[0], s->sets[1], NULL };
+		const char* sets[MAX_SETS];
+		listSets(bench, s->sets[0], s->sets[0] != NULL ? s->sets[1] : NULL, sets);
 		Cost cost, loose;
 		cliProgress progress = cliProgress_Begin(s->label, 100);
 		int status = timeMoment(bench, s->scene, sets, &s->moment, &cost, &loose, &progress, 0);
@@ -268,7 +287,8 @@ static int timeSizes(const knJointBench* bench, const struct Family* family, cli
 	for (int i = 0; i < SIZES; ++i) {
 		char set[64];
 		snprintf(set, sizeof(set), "%s=%d", family->param, family->sizes[i]);
-		const char* sets[] = { set, nineSweeps[0], nineSweeps[1], family->more, NULL };
+		const char* sets[MAX_SETS];
+		listSets(bench, set, family->more, sets);
 		Cost cost;
 		int status =
 			timeMoment(bench, family->scene, sets, &family->moment, &cost, NULL, progress, 100 * (int64_t)i);

@@ -194,6 +194,9 @@ static int checkSuite(const Bench* bench, const knBenchSuite* suite) {
 	if (!suite->takesScenes && (bench->nameCount > 1 || bench->request.steps >= 0)) {
 		return cliFail(CLI_USAGE, "the suite '%s' takes neither scenes nor --steps", suite->name);
 	}
+	if (!suite->takesSets && bench->request.setCount > 0) {
+		return cliFail(CLI_USAGE, "the suite '%s' takes no --set", suite->name);
+	}
 	for (int i = 1; i < bench->nameCount; ++i) {
 		knError error = { 0 };
 		if (knCatalogue_Find(bench->names[i], &error) == NULL) {
@@ -256,7 +259,9 @@ static int benchCommand(const cliCommand* command, int argc, char** argv) {
 										.path = bench.outPath,
 										.steps = bench.request.steps > 0 ? (int)bench.request.steps : 0,
 										.sceneCount = bench.nameCount - 1,
-										.scenes = &bench.names[1] };
+										.scenes = &bench.names[1],
+										.setCount = bench.request.setCount,
+										.sets = bench.request.sets };
 		return suite->run(&suiteOptions);
 	}
 	bench.request.steps = bench.request.steps >= 0 ? bench.request.steps : DEFAULT_STEPS;

@@ -1,5 +1,5 @@
-// Large groups of jointed bodies under the impulse stepper, which are solved roughly and cut into parts: what rests carries its
-// weight, what is free keeps its momentum, and threads change nothing.
+// Heaps of jointed bodies under the impulse stepper, also such that are dense, solved roughly and cut into parts: what rests
+// carries its weight, what is free keeps its momentum, and threads change nothing.
 #include "world/fixture.h"
 
 #define DT 0.01
@@ -56,7 +56,7 @@ static knBodyId addSleeper(knScene* scene, knVec3 middle, bool restricted) {
 }
 
 // Stacks of sleepers on one plate, which makes them one group of 661 bodies: every stack's feet carry the weight of that stack,
-// whichever parts it was cut into, and the ground carries all.
+// and the ground carries all.
 static void test_stacks_carry_their_weights(void** state) {
 	(void)state;
 	knScene* scene = newScene(earth);
@@ -104,7 +104,7 @@ static void test_stacks_carry_their_weights(void** state) {
 	knWorld_Destroy(world);
 }
 
-// Two blocks of sleepers, 324 bodies each, that meet in free flight, off centre.
+// Two blocks of sleepers, 324 bodies each, that meet in free flight, off centre: dense, and cut.
 static knScene* meetingBlocks(bool restricted) {
 	knScene* scene = newScene(noGravity);
 	for (int block = 0; block < 2; ++block) {
