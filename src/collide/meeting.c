@@ -1,9 +1,9 @@
 // Conservative advancement over one pair, and motion bounds along chains.
 #include "collide/meeting.h"
 
-#define MOST_ROUNDS 2000 // then it is given up
-#define FREE_ROUNDS 40   // then what hugs the other without meeting it moves on by nudges
-#define LEAST_PART 1e-9  // of the time at hand: smaller rounds are rounding
+#define MOST_ROUNDS 500 // then it is given up
+#define FREE_ROUNDS 40  // then what hugs the other without meeting it moves on by nudges
+#define LEAST_PART 1e-9 // of the time at hand: smaller rounds are rounding
 
 knFrame knMoving_At(const knMoving* moving, double time) {
 	knVec3 center = knMulAdd(moving->center, time, moving->motion.lin);
@@ -12,9 +12,8 @@ knFrame knMoving_At(const knMoving* moving, double time) {
 					   knNormalizeQ(knMulQ(turn, moving->frame.q)));
 }
 
-static double turningOf(const knMoving* moving) {
-	double speed = knLength(moving->motion.ang);
-	return speed > 0.0 ? speed * knGeom_TurningReach(moving->geom, moving->frame, moving->center) : 0.0;
+static double reachOf(const knMoving* moving) {
+	return knGeom_TurningReach(moving->geom, moving->frame, moving->center);
 }
 
 knMeeting knMeeting_Begin(double from) {
@@ -29,10 +28,13 @@ static void endAt(knMeeting* meeting, knMeetingState state, double time) {
 void knMeeting_Follow(const knMeetingInput* in, int rounds, knMeeting* meeting) {
 	knPairMotion motion = { .velocityA = in->a.motion,
 							.velocityB = in->b.motion,
+							.reachA = reachOf(&in->a),
+							.reachB = reachOf(&in->b),
 							.skin = in->skin,
 							.idle = in->idle,
 							.nudge = in->nudge };
-	double speed = knDistance(in->b.motion.lin, in->a.motion.lin) + turningOf(&in->a) + turningOf(&in->b);
+	double speed = knDistance(in->b.motion.lin, in->a.motion.lin) +
+				   motion.reachA * knLength(in->a.motion.ang) + motion.reachB * knLength(in->b.motion.ang);
 	for (int i = 0; i < rounds && meeting->state == KN_MEETING_OPEN; ++i) {
 		double time = meeting->time, left = in->to - time;
 		knPairInput pair = knPairInput_Make(in->a.geom, knMoving_At(&in->a, time), in->b.geom,

@@ -6,10 +6,12 @@
 #include "geom/mesh.h"
 
 #define STACK 256          // pairs of nodes: one tree's depth and the other's
-#define SEEK 512           // pairs of nodes that are kept open
+#define SEEK 1024          // pairs of nodes that are kept open
+#define SEEK_LOOKS 2000    // pairs of nodes that are opened to look far ahead
 #define OFF_CURVED 0.06    // radians that the search for a line between curved cores may leave open
 #define PROJECTIONS 30     // to and fro, at most
 #define PLACED 1e-9        // sizes by which witness points may be farther apart than the distance
+#define REACH_PARTS 64     // of a tree, whose corners are its reach
 #define POLISH_WITHIN 16.0 // skins: nearer pairs get their exact normal
 
 // One of the two geometries, no plane unless `tree` is NULL.
@@ -31,10 +33,19 @@ typedef struct Piece {
 	bool oneSided; // a triangle of a surface: holds what comes from its front
 } Piece;
 
+// Where the bounds of two sides are compared: in the axes of one of them.
+typedef struct View {
+	int other;        // 1: B is seen from A, 0: A from B
+	knFrame relative; // of the other
+	knMat33 R;        // its axes
+	knVec3 velocity;  // of B relative to A
+} View;
+
 typedef struct Search {
 	const knPairMotion* motion; // NULL: in space
 	knVec3 velocity;            // of B relative to A
 	double best;                // m or s
+	const View* views;          // [2] from A and from B
 	knNearest* nearest;
 	bool found;
 	int childA, childB;
@@ -42,15 +53,6 @@ typedef struct Search {
 	const Side* sides[2];
 	const Piece* pieces[2]; // that are looked at
 } Search;
-
-// Where the bounds of two sides are compared: in A's axes, or in those of the side that is a plane.
-typedef struct View {
-	bool overPlane;
-	int other;        // 1: B is seen from A, 0: A from B
-	knFrame relative; // of the other
-	knMat33 R;        // its axes
-	knVec3 velocity;  // of B relative to A
-} View;
 
 static bool isMesh(const knGeom* geom) {
 	return geom->mesh != NULL;
@@ -75,15 +77,13 @@ static knSpin spinOf(const knPairMotion* motion, int side) {
 	if (motion == NULL) {
 		return (knSpin){ 0 };
 	}
-	return side == 0 ? knSpin_Make(motion->centerA, motion->velocityA.ang)
-					 : knSpin_Make(motion->centerB, motion->velocityB.ang);
+	return side == 0 ? knSpin_Make(motion->centerA, motion->velocityA.ang, motion->reachA)
+					 : knSpin_Make(motion->centerB, motion->velocityB.ang, motion->reachB);
 }
 
-static View makeView(const Search* s, const Side* a, const Side* b) {
-	View view = { .overPlane = a->geom->kind == KN_GEOM_PLANE || b->geom->kind == KN_GEOM_PLANE,
-				  .other = b->geom->kind != KN_GEOM_PLANE };
-	const Side *from = view.other == 1 ? a : b, *other = view.other == 1 ? b : a;
-	view.relative = knInvMulF(from->frame, other->frame);
+static View makeView(const Search* s, int other) {
+	const Side *from = s->sides[1 - other], *its = s->sides[other];
+	View view = { .other = other, .relative = knInvMulF(from->frame, its->frame) };
 	view.R = knQuat_ToMat33(view.relative.q);
 	view.velocity = knInvRotate(from->frame.q, s->velocity);
 	return view;
@@ -150,8 +150,7 @@ static double timeAlong(const Search* s, const View* view, const knAabb boxes[2]
 // Over a plane, whose surface is z = 0.
 static double boundOverPlane(const Search* s, const View* view, const knAabb boxes[2],
 							 const double reaches[2]) {
-	const Side* side = s->sides[view->other];
-	double height = seenBox(view, boxes[view->other], side->radius).lower.z;
+	double height = seenBox(view, boxes[view->other], s->sides[view->other]->radius).lower.z;
 	if (s->motion == NULL) {
 		return height;
 	}
@@ -167,28 +166,22 @@ static double slackOf(const Search* s, const double reaches[2]) {
 	return slack;
 }
 
-// No pair of pieces below the two nodes is nearer than this.
-static double boundOf(const Search* s, const View* view, int nodeA, int nodeB) {
-	const Side *a = s->sides[0], *b = s->sides[1];
-	knAabb boxes[2] = { coreBoxOf(a, nodeA), coreBoxOf(b, nodeB) };
-	double reaches[2] = { 0.0, 0.0 };
+// In one view: when the boxes, grown by what turning may do, meet; and whatever keeps them apart along one axis does.
+static double boundInView(const Search* s, const View* view, const knAabb boxes[2], const double reaches[2]) {
+	knAabb seen[2];
 	for (int side = 0; side < 2; ++side) {
-		const knSpin* spin = &s->sides[side]->spin;
-		reaches[side] = spin->speed > 0.0 ? knSpin_Reach(spin, &boxes[side]) : 0.0;
+		double radius = s->sides[side]->radius;
+		seen[side] =
+			side == view->other ? seenBox(view, boxes[side], radius) : knAabb_Grow(boxes[side], radius);
 	}
-	if (view->overPlane) {
-		return boundOverPlane(s, view, boxes, reaches);
-	}
-	knAabb boxA = knAabb_Grow(boxes[0], a->radius), boxB = seenBox(view, boxes[1], b->radius);
 	if (s->motion == NULL) {
-		return distanceOfBoxes(&boxA, &boxB);
+		return distanceOfBoxes(&seen[0], &seen[1]);
 	}
 	double slack = slackOf(s, reaches) + s->motion->skin;
-	double time = meetingOfBoxes(&boxA, &boxB, view->velocity, slack, s->best);
-	// whatever keeps them apart along one axis does
+	double time = meetingOfBoxes(&seen[0], &seen[1], view->velocity, slack, s->best);
 	for (int k = 0; k < 3 && time < s->best; ++k) {
-		double ahead = knComponent(boxB.lower, k) - knComponent(boxA.upper, k);
-		double behind = knComponent(boxA.lower, k) - knComponent(boxB.upper, k);
+		double ahead = knComponent(seen[1].lower, k) - knComponent(seen[0].upper, k);
+		double behind = knComponent(seen[0].lower, k) - knComponent(seen[1].upper, k);
 		if (knMax(ahead, behind) > s->motion->skin) {
 			knVec3 n = knZero3();
 			knSetComponent(&n, k, ahead > behind ? 1.0 : -1.0);
@@ -196,6 +189,26 @@ static double boundOf(const Search* s, const View* view, int nodeA, int nodeB) {
 		}
 	}
 	return time;
+}
+
+// No pair of pieces below the two nodes is nearer than this.
+static double boundOf(const Search* s, int nodeA, int nodeB) {
+	knAabb boxes[2] = { coreBoxOf(s->sides[0], nodeA), coreBoxOf(s->sides[1], nodeB) };
+	double reaches[2] = { 0.0, 0.0 };
+	for (int side = 0; side < 2; ++side) {
+		const knSpin* spin = &s->sides[side]->spin;
+		reaches[side] = spin->speed > 0.0 ? knSpin_Reach(spin, &boxes[side]) : 0.0;
+	}
+	for (int side = 0; side < 2; ++side) {
+		if (s->sides[side]->geom->kind == KN_GEOM_PLANE) {
+			return boundOverPlane(s, &s->views[side], boxes, reaches);
+		}
+	}
+	double bound = boundInView(s, &s->views[0], boxes, reaches);
+	if (s->motion != NULL && bound < s->best) {
+		bound = knMax(bound, boundInView(s, &s->views[1], boxes, reaches));
+	}
+	return bound;
 }
 
 // --- pairs of pieces ---------------------------------------------------------------------------------------
@@ -223,8 +236,9 @@ static double timeOf(const Search* s, const knNearest* pair) {
 	if (pair->distance > m->skin) {
 		return timeFor(s, pair, pair->distance - 0.5 * m->skin);
 	}
-	knVec3 vA = velocityAt(m->velocityA, m->centerA, pair->pointA);
-	knVec3 vB = velocityAt(m->velocityB, m->centerB, pair->pointB);
+	// at one point: what is deep in the other and goes along with it does not approach it
+	knVec3 point = knLerp(pair->pointA, pair->pointB, 0.5);
+	knVec3 vA = velocityAt(m->velocityA, m->centerA, point), vB = velocityAt(m->velocityB, m->centerB, point);
 	return knDot(knSub(vB, vA), pair->normal) < -m->idle ? 0.0 : timeFor(s, pair, m->nudge);
 }
 
@@ -407,24 +421,33 @@ static int itemOf(const Side* side, int node) {
 	return side->tree != NULL ? side->tree->nodes[node].item : 0;
 }
 
+// A child of a compound, or another geometry as a whole.
+static Side makePart(const Search* s, const Side* side, int index, int item, int* childIndex) {
+	if (side->geom->kind != KN_GEOM_COMPOUND) {
+		return makeSide(side->geom, side->frame, spinOf(s->motion, index));
+	}
+	const knGeomChild* child = &side->geom->children[item];
+	*childIndex = item;
+	return makeSide(child->geom, knMulF(side->frame, child->frame), spinOf(s->motion, index));
+}
+
+// Beside a compound a mesh is one thing: it is gone through with each child.
+static void closeTree(Side* side) {
+	if (side->geom->kind != KN_GEOM_COMPOUND && side->tree != NULL) {
+		side->core = side->tree->nodes[0].box;
+		side->tree = NULL;
+	}
+}
+
 // A pair of leaves: children are geometries of their own, all else is pieces.
 static void visit(Search* s, const Side* a, int itemA, const Side* b, int itemB) {
-	bool partsA = a->geom->kind == KN_GEOM_COMPOUND, partsB = b->geom->kind == KN_GEOM_COMPOUND;
-	if (partsA || partsB) {
-		Side childA = *a, childB = *b;
-		if (partsA) {
-			const knGeomChild* child = &a->geom->children[itemA];
-			childA = makeSide(child->geom, knMulF(a->frame, child->frame), spinOf(s->motion, 0));
-			s->childA = itemA;
-		}
-		if (partsB) {
-			const knGeomChild* child = &b->geom->children[itemB];
-			childB = makeSide(child->geom, knMulF(b->frame, child->frame), spinOf(s->motion, 1));
-			s->childB = itemB;
-		}
-		searchSides(s, &childA, &childB);
+	if (a->geom->kind == KN_GEOM_COMPOUND || b->geom->kind == KN_GEOM_COMPOUND) {
+		const View* views = s->views;
+		Side partA = makePart(s, a, 0, itemA, &s->childA), partB = makePart(s, b, 1, itemB, &s->childB);
+		searchSides(s, &partA, &partB);
 		s->sides[0] = a;
 		s->sides[1] = b;
+		s->views = views;
 		return;
 	}
 	Piece pieceA, pieceB;
@@ -443,19 +466,15 @@ static void visit(Search* s, const Side* a, int itemA, const Side* b, int itemB)
 
 typedef struct NodePair {
 	int a, b;
-	int size; // nodes below both
 	double bound;
 } NodePair;
 
-static NodePair makePair(const Search* s, const View* view, int nodeA, int nodeB) {
-	const Side *a = s->sides[0], *b = s->sides[1];
-	int sizeA = itemOf(a, nodeA) >= 0 ? 0 : a->tree->nodes[nodeA].skip - nodeA;
-	int sizeB = itemOf(b, nodeB) >= 0 ? 0 : b->tree->nodes[nodeB].skip - nodeB;
-	return (NodePair){ nodeA, nodeB, sizeA + sizeB, boundOf(s, view, nodeA, nodeB) };
+static NodePair makePair(const Search* s, int nodeA, int nodeB) {
+	return (NodePair){ nodeA, nodeB, boundOf(s, nodeA, nodeB) };
 }
 
 // Looks at a pair of leaves, or splits the larger subtree: the nearer half stands first. False: it was a pair of leaves.
-static bool openPair(Search* s, const View* view, NodePair pair, NodePair halves[2]) {
+static bool openPair(Search* s, NodePair pair, NodePair halves[2]) {
 	const Side *a = s->sides[0], *b = s->sides[1];
 	int itemA = itemOf(a, pair.a), itemB = itemOf(b, pair.b);
 	s->looks += 1;
@@ -464,14 +483,15 @@ static bool openPair(Search* s, const View* view, NodePair pair, NodePair halves
 		return false;
 	}
 	int sizeA = itemA >= 0 ? 0 : a->tree->nodes[pair.a].skip - pair.a;
-	if (sizeA >= pair.size - sizeA) {
+	int sizeB = itemB >= 0 ? 0 : b->tree->nodes[pair.b].skip - pair.b;
+	if (sizeA >= sizeB) {
 		int first = pair.a + 1;
-		halves[0] = makePair(s, view, first, pair.b);
-		halves[1] = makePair(s, view, a->tree->nodes[first].skip, pair.b);
+		halves[0] = makePair(s, first, pair.b);
+		halves[1] = makePair(s, a->tree->nodes[first].skip, pair.b);
 	} else {
 		int first = pair.b + 1;
-		halves[0] = makePair(s, view, pair.a, first);
-		halves[1] = makePair(s, view, pair.a, b->tree->nodes[first].skip);
+		halves[0] = makePair(s, pair.a, first);
+		halves[1] = makePair(s, pair.a, b->tree->nodes[first].skip);
 	}
 	if (halves[1].bound < halves[0].bound) {
 		NodePair nearer = halves[1];
@@ -482,13 +502,13 @@ static bool openPair(Search* s, const View* view, NodePair pair, NodePair halves
 }
 
 // All that is below a pair of nodes, the nearest first.
-static void descend(Search* s, const View* view, NodePair root) {
+static void descend(Search* s, NodePair root) {
 	NodePair stack[STACK], halves[2];
 	int depth = 0;
 	stack[depth++] = root;
 	while (depth > 0) {
 		NodePair top = stack[--depth];
-		if (top.bound < s->best && openPair(s, view, top, halves)) {
+		if (top.bound < s->best && openPair(s, top, halves)) {
 			KN_ASSERT(depth + 2 <= STACK);
 			stack[depth++] = halves[1];
 			stack[depth++] = halves[0];
@@ -496,9 +516,9 @@ static void descend(Search* s, const View* view, NodePair root) {
 	}
 }
 
-// Of pairs with one bound, as of all whose boxes overlap, the smaller: it is soon at its leaves.
+// Of pairs with one bound, as of all whose boxes overlap, the one that is farther down: it is soon at its leaves.
 static bool isSooner(const NodePair* p, const NodePair* q) {
-	return p->bound < q->bound || (p->bound == q->bound && p->size < q->size);
+	return p->bound < q->bound || (p->bound == q->bound && p->a + p->b > q->a + q->b);
 }
 
 static void pushPair(NodePair* heap, int count, NodePair pair) {
@@ -533,24 +553,48 @@ static double nudgeTime(const Search* s) {
 	return speed > 0.0 ? s->motion->nudge / speed : (double)INFINITY;
 }
 
+// Keeps the sooner half of a heap: then nobody looks farther ahead than to the first of the others, if that is
+// farther than `least`; else all are kept.
+static int dropLater(Search* s, NodePair* heap, int count, double least) {
+	NodePair kept[SEEK / 2];
+	int half = count / 2, left = count;
+	for (int i = 0; i < half; ++i) {
+		kept[i] = popPair(heap, left--);
+	}
+	if (heap[0].bound >= least) {
+		s->best = knMin(s->best, heap[0].bound);
+		left = 0;
+	}
+	for (int i = 0; i < half; ++i) {
+		pushPair(heap, left++, kept[i]);
+	}
+	return left;
+}
+
 // In time: the soonest of all is opened next, so that what is left does not meet before it. When that takes too many,
 // this time is the answer; and if it is next to none, only what may meet at once is looked for.
-static void seek(Search* s, const View* view, NodePair root) {
+static void seek(Search* s, NodePair root) {
 	NodePair heap[SEEK], halves[2];
-	int count = 0;
+	double least = nudgeTime(s);
+	int count = 0, most = s->looks + SEEK_LOOKS;
 	pushPair(heap, count++, root);
-	while (count > 0 && count + 2 <= SEEK && heap[0].bound < s->best) {
-		if (openPair(s, view, popPair(heap, count--), halves)) {
+	while (count > 0 && heap[0].bound < s->best && s->looks < most) {
+		if (count + 2 > SEEK) {
+			count = dropLater(s, heap, count, least);
+			if (count + 2 > SEEK) {
+				break;
+			}
+		}
+		if (openPair(s, popPair(heap, count--), halves)) {
 			pushPair(heap, count++, halves[0]);
 			pushPair(heap, count++, halves[1]);
 		}
 	}
-	if (count == 0 || heap[0].bound >= s->best) {
-		return;
+	if (count > 0 && heap[0].bound < s->best) {
+		s->best = knMin(s->best, knMax(heap[0].bound, least));
 	}
-	s->best = knMin(s->best, knMax(heap[0].bound, nudgeTime(s)));
 	for (int i = 0; i < count; ++i) {
-		descend(s, view, heap[i]);
+		descend(s, heap[i]);
 	}
 }
 
@@ -570,14 +614,20 @@ static void searchSides(Search* s, const Side* a, const Side* b) {
 			return; // a mesh and what overlaps it
 		}
 	}
-	s->sides[0] = a;
-	s->sides[1] = b;
-	View view = makeView(s, a, b);
-	NodePair root = makePair(s, &view, 0, 0);
+	Side sides[2] = { *a, *b };
+	if (parts) {
+		closeTree(&sides[0]);
+		closeTree(&sides[1]);
+	}
+	s->sides[0] = &sides[0];
+	s->sides[1] = &sides[1];
+	View views[2] = { makeView(s, 1), makeView(s, 0) };
+	s->views = views;
+	NodePair root = makePair(s, 0, 0);
 	if (s->motion != NULL) {
-		seek(s, &view, root);
+		seek(s, root);
 	} else {
-		descend(s, &view, root);
+		descend(s, root);
 	}
 }
 
@@ -598,6 +648,16 @@ bool knPieces_Nearest(const knPairInput* in, knNearest* nearest) {
 	return s.found;
 }
 
+// Whether the balls about the two centres do not meet before `best`, however fast they turn.
+static bool ballsPass(const Search* s, const Side* a, const Side* b) {
+	const knPairMotion* m = s->motion;
+	if (a->geom->kind == KN_GEOM_PLANE || b->geom->kind == KN_GEOM_PLANE) {
+		return false;
+	}
+	double reach = m->reachA + a->radius + m->reachB + b->radius + m->skin;
+	return knBalls_Time(knSub(m->centerB, m->centerA), s->velocity, reach) >= s->best;
+}
+
 double knPieces_Soonest(const knPairInput* in, const knPairMotion* motion, double limit, knNearest* nearest,
 						int* looks) {
 	Search s = { .motion = motion, .best = limit, .nearest = nearest };
@@ -606,13 +666,32 @@ double knPieces_Soonest(const knPairInput* in, const knPairMotion* motion, doubl
 	if (isUsable(in)) {
 		Side a = makeSide(in->geomA, in->frameA, spinOf(s.motion, 0));
 		Side b = makeSide(in->geomB, in->frameB, spinOf(s.motion, 1));
-		searchSides(&s, &a, &b);
+		if (!ballsPass(&s, &a, &b)) {
+			searchSides(&s, &a, &b);
+		}
 	}
 	*looks += s.looks;
 	return s.best;
 }
 
 // --- sizes ---------------------------------------------------------------------------------------------------
+
+static double reachOfBox(knAabb box, knVec3 from) {
+	return knLength(knMax3(knAbs3(knSub(box.lower, from)), knAbs3(knSub(box.upper, from))));
+}
+
+// By boxes small enough that their corners are hardly farther than what is in them.
+static double reachOfTree(const knBvh* tree, knVec3 from) {
+	double reach = 0.0;
+	for (int node = 0; node < tree->nodeCount;) {
+		const knBvhNode* its = &tree->nodes[node];
+		double farthest = reachOfBox(its->box, from);
+		bool whole = its->skip - node <= tree->nodeCount / REACH_PARTS || its->item >= 0;
+		reach = whole ? knMax(reach, farthest) : reach;
+		node = whole || farthest <= reach ? its->skip : node + 1;
+	}
+	return reach;
+}
 
 double knGeom_TurningReach(const knGeom* geom, knFrame frame, knVec3 center) {
 	knVec3 from = knInvPoint(frame, center);
@@ -630,13 +709,14 @@ double knGeom_TurningReach(const knGeom* geom, knFrame frame, knVec3 center) {
 	if (geom->kind == KN_GEOM_COMPOUND) {
 		for (int i = 0; i < geom->childCount; ++i) {
 			const knGeomChild* child = &geom->children[i];
-			reach = knMax(reach, knGeom_TurningReach(child->geom, knMulF(frame, child->frame), center));
+			double core = knGeom_TurningReach(child->geom, knMulF(frame, child->frame), center);
+			bool round = child->geom->kind == KN_GEOM_SPHERE || child->geom->kind == KN_GEOM_CAPSULE;
+			reach = knMax(reach, core + (round ? child->geom->size.x : 0.0));
 		}
 		return reach;
 	}
-	knAabb box = knGeom_Aabb(geom, knIdentityF());
-	knVec3 farthest = knMax3(knAbs3(knSub(box.lower, from)), knAbs3(knSub(box.upper, from)));
-	return knLength(farthest);
+	return isMesh(geom) ? reachOfTree(&geom->mesh->tree, from)
+						: reachOfBox(knGeom_Aabb(geom, knIdentityF()), from);
 }
 
 double knGeom_Thinness(const knGeom* geom) {

@@ -13,8 +13,9 @@
 typedef struct knPairMotion {
 	knTwist velocityA, velocityB; // about the centres
 	knVec3 centerA, centerB;
-	double skin;  // m, so close counts as touching
-	double idle;  // m/s, a slower approach of what touches is none
+	double reachA, reachB; // m, knGeom_TurningReach
+	double skin;           // m, so close counts as touching
+	double idle;           // m/s, a slower approach of what touches is none
 	double nudge; // m, by which what touches but does not approach may move before it is looked at again
 } knPairMotion;
 
@@ -34,8 +35,8 @@ bool knPieces_Nearest(const knPairInput* in, knNearest* nearest);
 double knPieces_Soonest(const knPairInput* in, const knPairMotion* motion, double limit, knNearest* nearest,
 						int* looks);
 
-// m, the largest distance from `center` of a point of the geometry's core: by how much turning about it can move
-// the surface. 0 for a plane.
+// m, no point of the geometry's core (of a compound's children, radii included) is farther from `center`: by how much
+// turning about it can move the surface. 0 for a plane.
 double knGeom_TurningReach(const knGeom* geom, knFrame frame, knVec3 center);
 // m, the smallest half width of the thinnest part: what moves by less cannot get through it.
 double knGeom_Thinness(const knGeom* geom);

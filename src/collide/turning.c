@@ -1,12 +1,15 @@
 // Bounds of turning along a direction, and the time that a gap lasts under them.
 #include "collide/turning.h"
 
-knSpin knSpin_Make(knVec3 center, knVec3 w) {
-	return (knSpin){ center, w, knLength(w) };
+#define BALL_SLACK 1e-9 // of the radii, for rounding
+
+knSpin knSpin_Make(knVec3 center, knVec3 w, double reach) {
+	return (knSpin){ center, w, reach, knLength(w) };
 }
 
 knSpin knSpin_In(const knSpin* spin, knFrame frame) {
-	return (knSpin){ knInvPoint(frame, spin->center), knInvRotate(frame.q, spin->w), spin->speed };
+	return (knSpin){ knInvPoint(frame, spin->center), knInvRotate(frame.q, spin->w), spin->reach,
+					 spin->speed };
 }
 
 static knVec3 middleOf(const knAabb* box) {
@@ -28,6 +31,7 @@ double knSpin_Reach(const knSpin* spin, const knAabb* box) {
 	// what lies along the axis is no arm
 	double along =
 		spin->speed > 0.0 ? (knAbs(knDot(r, spin->w)) - halfAlong(half, spin->w)) / spin->speed : 0.0;
+	square = knMin(square, spin->reach * spin->reach);
 	return sqrt(knMax(0.0, along > 0.0 ? square - along * along : square));
 }
 
@@ -100,4 +104,13 @@ double knExcursion_Time(double room, double approach, const knExcursion* a, cons
 		}
 	}
 	return time;
+}
+
+double knBalls_Time(knVec3 apart, knVec3 v, double reach) {
+	double room = knLengthSquared(apart) - (1.0 + BALL_SLACK) * reach * reach, closing = -knDot(apart, v);
+	if (room <= 0.0) {
+		return 0.0;
+	}
+	double square = closing * closing - knLengthSquared(v) * room;
+	return closing > 0.0 && square >= 0.0 ? room / (closing + sqrt(square)) : (double)INFINITY;
 }

@@ -20,6 +20,7 @@
 typedef struct knSpin {
 	knVec3 center;
 	knVec3 w;
+	double reach; // m, no point is farther from the centre; INFINITY: not known
 	double speed; // |w|
 } knSpin;
 
@@ -31,7 +32,7 @@ typedef struct knExcursion {
 	double most; // m
 } knExcursion;
 
-knSpin knSpin_Make(knVec3 center, knVec3 w);
+knSpin knSpin_Make(knVec3 center, knVec3 w, double reach);
 // Seen from a frame.
 knSpin knSpin_In(const knSpin* spin, knFrame frame);
 // m, the farthest that a point of the box is from the axis, at most.
@@ -42,3 +43,5 @@ knExcursion knExcursion_OfPoints(const knSpin* spin, const knVec3* points, int c
 // s, for which two bodies surely do not use up the room between them along n (from A to B), if they approach
 // by `approach` and turn: A's excursion along n, B's against it. INFINITY: never.
 double knExcursion_Time(double room, double approach, const knExcursion* a, const knExcursion* b);
+// s, until two balls meet whose radii add up to `reach` and whose centres are `apart`, if that changes by v.
+double knBalls_Time(knVec3 apart, knVec3 v, double reach);

@@ -87,6 +87,27 @@ KN_WIDE knWide3 knWide3_Neg(knWide3 a) {
 	return (knWide3){ knWide_Neg(a.x), knWide_Neg(a.y), knWide_Neg(a.z) };
 }
 
+KN_WIDE knWide3 knWide3_Select(knWide mask, knWide3 yes, knWide3 no) {
+	return (knWide3){ knWide_Select(mask, yes.x, no.x), knWide_Select(mask, yes.y, no.y),
+					  knWide_Select(mask, yes.z, no.z) };
+}
+
+KN_WIDE knWide3 knWide3_Normalize(knWide3 a) {
+	const knWide zero = knWide_Splat(0.0), length = knWide_Sqrt(knWide3_Dot(a, a));
+	const knWide3 unit = knWide3_Scale(knWide_Div(knWide_Splat(1.0), length), a);
+	return knWide3_Select(knWide_Greater(length, zero), unit, (knWide3){ zero, zero, zero });
+}
+
+KN_WIDE knWide3 knWide3_AnyOrthogonal(knWide3 n) {
+	const knWide one = knWide_Splat(1.0), less = knWide_Splat(-1.0);
+	const knWide s = knWide_Select(knWide_Greater(knWide_Splat(-0.9), n.z), less, one);
+	const knWide a = knWide_Div(one, knWide_Add(s, n.z)), sx = knWide_Mul(s, n.x);
+	const knWide back = knWide_Mul(knWide_Neg(s), n.x);
+	const knWide3 t = { knWide_Sub(one, knWide_Mul(knWide_Mul(sx, n.x), a)),
+						knWide_Mul(knWide_Mul(back, n.y), a), back };
+	return knWide3_Normalize(knWide3_MulAdd(t, knWide_Neg(knWide3_Dot(n, t)), n));
+}
+
 KN_WIDE knWide knWideTwist_Dot(knWideTwist a, knWideTwist b) {
 	return knWide_Add(knWide3_Dot(a.ang, b.ang), knWide3_Dot(a.lin, b.lin));
 }

@@ -36,6 +36,10 @@ typedef struct knFastBodies {
 	// impacts during the step, in order of time; knFastBodies_Move
 	knStepContact* hits;
 	int hitCount;
+
+	// what it took; knFastBodies_Move
+	int64_t rounds; // of the search for meetings
+	int64_t looks;  // at pairs of boxes
 } knFastBodies;
 
 // By the velocities blocks->u; may be called again when they have changed, and then adds bodies. False: no memory.

@@ -12,482 +12,72 @@
 // (as bodies that turn many times in the step beside others may) does not turn any more in this step, then stands
 // still, then is followed no more; velocities and momenta stay as they are.
 
-#include "dynamics/fast_bodies.h"
-
-#include <string.h>
-
-#include "collide/meeting.h"
-#include "collide/nearby.h"
-#include "core/sort.h"
-#include "core/tasks.h"
 #include "dynamics/collision_input.h"
+#include "dynamics/fast_flight.h"
 #include "dynamics/impact.h"
 
-#define PAIR_GRAIN 4
-#define FIRST_ROUNDS 16  // of each pair, in parallel, before any impact
 #define FREE_HITS 16     // of a flier in a step; then it goes along with what it hits
 #define MOST_HITS 32     // then nothing is looked for any more
-#define MOST_LOOKS 40000 // of a flier at each pace
+#define MOST_LOOKS 20000 // of a flier at each pace
 #define ROUND_LOOKS 10   // that a round costs besides
-#define NUDGE_SHARE 0.1  // of the thinner shape's thickness
-#define IDLE 1e-9        // of the speeds: a slower approach is none
 #define BOUNCE_STEPS 2.0 // an approach that gravity makes in so many steps does not bounce
 #define HIT_FEATURE (UINT64_C(1) << 63)
-#define NONE (-1)
-
-// What a flier still does in this step: all, no turning, nothing. One that rests is not looked after.
-typedef enum Pace { FLIES, GLIDES, WAITS, RESTS } Pace;
-
-typedef struct Flier {
-	int body;
-	bool keepsPath; // held by contacts or joints: ends the step where the solve put it
-	Pace pace;
-	int hits;
-	int looks;       // that following it has taken
-	int firstPair;   // of its pairs, NONE at the end
-	double time;     // of the pose
-	knFrame pose;    // of the centre of mass
-	knTwist path;    // along which it moves from then on
-	knVec3 velocity; // at the end of the step
-	knVec3 momentum; // angular
-	knVec3 force;    // m/s, what forces add in the step
-	knAabb swept;    // its way to the end of the step
-} Flier;
-
-typedef struct Pair {
-	int shape[2], body[2]; // shape[0] < shape[1]
-	int next[2];           // of the flier's pairs
-	int place;             // in the queue
-	double thin;
-	knMeeting meeting;
-} Pair;
-
-typedef struct Flight {
-	const knFastMoveInput* in;
-	knFastBodies* fast;
-	knCollideInput input;
-	double h, now;
-	double slowReach; // m, the farthest way of a body that is not followed, unless the trees know it
-	int* slot;        // [bodyCount] its flier, NONE
-	uint8_t* held;    // [bodyCount] by contacts or joints
-	Flier* fliers;    // [bodyCount]
-	int flierCount;
-	Pair* pairs;
-	int* queue; // [pairCapacity] a heap of the pairs: the earliest time first
-	int pairCount, pairCapacity;
-	int hitCapacity;
-	int* nearby; // [shapeCount] scratch of listPairs
-	int nearbyCount;
-} Flight;
-
-// --- ways ----------------------------------------------------------------------------------------------------
-
-static knTwist plannedPath(const Flight* f, int body) {
-	const knBlocks* blocks = f->in->blocks;
-	bool pushed = blocks->push != NULL && blocks->invMass[body] > 0.0;
-	return pushed ? knAddT(blocks->u[body], blocks->push[body]) : blocks->u[body];
-}
-
-static knTwist presentPath(const Flight* f, int body) {
-	int slot = f->slot[body];
-	return slot == NONE || f->fliers[slot].keepsPath ? plannedPath(f, body) : f->fliers[slot].path;
-}
-
-// The pose at time 0 of a body that has always moved as it does now, and that motion.
-static knFrame virtualStart(const Flight* f, int body, knTwist* path) {
-	int slot = f->slot[body];
-	*path = presentPath(f, body);
-	if (slot == NONE || f->fliers[slot].keepsPath) {
-		return f->in->state->pose[body];
-	}
-	const Flier* flier = &f->fliers[slot];
-	return flier->time > 0.0 ? knMovePose(flier->pose, flier->path, -flier->time) : flier->pose;
-}
-
-static knMoving movingShape(const Flight* f, int shape) {
-	const knModelShape* s = &f->in->model->shapes[shape];
-	knTwist path;
-	knFrame start = virtualStart(f, s->body, &path);
-	return (knMoving){ s->geom, knMulF(start, s->local), start.p, path };
-}
-
-static void followPair(Flight* f, int index, int rounds) {
-	Pair* pair = &f->pairs[index];
-	const knModel* model = f->in->model;
-	knMeetingInput in = { .a = movingShape(f, pair->shape[0]),
-						  .b = movingShape(f, pair->shape[1]),
-						  .to = f->h,
-						  .skin = knFastBodies_Skin(model, pair->body[0], pair->body[1]),
-						  .nudge = NUDGE_SHARE * pair->thin };
-	in.idle = IDLE * (knLength(in.a.motion.lin) + knLength(in.b.motion.lin) +
-					  knLength(in.a.motion.ang) * model->radius[pair->body[0]] +
-					  knLength(in.b.motion.ang) * model->radius[pair->body[1]]);
-	knMeeting_Follow(&in, rounds, &pair->meeting);
-}
-
-static void followRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	for (int i = begin; i < end; ++i) {
-		followPair(argument, i, FIRST_ROUNDS);
-	}
-}
-
-// --- pairs ---------------------------------------------------------------------------------------------------
-
-static bool growPairs(Flight* f) {
-	if (f->pairCount < f->pairCapacity) {
-		return true;
-	}
-	int capacity = 2 * f->pairCapacity + 4 * f->fast->count + 64;
-	Pair* pairs = KN_SCRATCH(f->in->arena, Pair, capacity);
-	int* queue = KN_SCRATCH(f->in->arena, int, capacity);
-	if (f->in->arena->failed) {
-		return false;
-	}
-	for (int i = 0; i < f->pairCount; ++i) {
-		pairs[i] = f->pairs[i];
-		queue[i] = f->queue[i];
-	}
-	f->pairs = pairs;
-	f->queue = queue;
-	f->pairCapacity = capacity;
-	return true;
-}
-
-// --- queue -----------------------------------------------------------------------------------------------------
-
-static bool isEarlier(const Flight* f, int p, int q) {
-	double timeP = f->pairs[p].meeting.time, timeQ = f->pairs[q].meeting.time;
-	return timeP < timeQ || (timeP == timeQ && p < q);
-}
-
-static void place(Flight* f, int at, int index) {
-	f->queue[at] = index;
-	f->pairs[index].place = at;
-}
-
-// Moves the pair at a place of the heap down until what is below is later.
-static void sink(Flight* f, int at) {
-	int index = f->queue[at];
-	for (int child; (child = 2 * at + 1) < f->pairCount; at = child) {
-		child += child + 1 < f->pairCount && isEarlier(f, f->queue[child + 1], f->queue[child]);
-		if (!isEarlier(f, f->queue[child], index)) {
-			break;
-		}
-		place(f, at, f->queue[child]);
-	}
-	place(f, at, index);
-}
-
-// Puts a pair whose time has changed to its place.
-static void requeue(Flight* f, int index) {
-	int at = f->pairs[index].place;
-	for (int up; at > 0 && isEarlier(f, index, f->queue[up = (at - 1) / 2]); at = up) {
-		place(f, at, f->queue[up]);
-	}
-	place(f, at, index);
-	sink(f, at);
-}
-
-// Whether a body's pairs are looked at for its own sake.
-static bool isFollowed(const Flight* f, int body) {
-	int slot = f->slot[body];
-	return slot != NONE && !f->fliers[slot].keepsPath && f->fliers[slot].pace != RESTS;
-}
-
-// A pair from now on, as if it had never been looked at.
-static void restartPair(Flight* f, int index) {
-	Pair* pair = &f->pairs[index];
-	pair->meeting = knMeeting_Begin(f->now);
-	if (!isFollowed(f, pair->body[0]) && !isFollowed(f, pair->body[1])) {
-		pair->meeting.state = KN_MEETING_NONE;
-		pair->meeting.time = INFINITY;
-	}
-	requeue(f, index);
-}
-
-static void restartPairs(Flight* f, const Flier* flier) {
-	for (int i = flier->firstPair; i != NONE; i = f->pairs[i].next[f->pairs[i].body[1] == flier->body]) {
-		restartPair(f, i);
-	}
-}
-
-// --- finding pairs -----------------------------------------------------------------------------------------------
-
-// A sheet has no thickness; the other's counts.
-static double thinner(const knGeom* a, const knGeom* b) {
-	double thinA = knGeom_Thinness(a), thinB = knGeom_Thinness(b);
-	return thinA > 0.0 && thinB > 0.0 ? knMin(thinA, thinB) : knMax(thinA, thinB);
-}
-
-static void linkPair(Flight* f, int index, int side) {
-	int slot = f->slot[f->pairs[index].body[side]];
-	if (slot != NONE) {
-		f->pairs[index].next[side] = f->fliers[slot].firstPair;
-		f->fliers[slot].firstPair = index;
-	}
-}
-
-static bool hasPair(const Flight* f, const Flier* flier, int low, int high) {
-	for (int i = flier->firstPair; i != NONE; i = f->pairs[i].next[f->pairs[i].body[1] == flier->body]) {
-		if (f->pairs[i].shape[0] == low && f->pairs[i].shape[1] == high) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool isFastPair(const Flight* f, int bodyA, int bodyB) {
-	const double* invMass = f->in->blocks->invMass;
-	bool crowds = f->fast->kind[bodyA] == KN_FAST_CROWDED || f->fast->kind[bodyB] == KN_FAST_CROWDED;
-	bool followed = knFastBodies_Follows(f->fast, bodyA) || knFastBodies_Follows(f->fast, bodyB);
-	if (crowds && !followed && invMass[bodyA] > 0.0 && invMass[bodyB] > 0.0) {
-		return false;
-	}
-	knVec3 velocityA = presentPath(f, bodyA).lin, velocityB = presentPath(f, bodyB).lin;
-	return knFastBodies_IsFastPair(f->in->model, bodyA, bodyB, velocityA, velocityB, f->h);
-}
-
-// A pair of a flier's shape with another, unless it is there already or may not be. False: no memory.
-static bool addPair(Flight* f, int flierIndex, int shape, int other) {
-	const knModelShape *shapes = f->in->model->shapes, *own = &shapes[shape], *its = &shapes[other];
-	int low = shape < other ? shape : other, high = shape < other ? other : shape;
-	if (own->sensor || its->sensor || !knCollider_MayTouch(f->in->collider, &f->input, shape, other) ||
-		!isFastPair(f, own->body, its->body) || hasPair(f, &f->fliers[flierIndex], low, high)) {
-		return true;
-	}
-	if (!growPairs(f)) {
-		return false;
-	}
-	int index = f->pairCount++;
-	f->pairs[index] = (Pair){ .shape = { low, high },
-							  .body = { shapes[low].body, shapes[high].body },
-							  .next = { NONE, NONE },
-							  .thin = thinner(own->geom, its->geom) };
-	f->pairs[index].meeting = knMeeting_Begin(f->now);
-	linkPair(f, index, 0);
-	linkPair(f, index, 1);
-	place(f, index, index);
-	requeue(f, index);
-	return true;
-}
-
-static knVec3 placeNow(const Flight* f, const Flier* flier) {
-	return knMulAdd(flier->pose.p, f->now - flier->time, flier->path.lin);
-}
-
-// The box of a body's way from now to the end.
-static knAabb sweptBox(const Flight* f, const Flier* flier) {
-	double radius = f->in->model->radius[flier->body] + f->slowReach;
-	knVec3 here = placeNow(f, flier), there = knMulAdd(flier->pose.p, f->h - flier->time, flier->path.lin);
-	knAabb box = { knMin3(here, there), knMax3(here, there) };
-	return knAabb_Grow(box, radius);
-}
-
-// Whether the balls about two fliers meet before the step ends.
-static bool ballsMeet(const Flight* f, const Flier* a, const Flier* b) {
-	const double* radius = f->in->model->radius;
-	knVec3 apart = knSub(placeNow(f, b), placeNow(f, a)), v = knSub(b->path.lin, a->path.lin);
-	double square = knLengthSquared(v), time = 0.0;
-	if (square > 0.0) {
-		time = knClamp(-knDot(apart, v) / square, 0.0, f->h - f->now);
-	}
-	double reach = radius[a->body] + radius[b->body] + knFastBodies_Skin(f->in->model, a->body, b->body);
-	return knLength(knMulAdd(apart, time, v)) <= reach;
-}
-
-// Whether the box about a flier's ball, moved along its way, meets a shape's box.
-static bool passesShape(const Flight* f, const Flier* flier, int shape) {
-	const knCollider* c = f->in->collider;
-	if (c->items[shape] < 0) {
-		return true; // a plane
-	}
-	knVec3 here = placeNow(f, flier), way = knScale(f->h - f->now, flier->path.lin);
-	knAabb box = knAabb_Grow(c->boxes[shape], f->in->model->radius[flier->body] + f->slowReach);
-	double enter = 0.0, leave = 1.0;
-	for (int k = 0; k < 3; ++k) {
-		double lower = knComponent(box.lower, k) - knComponent(here, k);
-		double upper = knComponent(box.upper, k) - knComponent(here, k), speed = knComponent(way, k);
-		if (speed == 0.0) {
-			leave = lower > 0.0 || upper < 0.0 ? -1.0 : leave;
-			continue;
-		}
-		enter = knMax(enter, (speed > 0.0 ? lower : upper) / speed);
-		leave = knMin(leave, (speed > 0.0 ? upper : lower) / speed);
-	}
-	return enter <= leave;
-}
-
-static bool listShape(int shape, void* context) {
-	Flight* f = context;
-	f->nearby[f->nearbyCount++] = shape;
-	return true;
-}
-
-// Heap sort: the trees' order means nothing.
-static void sortShapes(int* items, int count) {
-	for (int end = count, start = count / 2; end > 1;) {
-		if (start > 0) {
-			--start;
-		} else {
-			int last = items[--end];
-			items[end] = items[0];
-			items[0] = last;
-		}
-		for (int root = start, child; (child = 2 * root + 1) < end; root = child) {
-			child += child + 1 < end && items[child] < items[child + 1];
-			if (items[root] >= items[child]) {
-				break;
-			}
-			int item = items[root];
-			items[root] = items[child];
-			items[child] = item;
-		}
-	}
-}
-
-static bool addPairsWith(Flight* f, int flierIndex, int other) {
-	const knCollider* c = f->in->collider;
-	int body = f->fliers[flierIndex].body;
-	for (int k = c->firstShape[body]; k < c->firstShape[body + 1]; ++k) {
-		if (!addPair(f, flierIndex, c->shapesOfFrame[k], other)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-// Pairs of a flier with what lies along its way from now on. False: no memory.
-static bool listPairs(Flight* f, int flierIndex) {
-	Flier* flier = &f->fliers[flierIndex];
-	flier->swept = sweptBox(f, flier);
-	f->nearbyCount = 0;
-	knCollider_Nearby(f->in->collider, &flier->swept, listShape, f);
-	sortShapes(f->nearby, f->nearbyCount);
-	for (int i = 0; i < f->nearbyCount; ++i) {
-		int body = f->in->model->shapes[f->nearby[i]].body;
-		bool met = f->slot[body] == NONE && passesShape(f, &f->fliers[flierIndex], f->nearby[i]);
-		if (met && !addPairsWith(f, flierIndex, f->nearby[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
-// Pairs of two fliers: these are where the trees do not know them. False: no memory.
-static bool pairFliers(Flight* f, int flierIndex, int otherIndex) {
-	const knCollider* c = f->in->collider;
-	const Flier *flier = &f->fliers[flierIndex], *other = &f->fliers[otherIndex];
-	int body = other->body;
-	if (!knAabb_Overlap(flier->swept, other->swept) || !isFastPair(f, flier->body, body) ||
-		!ballsMeet(f, flier, other)) {
-		return true;
-	}
-	for (int k = c->firstShape[body]; k < c->firstShape[body + 1]; ++k) {
-		if (!addPairsWith(f, flierIndex, c->shapesOfFrame[k])) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool pairWithFliers(Flight* f, int flierIndex) {
-	for (int i = 0; i < f->flierCount; ++i) {
-		if (i != flierIndex && !pairFliers(f, flierIndex, i)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-// Doubles as keys in the same order.
-static uint64_t keyOf(double x) {
-	uint64_t bits;
-	memcpy(&bits, &x, sizeof(bits));
-	return bits >> 63 != 0 ? ~bits : bits | UINT64_C(1) << 63;
-}
-
-// All pairs of fliers, sorted along x.
-static bool pairAllFliers(Flight* f) {
-	int count = f->flierCount;
-	knKeyed* order = KN_SCRATCH(f->in->arena, knKeyed, count);
-	if (order == NULL) {
-		return false;
-	}
-	for (int i = 0; i < count; ++i) {
-		order[i] = (knKeyed){ keyOf(f->fliers[i].swept.lower.x), (uint32_t)i };
-	}
-	if (!knSort_Keys(order, count, f->in->arena)) {
-		return false;
-	}
-	for (int i = 0; i < count; ++i) {
-		const Flier* flier = &f->fliers[order[i].value];
-		for (int k = i + 1; k < count; ++k) {
-			if (f->fliers[order[k].value].swept.lower.x > flier->swept.upper.x) {
-				break;
-			}
-			if (!pairFliers(f, (int)order[i].value, (int)order[k].value)) {
-				return false;
-			}
-		}
-	}
-	return true;
-}
 
 // --- fliers --------------------------------------------------------------------------------------------------
 
-static int addFlier(Flight* f, int body, bool keepsPath) {
+static int addFlier(knFlight* f, int body, bool keepsPath) {
 	const knFastMoveInput* in = f->in;
 	const knBlocks* blocks = in->blocks;
 	knFrame pose = in->state->pose[body];
 	knMat33 inertia = knRotateTensor(pose.q, &in->model->inertiaLocal[body]);
 	knVec3 change = knSub(blocks->u[body].ang, blocks->free[body].ang);
 	knVec3 gravity = knScale(in->model->gravityScale[body], in->state->header->gravity);
-	Flier flier = { .body = body,
-					.keepsPath = keepsPath,
-					.firstPair = NONE,
-					.pose = pose,
-					.path = plannedPath(f, body),
-					.velocity = blocks->u[body].lin,
-					.momentum = knAdd(blocks->momentum[body], knMulMV(&inertia, change)) };
+	knFlier flier = { .body = body,
+					  .keepsPath = keepsPath,
+					  .firstPair = KN_FLIGHT_NONE,
+					  .pose = pose,
+					  .path = knFlight_PlannedPath(f, body),
+					  .velocity = blocks->u[body].lin,
+					  .momentum = knAdd(blocks->momentum[body], knMulMV(&inertia, change)) };
+	flier.energy = 0.5 * knDot(flier.momentum, knMulMV(&blocks->invInertia[body], flier.momentum));
 	flier.force = knScale(f->h, knMulAdd(gravity, blocks->invMass[body], in->state->force[body].lin));
 	f->slot[body] = f->flierCount;
 	f->fliers[f->flierCount] = flier;
-	f->fliers[f->flierCount].swept = sweptBox(f, &flier);
+	f->fliers[f->flierCount].swept = knFlight_SweptBox(f, &flier);
 	return f->flierCount++;
 }
 
-// The flier of a body that is hit; NONE for one that nothing moves.
-static int flierOf(Flight* f, int body) {
-	if (f->slot[body] != NONE || f->in->blocks->invMass[body] == 0.0) {
+// The flier of a body that is hit; KN_FLIGHT_NONE for one that nothing moves.
+static int flierOf(knFlight* f, int body) {
+	if (f->slot[body] != KN_FLIGHT_NONE || f->in->blocks->invMass[body] == 0.0) {
 		return f->slot[body];
 	}
 	int index = addFlier(f, body, f->held[body]);
 	for (int i = 0; i < f->pairCount; ++i) {
 		for (int side = 0; side < 2; ++side) {
 			if (f->pairs[i].body[side] == body) {
-				linkPair(f, i, side);
+				knFlight_LinkPair(f, i, side);
 			}
 		}
 	}
 	return index;
 }
 
-static void advance(Flight* f, Flier* flier) {
+static void advance(knFlight* f, knFlier* flier) {
 	flier->pose = knMovePose(flier->pose, flier->path, f->now - flier->time);
 	flier->time = f->now;
 }
 
 // The way from now on, as far as the flier's pace lets it.
-static void setPath(Flier* flier, knTwist path) {
-	if (flier->pace == GLIDES) {
+static void setPath(knFlier* flier, knTwist path) {
+	if (flier->pace == KN_PACE_GLIDES) {
 		path.ang = knZero3();
 	}
-	flier->path = flier->pace >= WAITS ? knZeroTwist() : path;
+	flier->path = flier->pace >= KN_PACE_WAITS ? knZeroTwist() : path;
 }
 
 // False: it was as slow already.
-static bool slowDown(Flight* f, Flier* flier, Pace pace) {
+static bool slowDown(knFlight* f, knFlier* flier, knPace pace) {
 	if (flier->keepsPath || flier->pace >= pace) {
 		return false;
 	}
@@ -498,18 +88,18 @@ static bool slowDown(Flight* f, Flier* flier, Pace pace) {
 }
 
 // What following a pair took is on the account of its fliers.
-static void charge(Flight* f, int index, int looks) {
+static void charge(knFlight* f, int index, int rounds, int looks) {
 	for (int side = 0; side < 2; ++side) {
 		int slot = f->slot[f->pairs[index].body[side]];
-		Flier* flier = slot != NONE ? &f->fliers[slot] : NULL;
-		if (flier == NULL || flier->keepsPath || flier->pace == RESTS) {
+		knFlier* flier = slot != KN_FLIGHT_NONE ? &f->fliers[slot] : NULL;
+		if (flier == NULL || flier->keepsPath || flier->pace == KN_PACE_RESTS) {
 			continue;
 		}
-		flier->looks += looks;
+		flier->looks += looks + ROUND_LOOKS * rounds;
 		if (flier->looks > MOST_LOOKS) {
 			flier->looks = 0;
 			slowDown(f, flier, flier->pace + 1);
-			restartPairs(f, flier);
+			knFlight_RestartPairs(f, flier);
 		}
 	}
 }
@@ -518,23 +108,35 @@ static void charge(Flight* f, int index, int looks) {
 
 // A body as an impact sees it.
 typedef struct Party {
-	Flier* flier; // NULL: nothing moves it
+	knFlier* flier; // NULL: nothing moves it
 	double invMass;
 	knMat33 invInertia;
 	knVec3 arm; // from the centre to the point
 	knTwist u;
 } Party;
 
-static Party makeParty(Flight* f, int body, int slot, knVec3 point) {
+// A held body does not turn as its momentum has it, so that this may come to lie about a thinner axis; it is not to gain
+// energy by that. The angular velocity of its momentum, at most as fast as allowed; the momentum follows.
+static knVec3 restrainSpin(knFlier* flier, knVec3 omega) {
+	double energy = 0.5 * knDot(flier->momentum, omega);
+	if (!flier->keepsPath || energy <= flier->energy) {
+		return omega;
+	}
+	double share = sqrt(flier->energy / energy);
+	flier->momentum = knScale(share, flier->momentum);
+	return knScale(share, omega);
+}
+
+static Party makeParty(knFlight* f, int body, int slot, knVec3 point) {
 	const knFastMoveInput* in = f->in;
 	Party party = { .invMass = in->blocks->invMass[body] };
-	if (slot == NONE) {
+	if (slot == KN_FLIGHT_NONE) {
 		party.u = in->blocks->u[body];
 		knFrame pose = knMovePose(in->state->pose[body], party.u, f->now);
 		party.arm = knSub(point, pose.p);
 		return party;
 	}
-	Flier* flier = &f->fliers[slot];
+	knFlier* flier = &f->fliers[slot];
 	party.flier = flier;
 	advance(f, flier);
 	party.arm = knSub(point, flier->pose.p);
@@ -542,6 +144,7 @@ static Party makeParty(Flight* f, int body, int slot, knVec3 point) {
 	// what forces are still to add has not come yet
 	party.u.lin = knMulAdd(flier->velocity, f->now / f->h - 1.0, flier->force);
 	party.u.ang = knMulMV(&party.invInertia, flier->momentum);
+	party.u.ang = restrainSpin(flier, party.u.ang);
 	return party;
 }
 
@@ -576,28 +179,28 @@ static knVec3 strike(Party* a, Party* b, knVec3 n, double e, double mu) {
 	return j;
 }
 
-static void addRestOfForces(const Flight* f, Party* party) {
+static void addRestOfForces(const knFlight* f, Party* party) {
 	if (party->flier != NULL) {
 		party->u.lin = knMulAdd(party->u.lin, 1.0 - f->now / f->h, party->flier->force);
 	}
 }
 
 // The velocity along which a party's points move until the end of the step.
-static knTwist pathOf(const Flight* f, const Party* party, int body) {
+static knTwist pathOf(const knFlight* f, const Party* party, int body) {
 	bool planned = party->flier == NULL || party->flier->keepsPath;
-	return planned ? plannedPath(f, body) : party->flier->path;
+	return planned ? knFlight_PlannedPath(f, body) : party->flier->path;
 }
 
 static bool canTurnAside(const Party* party) {
-	return party->flier != NULL && !party->flier->keepsPath && party->flier->pace < WAITS;
+	return party->flier != NULL && !party->flier->keepsPath && party->flier->pace < KN_PACE_WAITS;
 }
 
 // What still approaches along the ways goes along with the other.
-static void goAlong(const Flight* f, const Pair* pair, Party parties[2], knVec3 n, bool always) {
+static void goAlong(const knFlight* f, const knFlightPair* pair, Party parties[2], knVec3 n, bool always) {
 	knTwist paths[2] = { pathOf(f, &parties[0], pair->body[0]), pathOf(f, &parties[1], pair->body[1]) };
 	knVec3 apart = knSub(velocityAt(paths[1], parties[1].arm), velocityAt(paths[0], parties[0].arm));
 	double scale = knLength(paths[0].lin) + knLength(paths[1].lin);
-	if (!always && knDot(apart, n) >= -0.5 * IDLE * scale) {
+	if (!always && knDot(apart, n) >= -0.5 * KN_FLIGHT_IDLE * scale) {
 		return;
 	}
 	if (canTurnAside(&parties[0]) && canTurnAside(&parties[1])) {
@@ -616,7 +219,7 @@ static void goAlong(const Flight* f, const Pair* pair, Party parties[2], knVec3 
 	}
 }
 
-static bool recordHit(Flight* f, const Pair* pair, knVec3 impulse) {
+static bool recordHit(knFlight* f, const knFlightPair* pair, knVec3 impulse) {
 	knFastBodies* fast = f->fast;
 	if (fast->hitCount == f->hitCapacity) {
 		int capacity = 2 * f->hitCapacity + 4 * fast->count + 64;
@@ -641,7 +244,7 @@ static bool recordHit(Flight* f, const Pair* pair, knVec3 impulse) {
 	return true;
 }
 
-static double restitutionOf(const Flight* f, const Pair* pair, Party parties[2], knVec3 n) {
+static double restitutionOf(const knFlight* f, const knFlightPair* pair, Party parties[2], knVec3 n) {
 	const knModel* model = f->in->model;
 	const knModelShape *a = &model->shapes[pair->shape[0]], *b = &model->shapes[pair->shape[1]];
 	knVec3 u = knSub(velocityAt(parties[1].u, parties[1].arm), velocityAt(parties[0].u, parties[0].arm));
@@ -651,8 +254,8 @@ static double restitutionOf(const Flight* f, const Pair* pair, Party parties[2],
 }
 
 // The impact of a pair that meets now. False: no memory.
-static bool collidePair(Flight* f, int index) {
-	const Pair pair = f->pairs[index];
+static bool collidePair(knFlight* f, int index) {
+	const knFlightPair pair = f->pairs[index];
 	const knModel* model = f->in->model;
 	const knModelShape *a = &model->shapes[pair.shape[0]], *b = &model->shapes[pair.shape[1]];
 	int slots[2] = { flierOf(f, pair.body[0]), flierOf(f, pair.body[1]) };
@@ -668,12 +271,13 @@ static bool collidePair(Flight* f, int index) {
 	impulse = knAdd(impulse, strike(&parties[0], &parties[1], n, 0.0, mu));
 	bool often = false;
 	for (int side = 0; side < 2; ++side) {
-		Flier* flier = parties[side].flier;
+		knFlier* flier = parties[side].flier;
 		if (flier == NULL) {
 			continue;
 		}
 		flier->hits += 1;
 		flier->velocity = parties[side].u.lin;
+		flier->energy = 0.5 * knDot(flier->momentum, parties[side].u.ang);
 		if (!flier->keepsPath) {
 			often = often || flier->hits > FREE_HITS;
 			setPath(flier, parties[side].u);
@@ -684,18 +288,18 @@ static bool collidePair(Flight* f, int index) {
 }
 
 // A pair whose search was given up now, still apart: it turns no more, or stays as it is.
-static void partPair(Flight* f, int index) {
-	const Pair pair = f->pairs[index];
+static void partPair(knFlight* f, int index) {
+	const knFlightPair pair = f->pairs[index];
 	knVec3 point = pair.meeting.touch.pointA;
 	Party parties[2];
 	bool slower = false;
 	for (int side = 0; side < 2; ++side) {
 		parties[side] = makeParty(f, pair.body[side], f->slot[pair.body[side]], point);
-		Flier* flier = parties[side].flier;
+		knFlier* flier = parties[side].flier;
 		if (flier != NULL) {
 			flier->hits += 1;
 			bool turns = knLengthSquared(flier->path.ang) > 0.0;
-			slower = (slowDown(f, flier, GLIDES) && turns) || slower;
+			slower = (slowDown(f, flier, KN_PACE_GLIDES) && turns) || slower;
 		}
 	}
 	if (!slower) {
@@ -704,29 +308,27 @@ static void partPair(Flight* f, int index) {
 }
 
 // New pairs along a flier's new way, and all of its pairs from now on. False: no memory.
-static bool lookAhead(Flight* f, int slot) {
-	if (slot == NONE) {
+static bool lookAhead(knFlight* f, int slot) {
+	if (slot == KN_FLIGHT_NONE) {
 		return true;
 	}
-	Flier* flier = &f->fliers[slot];
+	knFlier* flier = &f->fliers[slot];
 	if (flier->hits > MOST_HITS && !flier->keepsPath) {
-		flier->pace = RESTS;
+		flier->pace = KN_PACE_RESTS;
 	}
-	if (isFollowed(f, flier->body) && (!listPairs(f, slot) || !pairWithFliers(f, slot))) {
+	if (knFlight_IsFollowed(f, flier->body) &&
+		(!knFlight_ListPairs(f, slot) || !knFlight_PairWithFliers(f, slot))) {
 		return false;
 	}
-	restartPairs(f, flier);
+	knFlight_RestartPairs(f, flier);
 	return true;
 }
 
 // What the pair with the earliest time does: it is followed by a round, or its bodies' ways change. False: no memory.
-static bool takeNext(Flight* f, int next) {
+static bool takeNext(knFlight* f, int next) {
 	knMeeting* meeting = &f->pairs[next].meeting;
 	if (meeting->state == KN_MEETING_OPEN) {
-		int before = meeting->looks;
-		followPair(f, next, 1);
-		requeue(f, next);
-		charge(f, next, ROUND_LOOKS + meeting->looks - before);
+		charge(f, next, 1, knFlight_FollowPair(f, next));
 		return true;
 	}
 	f->now = meeting->time;
@@ -739,7 +341,7 @@ static bool takeNext(Flight* f, int next) {
 	return lookAhead(f, slots[0]) && lookAhead(f, slots[1]);
 }
 
-static bool fly(Flight* f) {
+static bool fly(knFlight* f) {
 	while (f->pairCount > 0 && knIsFinite(f->pairs[f->queue[0]].meeting.time)) {
 		if (!takeNext(f, f->queue[0])) {
 			return false;
@@ -750,23 +352,23 @@ static bool fly(Flight* f) {
 
 // --- the step ------------------------------------------------------------------------------------------------
 
-static bool begin(Flight* f) {
+static bool begin(knFlight* f) {
 	const knFastMoveInput* in = f->in;
 	const knModel* model = in->model;
 	int bodyCount = model->bodyCount;
 	f->slot = KN_SCRATCH(in->arena, int, bodyCount);
 	f->held = KN_SCRATCH_ZERO(in->arena, uint8_t, bodyCount);
-	f->fliers = KN_SCRATCH(in->arena, Flier, bodyCount);
+	f->fliers = KN_SCRATCH(in->arena, knFlier, bodyCount);
 	f->nearby = KN_SCRATCH(in->arena, int, model->shapeCount);
 	if (in->arena->failed ||
 		!knCollisionInput_Make(&f->input, model, in->state, NULL, &in->tasks, in->arena)) {
 		return false;
 	}
 	for (int b = 0; b < bodyCount; ++b) {
-		f->slot[b] = NONE;
+		f->slot[b] = KN_FLIGHT_NONE;
 		f->held[b] = f->fast->jointed[b];
 		if (!in->lookedAhead && !knFastBodies_Follows(f->fast, b)) {
-			knTwist u = plannedPath(f, b);
+			knTwist u = knFlight_PlannedPath(f, b);
 			double reach = f->h * (knLength(u.lin) + knLength(u.ang) * model->radius[b]);
 			f->slowReach = knMax(f->slowReach, knIsFinite(reach) ? reach : 0.0);
 		}
@@ -784,30 +386,27 @@ static bool begin(Flight* f) {
 	}
 	int first = f->flierCount;
 	for (int i = 0; i < first; ++i) {
-		if (!listPairs(f, i)) {
+		if (!knFlight_ListPairs(f, i)) {
 			return false;
 		}
 	}
-	if (!pairAllFliers(f)) {
+	if (!knFlight_PairAllFliers(f)) {
 		return false;
 	}
-	knTasks_For(&in->tasks, f->pairCount, PAIR_GRAIN, followRange, f);
-	for (int at = f->pairCount - 1; at >= 0; --at) {
-		sink(f, at);
-	}
+	knFlight_FollowAll(f);
 	for (int i = 0; i < f->pairCount; ++i) {
-		charge(f, i, ROUND_LOOKS * f->pairs[i].meeting.rounds + f->pairs[i].meeting.looks);
+		charge(f, i, f->pairs[i].meeting.rounds, f->pairs[i].meeting.looks);
 	}
 	return true;
 }
 
 // Bodies that were hit or slowed down end where their ways led them, with the velocities that the impacts left.
-static void land(Flight* f) {
+static void land(knFlight* f) {
 	const knModel* model = f->in->model;
 	knState* state = f->in->state;
 	for (int i = 0; i < f->flierCount; ++i) {
-		Flier* flier = &f->fliers[i];
-		if (flier->hits == 0 && flier->pace == FLIES) {
+		knFlier* flier = &f->fliers[i];
+		if (flier->hits == 0 && flier->pace == KN_PACE_FLIES) {
 			continue;
 		}
 		int b = flier->body;
@@ -822,17 +421,19 @@ static void land(Flight* f) {
 		knVec3 omega = knMulMV(&inverse, flier->momentum);
 		knVec3 lost = knSub(flier->momentum, knMulMV(&inertia, omega));
 		omega = knAdd(omega, knMulMV(&inverse, lost));
+		omega = restrainSpin(flier, omega);
 		state->velocity[b] = knMakeTwist(omega, flier->velocity);
 	}
 }
 
 bool knFastBodies_Move(knFastBodies* fast, const knFastMoveInput* in) {
 	fast->hitCount = 0;
+	fast->rounds = fast->looks = 0;
 	if (fast->count == 0) {
 		knBlocks_End(in->blocks, in->model, &in->tasks, in->state);
 		return true;
 	}
-	Flight flight = { .in = in, .fast = fast, .h = in->blocks->h };
+	knFlight flight = { .in = in, .fast = fast, .h = in->blocks->h };
 	if (!begin(&flight) || !fly(&flight)) {
 		return false;
 	}

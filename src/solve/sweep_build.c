@@ -400,22 +400,6 @@ static void setMass(const Builder* builder, int block, bool moves, int lane, dou
 	}
 }
 
-static void setVector(double out[3][KN_LANES], int lane, knVec3 v) {
-	out[0][lane] = v.x;
-	out[1][lane] = v.y;
-	out[2][lane] = v.z;
-}
-
-// Moments count on b, so they turn round with the sides. NULL: an empty lane.
-static void fillRolling(const knSweepSet* set, int at, int lane, const knSweepPoint* point, bool turned) {
-	if (set->rolling != NULL) {
-		knPackRolling* rolling = &set->rolling[at];
-		rolling->arm[lane] = point != NULL ? point->arm : 0.0;
-		setVector(rolling->lambda, lane,
-				  point == NULL ? knZero3() : (turned ? knNeg(point->rolling) : point->rolling));
-	}
-}
-
 static void fillAlone(const Builder* builder, knPack* pack, int lane) {
 	const knSweepSet* set = builder->set;
 	int index = pack->chunk[lane], at = pack->first;
@@ -431,13 +415,11 @@ static void fillAlone(const Builder* builder, knPack* pack, int lane) {
 		for (int k = chunk->first; k < chunk->first + chunk->count; ++k, ++at) {
 			set->source[at][lane] = 2 * k + turned;
 			set->frozen[at].block[lane] = turned ? chunk->b : chunk->a;
-			fillRolling(set, at, lane, &builder->points[k], turned);
 		}
 	}
 	for (; at < pack->first + pack->count; ++at) {
 		set->source[at][lane] = -1;
 		set->frozen[at].block[lane] = 0;
-		fillRolling(set, at, lane, NULL, false);
 	}
 }
 
@@ -456,7 +438,6 @@ static void fillLane(const Builder* builder, knPack* pack, int lane) {
 	for (int k = 0; k < pack->count; ++k) {
 		bool there = chunk != NULL && k < chunk->count;
 		set->source[pack->first + k][lane] = there ? 2 * (chunk->first + k) : -1;
-		fillRolling(set, pack->first + k, lane, there ? &builder->points[chunk->first + k] : NULL, false);
 	}
 }
 

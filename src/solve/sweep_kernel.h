@@ -519,6 +519,16 @@ static void turnPoint(knPackPoint* point, const int32_t source[KN_LANES]) {
 	}
 }
 
+// Moments count on b, so they turn round with the sides.
+static void turnRolling(knPackRolling* rolling, const int32_t source[KN_LANES]) {
+	for (int lane = 0; lane < KN_LANES; ++lane) {
+		bool turned = source[lane] >= 0 && (source[lane] & 1) != 0;
+		for (int i = 0; i < 3 && turned; ++i) {
+			rolling->lambda[i][lane] = -rolling->lambda[i][lane];
+		}
+	}
+}
+
 // Three numbers of a vector and one after it, of four points.
 KN_WIDE void loadFour(const double* const from[KN_LANES], size_t at, double vector[3][KN_LANES],
 					  double number[KN_LANES]) {
@@ -531,9 +541,23 @@ KN_WIDE void loadFour(const double* const from[KN_LANES], size_t at, double vect
 	knWide_Store(number, part[3]);
 }
 
+_Static_assert(offsetof(knSweepPoint, rolling) == offsetof(knSweepPoint, lambda) + 3 * sizeof(double) &&
+				   sizeof(knSweepPoint) == offsetof(knSweepPoint, rolling) + 3 * sizeof(double),
+			   "the last impulse and the moments are taken at once");
+
+KN_WIDE void loadRolling(const double* const from[KN_LANES], knPackRolling* out, const double arm[KN_LANES]) {
+	knWide part[4];
+	size_t last = offsetof(knSweepPoint, lambda) / sizeof(double) + 2;
+	knWide_Transpose(from[0] + last, from[1] + last, from[2] + last, from[3] + last, part);
+	knWide_Store(out->arm, knWide_Load(arm));
+	knWide_Store(out->lambda[0], part[1]);
+	knWide_Store(out->lambda[1], part[2]);
+	knWide_Store(out->lambda[2], part[3]);
+}
+
 static void loadPoints(const knSweepSet* set, const knSweepPoint* points, int begin, int end) {
 	static const knSweepPoint none;
-	_Alignas(32) double arm[KN_LANES];
+	_Alignas(32) double arm[KN_LANES], unused[KN_LANES];
 	for (int p = begin; p < end; ++p) {
 		const knPack* pack = &set->packs[p];
 		for (int k = pack->first; k < pack->first + pack->count; ++k) {
@@ -549,11 +573,17 @@ static void loadPoints(const knSweepSet* set, const knSweepPoint* points, int be
 			loadFour(from, offsetof(knSweepPoint, rA), out->rA, out->bias);
 			loadFour(from, offsetof(knSweepPoint, rB), out->rB, out->mu);
 			loadFour(from, offsetof(knSweepPoint, t1), out->t1, arm);
-			loadFour(from, offsetof(knSweepPoint, lambda), out->lambda, arm);
+			loadFour(from, offsetof(knSweepPoint, lambda), out->lambda, unused);
 			loadFour(from, offsetof(knSweepPoint, t2), out->t2, out->lambda[0]);
 			knWide_Store(out->push, knWide_Splat(0.0));
+			if (set->rolling != NULL) {
+				loadRolling(from, &set->rolling[k], arm);
+			}
 			if (turned != 0) {
 				turnPoint(out, source);
+			}
+			if (turned != 0 && set->rolling != NULL) {
+				turnRolling(&set->rolling[k], source);
 			}
 		}
 	}

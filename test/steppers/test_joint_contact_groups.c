@@ -131,7 +131,7 @@ static void checkMomentum(bool restricted) {
 	setOff(world);
 	knMeasures start = knWorld_Measure(world);
 	int most = 0;
-	for (int i = 0; i < (restricted ? 6 : 12); ++i) {
+	for (int i = 0; i < (restricted ? 4 : 12); ++i) {
 		run(world, 1, DT);
 		knMeasures now = knWorld_Measure(world);
 		int count;
@@ -168,7 +168,7 @@ static void test_threads_change_nothing(void** state) {
 	for (int k = 0; k < 4; ++k) {
 		knWorld* world = impulseWorld(meetingBlocks(k >= 2), k % 2 == 0 ? NULL : &tasks);
 		setOff(world);
-		run(world, k < 2 ? 5 : 2, DT);
+		run(world, k < 2 ? 5 : 1, DT);
 		hash[k] = knWorld_Hash(world);
 		knWorld_Destroy(world);
 	}

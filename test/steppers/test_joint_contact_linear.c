@@ -76,6 +76,7 @@ static void makeProblem(Problem* p, bool large) {
 	p->contacts.rows = p->rows;
 	p->contacts.whole.input.model = &p->model;
 	p->contacts.whole.input.state = &p->state;
+	p->contacts.whole.inertia = p->inertia; // nothing is turned
 	p->group = (knLawGroup){ .contacts = &p->contacts,
 							 .count = ENTRIES,
 							 .entries = p->entries,

@@ -32,6 +32,7 @@ typedef struct Chain {
 	double invMass[BODIES];
 	knMat33 local[BODIES], invInertia[BODIES];
 	knTwist u[BODIES];
+	uint8_t strung[BODIES];
 	knJoint joints[JOINTS];
 	knSolveJoint entries[JOINTS];
 	knJointBlock blocks[JOINTS];
@@ -72,6 +73,7 @@ static void makeChain(Chain* chain, uint32_t seed) {
 	chain->solve.invMass = chain->invMass;
 	chain->solve.invInertia = chain->invInertia;
 	chain->solve.u = chain->u;
+	chain->solve.strung = chain->strung;
 	chain->solve.input.h = 0.02;
 }
 
@@ -208,6 +210,141 @@ static void test_tensors(void** state) {
 	}
 }
 
+// Rows about the centres of both bodies.
+static void test_spread_rows(void** state) {
+	(void)state;
+	static Chain chain;
+	const knJointKernel* kernels[2] = { &knJointKernelPlain, knJointKernel_Best() };
+	makeChain(&chain, 23);
+	makeBlocks(&chain, &knJointKernelPlain, 4, chain.blocks);
+	for (int n = 0; n < 2 * JOINTS; ++n) {
+		knJointBlock* block = &chain.blocks[n / 2];
+		knBodyRow rows[KN_BLOCK_ROWS];
+		block->all = block->count;
+		kernels[n % 2]->spreadRows(block, rows);
+		for (int k = 0; k < block->all; ++k) {
+			const knTwist row = block->rows[k];
+			const knVec3 onP = knNeg(knAdd(row.ang, knCross(block->rP, row.lin)));
+			const knVec3 onC = knAdd(row.ang, knCross(block->rC, row.lin));
+			assert_true(rows[k].a[0] == onP.x && rows[k].a[1] == onP.y && rows[k].a[2] == onP.z);
+			assert_true(rows[k].b[0] == onC.x && rows[k].b[1] == onC.y && rows[k].b[2] == onC.z);
+			assert_true(rows[k].a[3] == -row.lin.x && rows[k].a[4] == -row.lin.y &&
+						rows[k].a[5] == -row.lin.z);
+			assert_true(rows[k].b[3] == row.lin.x && rows[k].b[4] == row.lin.y && rows[k].b[5] == row.lin.z);
+		}
+	}
+}
+
+// How soft the couple of one joint is, body by body (joint_steady.c).
+static double plainStiffness(const Chain* chain, int i, bool child, knVec3 pull, double force) {
+	const int body = child ? chain->entries[i].child : chain->entries[i].parent;
+	const knJointBlock* block = &chain->blocks[i];
+	const knVec3 arm = child ? block->rC : block->rP, along = knNormalize(arm),
+				 first = knAnyOrthogonal(along);
+	const knVec3 axes[2] = { first, knCross(along, first) };
+	const knMat33* I = &chain->invInertia[body];
+	const double h = chain->solve.input.h, k = force * knDot(pull, arm);
+	double across = I->cx.x + I->cy.y + I->cz.z - knDot(arm, knMulMV(I, arm)) / knLengthSquared(arm),
+		   calm = 0.1;
+	if (!(h * h * k * across > calm)) {
+		return 0.0;
+	}
+	if (chain->strung[body] == 0) {
+		across = 0.0;
+		calm = 0.2;
+		for (int a = 0; a < 2; ++a) {
+			double z[6];
+			knVec3 spin = knMulMV(I, axes[a]), torque = axes[a];
+			for (int r = 0; r < block->count; ++r) {
+				z[r] = -knDotT(block->rows[r], knMakeTwist(spin, knCross(spin, arm)));
+			}
+			knDense_SolveLdl(block->factor, block->count, z);
+			for (int r = 0; r < block->count; ++r) {
+				torque = knMulAdd(torque, z[r], knAdd(block->rows[r].ang, knCross(arm, block->rows[r].lin)));
+			}
+			across += knDot(spin, torque);
+		}
+	}
+	return k * knClamp((h * h * k * across - calm) / 0.4, 0.0, 1.0);
+}
+
+static double plainSoftness(const Chain* chain, int i) {
+	const double h = chain->solve.input.h;
+	const knVec3 impulse =
+		knAdd(knAdd(chain->entries[i].locked.lin, chain->entries[i].recalled), chain->entries[i].late);
+	const double force = knLength(impulse) / h;
+	if (!(force > 0.0)) {
+		return 0.0;
+	}
+	const knVec3 pull = knScale(1.0 / (h * force), impulse);
+	const double k =
+		plainStiffness(chain, i, true, pull, force) + plainStiffness(chain, i, false, knNeg(pull), force);
+	return k > 0.0 ? 0.25 / (h * h * k) : 0.0;
+}
+
+// The factors of all rows of a block.
+static void assertWhole(const Chain* chain, int i, const knJointBlock* block) {
+	const knJointPair pair = knJointPair_Make(&chain->solve, &chain->entries[i], block->rP, block->rC);
+	const int n = block->all;
+	double K[KN_BLOCK_ROWS * KN_BLOCK_ROWS];
+	for (int r = 0; r < n; ++r) {
+		const knTwist response = knJointPair_Response(&pair, block->rows[r]);
+		for (int c = 0; c <= r; ++c) {
+			K[n * r + c] = knDotT(block->rows[c], response);
+		}
+		K[(n + 1) * r] += r >= block->count ? block->softness[r] : 0.0;
+	}
+	assert_true(knDense_FactorLdl(K, n));
+	for (int r = 0; r < n; ++r) {
+		for (int c = 0; c <= r; ++c) {
+			assert_true(K[n * r + c] == block->whole[n * r + c]);
+		}
+	}
+}
+
+// Slack joints, taut ones and links of loops side by side; some have a couple.
+static void test_steady(void** state) {
+	(void)state;
+	static Chain chain;
+	const knJointKernel* kernels[2] = { &knJointKernelPlain, knJointKernel_Best() };
+	const int entries[JOINTS] = { 0, 1, 2, 3, 4, 5, 6 };
+	int taut = 0, slack = 0;
+	for (uint32_t seed = 1; seed < 60; ++seed) {
+		makeChain(&chain, seed);
+		makeBlocks(&chain, &knJointKernelPlain, 4, chain.blocks);
+		uint32_t more = seed + 1000;
+		for (int i = 0; i < JOINTS; ++i) {
+			knJointBlock* block = &chain.blocks[i];
+			const bool couple = next(&more) > 0.0;
+			chain.strung[i + 1] = next(&more) > 0.3;
+			chain.entries[i].locked.lin = knScale(next(&more) > -0.5 ? 10.0 : 0.0, nextVector(&more));
+			chain.entries[i].late = knScale(i == 2 ? 1.0 : 0.0, nextVector(&more));
+			block->all = block->count + (couple ? 3 : 0);
+			for (int k = 0; couple && k < 3; ++k) {
+				block->rows[block->count + k] = knMakeTwist(knV3(k == 0, k == 1, k == 2), knZero3());
+				block->softness[block->count + k] = 0.1 + 0.1 * k;
+			}
+		}
+		for (int n = 0; n < 8; ++n) {
+			for (int begin = 0, together = 1 + n / 2; begin < JOINTS; begin += together) {
+				const int count = begin + together < JOINTS ? together : JOINTS - begin;
+				const knJointLanes lanes = knJointLanes_Make(&chain.solve, entries + begin, count);
+				knSteadyLanes steady;
+				kernels[n % 2]->steady(&lanes, &steady);
+				kernels[n % 2]->factorAll(&lanes);
+				for (int l = 0; l < count; ++l) {
+					const double softness = plainSoftness(&chain, begin + l);
+					assert_true(softness == steady.softness[l]);
+					taut += softness > 0.0;
+					slack += softness == 0.0;
+					assertWhole(&chain, begin + l, lanes.block[l]);
+				}
+			}
+		}
+	}
+	assert_true(taut > 500 && slack > 500);
+}
+
 // Newton's equations of the entries from `begin` on, at most four, for their own targets.
 static void makeNewton(Chain* chain, const knJointKernel* kernel, int begin, int count,
 					   knNewtonLanes* lanes) {
@@ -292,6 +429,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_bits),     cmocka_unit_test(test_as_one_by_one),
 		cmocka_unit_test(test_singular_lane), cmocka_unit_test(test_tensors),
+		cmocka_unit_test(test_spread_rows),   cmocka_unit_test(test_steady),
 		cmocka_unit_test(test_newton),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,7 @@ typedef struct knJointBlock {
 	int free;       // the first of them that belongs to a limit: in the correction, limits that are held
 	double room[6]; // of those: way left
 	int all;        // and the couple's, which follow
+	bool slack;     // has a couple to be given back. knJointSteady_Rows
 	knTwist rows[KN_BLOCK_ROWS]; // world axes
 	knVec3 rP, rC;               // levers to the child's joint origin
 	knQuat axes;                 // parent joint frame
@@ -113,11 +114,12 @@ struct knArticulationSolve {
 	double* kinetic;                       // [bodyCount] J (joint_settle.c)
 	int* jointsOfBody;                     // [bodyCount] how many
 	uint8_t* pinned;                       // [bodyCount] by a joint to something immovable
-	knFrame* lastPose;                     // [bodyCount] before the last round of the correction
-	knVec3* spin;                          // [bodyCount] angular velocity before the correction, body axes
-	knQuat* startTurn;                     // [bodyCount] and orientation
-	struct knSettleVector* settle[5];      // [jointCount] each (joint_settle.c)
-	knTwist* change;                       // [bodyCount] likewise; zero for immovable bodies
+	uint8_t* strung;   // [bodyCount] a link of a loop, as of a tread or net, that is not pinned
+	knFrame* lastPose; // [bodyCount] before the last round of the correction
+	knVec3* spin;      // [bodyCount] angular velocity before the correction, body axes
+	knQuat* startTurn; // [bodyCount] and orientation
+	struct knSettleVector* settle[5]; // [jointCount] each (joint_settle.c)
+	knTwist* change;                  // [bodyCount] likewise; zero for immovable bodies
 };
 
 // The island of an active joint.
@@ -286,8 +288,10 @@ int knJointBounds_Hold(const knArticulationSolve* solve, const knSolveJoint* ent
 // Work of the dynamics phase, before u changes again.
 void knJointBounds_AddWork(knArticulationSolve* solve, int i);
 
-// Couples that keep taut joints from fluttering (joint_steady.c): the rows for the force at hand, and one visit.
-void knJointSteady_Rows(knArticulationSolve* solve, int i);
+// Couples that keep taut joints from fluttering (joint_steady.c): the rows for the forces at hand; a joint that went slack gives
+// its couple back; one visit.
+void knJointSteady_Rows(knArticulationSolve* solve, const int* entries, int count);
+void knJointSteady_Release(knArticulationSolve* solve, int i);
 double knJointSteady_Visit(knArticulationSolve* solve, int i, double epsilon);
 // Is the joint to be taken by its rates, because it is taut or an arm turns fast? Rows must be up to date.
 bool knJointSteady_ByRates(knArticulationSolve* solve, int i);

@@ -40,8 +40,12 @@ static void findTargets(knBodyMatrix* m) {
 		for (int e = m->first[k]; e < m->first[k + 1]; ++e) {
 			const int i = m->rows[e];
 			m->targets[at++] = -1 - i;
-			for (int f = e + 1; f < m->first[k + 1]; ++f) {
-				m->targets[at++] = findRow(m, i, m->rows[f]);
+			// both lists ascend, and that of i has all that is looked for
+			for (int f = e + 1, found = m->first[i]; f < m->first[k + 1]; ++f) {
+				while (m->rows[found] < m->rows[f]) {
+					++found;
+				}
+				m->targets[at++] = found;
 			}
 		}
 	}

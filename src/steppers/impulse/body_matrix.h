@@ -53,6 +53,16 @@ bool knBodyMatrix_Factor(knBodyMatrix* matrix);
 // x, [count][6], from the right-hand side in place.
 void knBodyMatrix_Solve(const knBodyMatrix* matrix, double* x);
 
+// to += x from, rows of six aligned to 16 bytes.
+static inline void knBodyRow_AddTo(double* to, double x, const double* from) {
+	typedef double Two __attribute__((vector_size(16), aligned(16), may_alias));
+	Two* sum = (Two*)to;
+	const Two* row = (const Two*)from;
+	sum[0] += x * row[0];
+	sum[1] += x * row[1];
+	sum[2] += x * row[2];
+}
+
 // What the above is done by, built for several kinds of machine; all give the same bits.
 typedef struct knBodyKernel {
 	const char* name;

@@ -49,6 +49,7 @@ bool knContactColumns_Run(knImpulseStep* step) {
 						   .wanted = wanted,
 						   .enough = enough * enough,
 						   .patience = PATIENCE };
+	knContactSweep_HandOver(step);
 	if (!knSubspace_Solve(&problem, step->blocks.u, left, arena)) {
 		return false;
 	}

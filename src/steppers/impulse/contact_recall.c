@@ -119,10 +119,10 @@ static bool isOf(const knContactMemory* memory, const knImpulsePair* pair) {
 	return memory->shapeA == pair->shapeA && memory->shapeB == pair->shapeB;
 }
 
-void knContactRecall_Run(knImpulseStep* step) {
+int knContactRecall_Run(knImpulseStep* step, int firstPair, int firstMemory) {
 	const knContactMemory* memory = knImpulseMemory_Contacts(step->state);
-	int total = knImpulseMemory_Get(step->state).contactCount;
-	for (int i = 0, begin = 0, end = 0; i < step->pairCount; ++i) {
+	int total = knImpulseMemory_Get(step->state).contactCount, begin = 0, end = firstMemory;
+	for (int i = firstPair; i < step->pairCount; ++i) {
 		const knImpulsePair* pair = &step->pairs[i];
 		for (begin = end; begin < total && isBefore(&memory[begin], pair);) {
 			++begin;
@@ -145,4 +145,5 @@ void knContactRecall_Run(knImpulseStep* step) {
 			recallResultant(step, pair, &memory[begin], end - begin);
 		}
 	}
+	return end;
 }

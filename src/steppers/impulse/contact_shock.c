@@ -100,7 +100,7 @@ static bool begin(knImpulseStep* step, Shock* shock) {
 							 .invInertia = step->blocks.invInertia,
 							 .freeStage = shock->freeLevel,
 							 .tied = tied };
-	// the points have the impulses of the sweeps
+	knContactSweep_HandOver(step);
 	return knSweepSet_Build(&shock->set, shock->chunks, chunkCount, step->graph.levelCount, step->list.points,
 							&blocks, KN_SWEEP_CONE, &step->context->tasks, arena);
 }

@@ -143,9 +143,49 @@ void knContactSweep_TakeOver(knImpulseStep* step) {
 	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, takeOver, step);
 }
 
+static void handOver(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const knImpulseStep* step = argument;
+	for (int i = begin; i < end; ++i) {
+		const knImpulsePoint* p = &step->points[i];
+		knSweepPoint* to = &step->list.points[i];
+		to->lambda[0] = p->jn;
+		to->lambda[1] = p->j1;
+		to->lambda[2] = p->j2;
+		if (p->turn >= 0) {
+			to->rolling = step->turns[p->turn].g;
+		}
+	}
+}
+
+void knContactSweep_HandOver(knImpulseStep* step) {
+	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, handOver, step);
+}
+
+static void storePacked(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const knImpulseStep* step = argument;
+	const knSweepSet* set = &step->set;
+	for (int at = begin; at < end; ++at) {
+		const double(*lambda)[KN_LANES] = set->points[at].lambda;
+		for (int lane = 0; lane < KN_LANES; ++lane) {
+			if (set->source[at][lane] < 0) {
+				continue;
+			}
+			knImpulsePoint* p = &step->points[set->source[at][lane] >> 1];
+			p->jn = lambda[0][lane];
+			p->j1 = lambda[1][lane];
+			p->j2 = lambda[2][lane];
+			if (p->turn >= 0) {
+				const double(*g)[KN_LANES] = set->rolling[at].lambda;
+				step->turns[p->turn].g = knV3(g[0][lane], g[1][lane], g[2][lane]);
+			}
+		}
+	}
+}
+
 void knContactSweep_Store(knImpulseStep* step) {
-	knSweepSet_Store(&step->set, &step->context->tasks, step->list.points);
-	knContactSweep_TakeOver(step);
+	knTasks_For(&step->context->tasks, step->set.pointCount, POINT_GRAIN, storePacked, step);
 }
 
 // --- sweeps ------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 #include "steppers/impulse/impulse_step.h"
 
 #define POINT_GRAIN 64
+#define SECTION_POINTS 2048
 #define PAIR_GRAIN 8
 #define REST_GAP 0.02  // of the envelope: a smaller gap counts as touching
 #define FAR_MOTION 0.1 // of the smaller body's radius: predicted poses decide whether the pair meets
@@ -79,10 +80,16 @@ static knImpulsePoint makePoint(const knImpulseStep* step, int contact) {
 	return p;
 }
 
+typedef struct FillTask {
+	const knImpulseStep* step;
+	int first; // point
+} FillTask;
+
 static void fillPoints(int begin, int end, int worker, void* argument) {
 	(void)worker;
-	const knImpulseStep* step = argument;
-	for (int i = begin; i < end; ++i) {
+	const FillTask* task = argument;
+	const knImpulseStep* step = task->step;
+	for (int i = task->first + begin; i < task->first + end; ++i) {
 		int turn = step->points[i].turn;
 		step->points[i] = makePoint(step, step->points[i].contact);
 		step->points[i].turn = turn;
@@ -107,14 +114,18 @@ static knImpulsePair makePair(const knImpulseStep* step, const knStepContact* co
 							.e = knCombine_Apply(model->restitutionCombine, a->restitution, b->restitution) };
 }
 
-// Pairs and points in the order of the list; points are filled in afterwards, in parallel.
+// The next pairs and points in the order of the list, at least SECTION_POINTS; points are filled in afterwards, in parallel.
 static void listPairs(knImpulseStep* step) {
+	const int first = step->pointCount;
 	knImpulsePair* pair = NULL;
 	double arm = 0.0;
-	for (int i = 0; i < step->list.pointCount; ++i) {
+	for (int i = first; i < step->list.pointCount; ++i) {
 		int k = step->list.anchors[i].contact;
 		const knStepContact* contact = &step->list.contacts[k];
 		if (pair == NULL || pair->shapeA != contact->shapeA || pair->shapeB != contact->shapeB) {
+			if (i - first >= SECTION_POINTS) {
+				return;
+			}
 			pair = &step->pairs[step->pairCount++];
 			*pair = makePair(step, contact);
 			arm = rollingArm(step, pair);
@@ -226,7 +237,7 @@ static void dropPassing(int begin, int end, int worker, void* argument) {
 	}
 }
 
-// False when out of memory.
+// Pairs that fly past each other. False when out of memory.
 static bool dropAllPassing(knImpulseStep* step) {
 	Passing passing = { step, KN_SCRATCH(step->context->arena, int, step->pairCount) };
 	if (step->context->arena->failed) {
@@ -237,6 +248,18 @@ static bool dropAllPassing(knImpulseStep* step) {
 		step->pairTests += passing.tests[i];
 	}
 	return true;
+}
+
+// Section by section, so that points are still in the cache when it is asked what they carried.
+static void makePoints(knImpulseStep* step) {
+	int memory = 0;
+	while (step->pointCount < step->list.pointCount) {
+		FillTask task = { step, step->pointCount };
+		const int firstPair = step->pairCount;
+		listPairs(step);
+		knTasks_For(&step->context->tasks, step->pointCount - task.first, POINT_GRAIN, fillPoints, &task);
+		memory = knContactRecall_Run(step, firstPair, memory);
+	}
 }
 
 knStatus knImpulseContacts_Find(knImpulseStep* step) {
@@ -263,9 +286,7 @@ knStatus knImpulseContacts_Find(knImpulseStep* step) {
 	if (arena->failed) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	listPairs(step);
-	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, fillPoints, step);
-	knContactRecall_Run(step);
+	makePoints(step);
 	return step->paper || dropAllPassing(step) ? KN_OK : knImpulseStep_OutOfMemory(step);
 }
 

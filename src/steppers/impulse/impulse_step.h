@@ -128,8 +128,9 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 knStatus knImpulseContacts_Find(knImpulseStep* step);
 // contact_struck.c: who is struck hard in this step, into input.struck. False when out of memory.
 bool knContactStruck_Find(knImpulseStep* step, const knContactSet* set);
-// contact_recall.c: what the points carried in the last step.
-void knContactRecall_Run(knImpulseStep* step);
+// contact_recall.c: what the points carried in the last step, of pairs from `firstPair` on and with memories from
+// `firstMemory` on, as both are sorted; returns the first memory of the pairs to come.
+int knContactRecall_Run(knImpulseStep* step, int firstPair, int firstMemory);
 // The velocity of B relative to A at a point.
 static inline knVec3 knImpulsePoint_Velocity(const knImpulsePoint* p, const knTwist* u) {
 	knVec3 vA = knAdd(u[p->a].lin, knCross(u[p->a].ang, p->rA));
@@ -179,7 +180,8 @@ typedef struct knContactMomentum knContactMomentum;
 double knContactSweep_Run(knImpulseStep* step, knContactMomentum* momentum);
 // Impulses of the set back into the points.
 void knContactSweep_Store(knImpulseStep* step);
-// The same from step->list.points.
+// Impulses of the points into step->list.points, for who goes on from there; and back again.
+void knContactSweep_HandOver(knImpulseStep* step);
 void knContactSweep_TakeOver(knImpulseStep* step);
 
 // contact_descent.c: takes as much of a change of impulses as lowers their energy most, group by group.

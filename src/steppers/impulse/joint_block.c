@@ -16,6 +16,7 @@ static knTwist errorOf(const knJoint* joint, knFrame J, knFrame allowed) {
 static void describe(const knArticulationSolve* solve, const knSolveJoint* entry, knJointBlock* block) {
 	const knFrame allowed = entry->ops->projectState(entry->joint, block->J);
 	block->ready = true;
+	block->slack = false;
 	block->error = errorOf(entry->joint, block->J, allowed);
 	block->count = entry->ops->lockedRows(entry->joint, allowed, block->rows);
 	block->free = block->count;
@@ -29,10 +30,9 @@ static void describe(const knArticulationSolve* solve, const knSolveJoint* entry
 static void build(knArticulationSolve* solve, const int* entries, int count) {
 	const knJointKernel* kernel = knJointKernel_Best();
 	knJointBlock spare;
-	knJointLanes lanes = { .solve = solve, .count = count };
-	for (int l = 0; l < KN_JOINT_LANES; ++l) {
-		lanes.entry[l] = entries[l < count ? l : 0];
-		lanes.block[l] = l < count ? &solve->blocks[entries[l]] : &spare;
+	knJointLanes lanes = knJointLanes_Make(solve, entries, count);
+	for (int l = count; l < KN_JOINT_LANES; ++l) {
+		lanes.block[l] = &spare;
 	}
 	kernel->takeFrames(&lanes);
 	for (int l = 0; l < count; ++l) {

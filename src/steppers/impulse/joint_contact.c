@@ -17,16 +17,20 @@
 #define PUSH_SOFTNESS 0.03 // likewise of a push
 #define OVERDONE 1.5       // a push, see pushShare
 #define FIRM 1e-5          // of limits and motors likewise
-#define ENOUGH 1e-3        // of the worst rate of the first round
+#define ENOUGH 1e-3        // of the worst rate of the first round is as good as right
 #define LEAST_ROUNDS 3     // friction follows the normal impulses of the round before, which follow friction
 
-// Of large groups, where the slowest of hundreds of points would keep all waiting.
+// Of heaps, where the slowest of hundreds of points would keep all waiting.
+#define FEW 0.01    // of the entries may be worse than enough,
+#define BAD 5.0     // but none by more than this factor
+#define SLIDES 1e-3 // friction that is smaller than its disc by less slides
+#define SLOWLY 0.1  // how much rates count that friction is wrong by
+
+// Of large ones.
 #define LARGE_SOFTNESS 0.03 // as above
 #define CUT_SOFTNESS 0.1    // likewise between parts
 #define LARGE_GOOD 10.0     // times what is good for others
-#define LARGE_ENOUGH 1e-2   // of the worst rate of the first round
-#define LARGE_FEW 0.01      // of the entries may be worse
-#define LARGE_BAD 5.0       // times worse than that none may be
+#define LARGE_ENOUGH 1e-2   // as above
 #define LARGE_LEAST_ROUNDS 2
 #define LARGE_MOST_ROUNDS 4 // when more than a few are worse, but none is bad
 
@@ -242,6 +246,14 @@ static double ownRate(const knLawGroup* group, const knLawEntry* entry, knVec3 d
 	return knDotT(wrench, knJointPair_Response(&pair, wrench));
 }
 
+// The disc of a point's friction follows its normal impulse. Returns how wrong its friction is for the new one, N s.
+static double followRadius(const knImpulsePoint* p, double* radius) {
+	const double before = *radius, now = p->mu * knMax(p->jn, 0.0),
+				 friction = sqrt(p->j1 * p->j1 + p->j2 * p->j2);
+	*radius = now;
+	return friction >= (1.0 - SLIDES) * before ? knAbs(now - before) : knMax(friction - now, 0.0);
+}
+
 static double listPoint(const knLawGroup* group, knLawEntry* entry) {
 	const knJointContacts* contacts = group->contacts;
 	const knImpulsePoint* p = &contacts->step->points[contacts->points[entry->index - contacts->jointCount]];
@@ -257,16 +269,21 @@ static double listPoint(const knLawGroup* group, knLawEntry* entry) {
 		return p->target;
 	}
 	normal->lambda = p->jn;
-	entry->radius = p->mu * knMax(p->jn, 0.0);
+	double rate = p->jn > 0.0 || wrong < 0.0 ? knAbs(wrong) : 0.0;
 	if (p->mu > 0.0) {
-		double soft = firm * knMax(ownRate(group, entry, p->t1), ownRate(group, entry, p->t2));
+		const double own = knMax(ownRate(group, entry, p->t1), ownRate(group, entry, p->t2)),
+					 soft = firm * own;
+		const double lag = followRadius(p, &entry->radius);
+		if (group->heap && !group->large && contacts->rounds > 0 && contacts->rounds < LEAST_ROUNDS) {
+			rate = knMax(rate, SLOWLY * own * lag);
+		}
 		knLawRow* t1 = addRow(group, entry, knMakeTwist(knZero3(), p->t1), soft, knDot(p->t1, u));
 		knLawRow* t2 = addRow(group, entry, knMakeTwist(knZero3(), p->t2), soft, knDot(p->t2, u));
 		t1->law = t2->law = KN_LAW_DISC;
 		t1->lambda = p->j1;
 		t2->lambda = p->j2;
 	}
-	return p->jn > 0.0 || wrong < 0.0 ? knAbs(wrong) : 0.0;
+	return rate;
 }
 
 // Returns the worst rate, or how fast the points must be pushed.
@@ -277,7 +294,6 @@ static double listRows(knLawGroup* group) {
 	for (int n = 0; n < group->count; ++n) {
 		knLawEntry* entry = &group->entries[n];
 		entry->count = entry->locked = 0;
-		entry->radius = 0.0;
 		const bool joint = entry->index < contacts->jointCount;
 		if (joint && group->pushing) {
 			listPushedJoint(group, entry);
@@ -375,15 +391,17 @@ typedef struct RoundTask {
 	double good; // m/s
 } RoundTask;
 
-// Is this round, of a group whose worst rate before it is this, the last one? A group is judged by itself: nothing outside
-// of it changes it.
-static bool isLast(const knLawGroup* group, double worst) {
-	const int round = group->contacts->rounds + 1;
-	if (!group->large) {
-		return worst <= group->enough && round >= LEAST_ROUNDS;
+// Is a group whose worst rate before this round is this solved? A heap without it, others with it. A group is judged by
+// itself: nothing outside of it changes it.
+static bool isSolved(const knLawGroup* group, double worst) {
+	const int rounds = group->contacts->rounds;
+	if (!group->heap) {
+		return rounds + 1 >= LEAST_ROUNDS && worst <= group->enough;
 	}
-	const bool few = group->over <= (int)(LARGE_FEW * group->count);
-	return round >= (few ? LARGE_LEAST_ROUNDS : LARGE_MOST_ROUNDS) && worst <= LARGE_BAD * group->enough;
+	const bool few = group->over <= (int)(FEW * group->count);
+	const bool often =
+		group->large ? rounds + 1 >= (few ? LARGE_LEAST_ROUNDS : LARGE_MOST_ROUNDS) : rounds > 0 && few;
+	return often && worst <= BAD * group->enough;
 }
 
 static double findEnough(const RoundTask* task, const knLawGroup* group) {
@@ -404,11 +422,13 @@ static void solveGroup(const RoundTask* task, knLawGroup* group) {
 			group->worst = worst;
 			group->enough = findEnough(task, group);
 		}
-		group->solved = isLast(group, worst);
+		group->solved = isSolved(group, worst);
 	}
 	const bool latest = contacts->rounds + 1 == knImpulseStep_Sweeps(contacts->step);
 	group->last = !task->pushing && (group->solved || latest);
-	if (task->pushing && worst <= 0.0) {
+	// a heap at rest need not be pushed apart by micrometres
+	if (task->pushing ? worst <= (group->heap ? task->good : 0.0)
+					  : group->solved && group->heap && !group->large) {
 		return;
 	}
 	if (knLawGroup_Descend(group)) {
@@ -443,7 +463,7 @@ bool knJointContacts_Round(knJointContacts* contacts, double good) {
 	return open;
 }
 
-void knJointContacts_Push(knJointContacts* contacts) {
-	RoundTask task = { .contacts = contacts, .pushing = true };
+void knJointContacts_Push(knJointContacts* contacts, double good) {
+	RoundTask task = { contacts, true, good };
 	knTasks_For(&contacts->whole.input.tasks, contacts->groupCount, 1, solveGroups, &task);
 }

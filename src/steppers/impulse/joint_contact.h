@@ -11,5 +11,6 @@ bool knJointContacts_Begin(knImpulseStep* step, knJointContacts** contacts);
 // One round, after a sweep over the contacts, of the islands in which a rate of a joint or of a point that pushes is wrong
 // by more than `good` (m/s); false: there is none left.
 bool knJointContacts_Round(knJointContacts* contacts, double good);
-// Push-out of the points that are solved with joints, for the targets that knContactPush_Run found.
-void knJointContacts_Push(knJointContacts* contacts);
+// Push-out of the points that are solved with joints, for the targets that knContactPush_Run found; of heaps only where one is above
+// `good`.
+void knJointContacts_Push(knJointContacts* contacts, double good);

@@ -1,13 +1,12 @@
 // The groups of joint_contact.c: their entries, and the patterns of their matrices.
 //
-// The matrix of a heap fills, the more the larger it is, and in a large one there is always a row that changes. So large
-// groups are solved less exactly (joint_contact_newton.c, joint_contact_linear.c), and the largest are cut into parts, between
+// The matrix of a heap fills, the more the larger it is, and in a large one there is always a row that changes. So groups that are
+// dense are solved less exactly (joint_contact_newton.c, joint_contact_linear.c), and the largest are cut into parts, between
 // which the matrix has nothing. Units, the bodies that hang together by joints, are never cut: a part is a few of them that
 // touch. A group that is mostly one unit (a net, a bridge, a tank with what lies on it) is not large, whatever its size.
 #include "steppers/impulse/joint_contact_internal.h"
 
-#define DENSEST 64 // block products a body: beyond it a group that is not large is not solved here
-#define LONG 64    // bodies of a unit: groups with such are large only if they are dense
+#define DENSEST 64 // block products a body: beyond it a heap is large, and another group is not solved here
 #define UNCUT 640  // bodies of a large group that is not cut
 #define PART 430   // bodies of a part at most
 
@@ -235,18 +234,13 @@ static bool addNumbers(Builder* builder, knLawGroup* group) {
 // The matrix of a group, and whether the group is large. False: no memory.
 static bool chooseWay(Builder* builder, knLawGroup* group, bool* solvable) {
 	const Size size = findUnits(builder, group);
-	const bool several = 2 * size.largest<size.bodies, chains = size.largest> LONG;
-	*solvable = true;
-	group->large = several && !chains && size.bodies > UNCUT;
-	if (!group->large) {
-		if (!buildMatrix(builder, group)) {
-			return false;
-		}
-		const int64_t products = group->matrix.products;
-		const bool dense = products > (int64_t)DENSEST * size.bodies;
-		group->large = several && dense;
-		*solvable = !dense || several;
+	if (!buildMatrix(builder, group)) {
+		return false;
 	}
+	const bool dense = group->matrix.products > (int64_t)DENSEST * size.bodies;
+	group->heap = 2 * size.largest < size.bodies;
+	group->large = dense && group->heap;
+	*solvable = !dense || group->large;
 	if (!group->large || size.bodies <= UNCUT) {
 		return true;
 	}

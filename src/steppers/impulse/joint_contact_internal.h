@@ -58,6 +58,7 @@ typedef struct knLawGroup {
 	knBodyMatrix matrix;
 	double *moved, *forward; // [bodies][6] v - u, Newton's direction
 	double* work;            // likewise, KN_LAW_VECTORS of them if the group is large
+	bool heap;               // of many units, the bodies that hang together by joints
 	bool large;              // solved less exactly, by a matrix that is made anew as seldom as possible
 	bool factored;           // with the weights that the rows have
 	int usual;               // iterations of the direction after that
@@ -118,10 +119,10 @@ static inline double knLawRow_Rate(const knBodyRow* row, int a, int b, const dou
 
 // Adds a row times x to the forces on its bodies.
 static inline void knLawRow_Push(const knBodyRow* row, int a, int b, double x, double* force) {
-	for (int c = 0; a >= 0 && c < 6; ++c) {
-		force[6 * (ptrdiff_t)a + c] += x * row->a[c];
+	if (a >= 0) {
+		knBodyRow_AddTo(force + 6 * (ptrdiff_t)a, x, row->a);
 	}
-	for (int c = 0; b >= 0 && c < 6; ++c) {
-		force[6 * (ptrdiff_t)b + c] += x * row->b[c];
+	if (b >= 0) {
+		knBodyRow_AddTo(force + 6 * (ptrdiff_t)b, x, row->b);
 	}
 }

@@ -310,11 +310,13 @@ static void takeBalanced(knLawGroup* group) {
 
 // The step to the least of a small group's sum is found to the end, its matrix made anew whenever a piece changes.
 static bool descendExactly(knLawGroup* group) {
+	// rounds of a heap that follow the first correct it a little only
+	const int patience = group->heap && group->contacts->rounds > 0 ? 0 : PATIENCE;
 	double share = 0.0;
 	for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
 		int pieces = 0;
 		Change changed = choosePieces(group, &pieces);
-		bool enough = changed == CHANGE_NONE || (changed == CHANGE_SECANT && iteration >= PATIENCE);
+		bool enough = changed == CHANGE_NONE || (changed == CHANGE_SECANT && iteration >= patience);
 		if (enough && share == 1.0) {
 			takeBalanced(group);
 			return true;

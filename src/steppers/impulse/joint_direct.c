@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "steppers/impulse/joint_lanes.h"
+
 #define DENSEST 64 // block products a body: beyond it the matrix counts as dense
 
 // --- pattern ---------------------------------------------------------------------------------------------
@@ -99,6 +101,18 @@ knBodyRow knBodyRow_Make(const knArticulationSolve* solve, int entry, knTwist wr
 	return row;
 }
 
+void knBodyRow_MakeAll(const knArticulationSolve* solve, int entry, knBodyRow rows[KN_BLOCK_ROWS]) {
+	const knSolveJoint* joint = &solve->joints[entry];
+	const knJointBlock* block = &solve->blocks[entry];
+	knJointKernel_Best()->spreadRows(block, rows);
+	for (int k = 0; k < block->all && !moves(solve, joint->parent); ++k) {
+		memset(rows[k].a, 0, sizeof(rows[k].a));
+	}
+	for (int k = 0; k < block->all && !moves(solve, joint->child); ++k) {
+		memset(rows[k].b, 0, sizeof(rows[k].b));
+	}
+}
+
 void knBodyMatrix_Begin(knBodyMatrix* matrix, const knArticulationSolve* solve) {
 	const knModel* model = solve->input.model;
 	knBodyMatrix_Clear(matrix);
@@ -131,8 +145,8 @@ bool knJointDirect_Factor(knJointDirect* direct, const knSettleIsland* island) {
 		knBodyRow rows[KN_BLOCK_ROWS];
 		const knBodyRow* each[KN_BLOCK_ROWS];
 		double weights[KN_BLOCK_ROWS];
+		knBodyRow_MakeAll(solve, i, rows);
 		for (int k = 0; k < block->all; ++k) {
-			rows[k] = knBodyRow_Make(solve, i, block->rows[k]);
 			each[k] = &rows[k];
 			weights[k] = 1.0 / block->softness[k];
 		}

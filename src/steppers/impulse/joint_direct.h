@@ -23,6 +23,8 @@ bool knJointDirect_Build(knJointDirect* direct, const knArticulationSolve* solve
 						 knArena* arena);
 bool knJointDirect_Has(const knJointDirect* direct, int island);
 knBodyRow knBodyRow_Make(const knArticulationSolve* solve, int entry, knTwist wrench);
+// Those of all rows of a joint's block.
+void knBodyRow_MakeAll(const knArticulationSolve* solve, int entry, knBodyRow rows[KN_BLOCK_ROWS]);
 // The matrix with the bodies' masses alone.
 void knBodyMatrix_Begin(knBodyMatrix* matrix, const knArticulationSolve* solve);
 // The linear problem of an island of joints: factors K + S with the rows of its blocks, false: it could not; then

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "steppers/impulse/articulation_internal.h"
+#include "steppers/impulse/body_matrix.h"
 
 #define KN_JOINT_LANES 4
 
@@ -11,8 +12,20 @@ typedef struct knJointLanes {
 	const knArticulationSolve* solve;
 	int count;
 	int entry[KN_JOINT_LANES];
-	knJointBlock* block[KN_JOINT_LANES]; // of the entries; behind them one that nobody reads
+	knJointBlock*
+		block[KN_JOINT_LANES]; // of the entries; while blocks are made, behind them one that nobody reads
 } knJointLanes;
+
+// The first four of `count` entries.
+static inline knJointLanes knJointLanes_Make(const knArticulationSolve* solve, const int* entries,
+											 int count) {
+	knJointLanes lanes = { .solve = solve, .count = count < KN_JOINT_LANES ? count : KN_JOINT_LANES };
+	for (int l = 0; l < KN_JOINT_LANES; ++l) {
+		lanes.entry[l] = entries[l < count ? l : 0];
+		lanes.block[l] = &solve->blocks[lanes.entry[l]];
+	}
+	return lanes;
+}
 
 // Newton's equations of pre-stabilization (prestabilize.c) for joints that share no moving body.
 typedef struct knNewtonLanes {
@@ -39,6 +52,12 @@ typedef struct knNewtonLanes {
 	knTwist offsets[KN_JOINT_LANES]; // lin: from the child's joint origin
 } knNewtonLanes;
 
+// Steadying couples (joint_steady.c).
+typedef struct knSteadyLanes {
+	double softness[KN_JOINT_LANES]; // of the couple; 0: none
+	knVec3 line[KN_JOINT_LANES];     // and its axis, where there is one
+} knSteadyLanes;
+
 typedef struct knJointKernel {
 	const char* name;
 	// R I R^T of four bodies; places may be the same.
@@ -48,6 +67,12 @@ typedef struct knJointKernel {
 	void (*takeFrames)(const knJointLanes* lanes);
 	// Rows from the joint's axes to those of the world, their softness, and the factors of K; count 0 where it is singular.
 	void (*factorRows)(const knJointLanes* lanes);
+	// All rows of a block as wrenches about the two bodies' centres, four rows at a time.
+	void (*spreadRows)(const knJointBlock* block, knBodyRow rows[KN_BLOCK_ROWS]);
+	// How soft couples have to be for the forces at hand; the blocks' locked rows are factored.
+	void (*steady)(const knJointLanes* lanes, knSteadyLanes* steady);
+	// The factors `whole` of all rows, with the softness of those that are not locked; all = count where they are singular.
+	void (*factorAll)(const knJointLanes* lanes);
 	void (*predict)(knNewtonLanes* lanes);
 	void (*derive)(knNewtonLanes* lanes);
 } knJointKernel;

@@ -7,8 +7,15 @@
 
 #define KN_LOCKED_SOFTNESS                                                                                   \
 	1e-7 // of a locked row beside its own resistance: a net drawn flat has no solution without it
+
+// steadying couples, see joint_steady.c
+#define KN_STEADY 0.25
+#define KN_STEADY_CALM 0.1     // of a link of a loop,
+#define KN_STEADY_CALM_PIN 0.2 // of what turns about a pin
+#define KN_STEADY_RAMP 0.4
+
 #define ROWS 6
-#define TRIANGLE (ROWS * (ROWS + 1) / 2)
+#define TRIANGLE(n) ((n) * ((n) + 1) / 2)
 
 _Static_assert(KN_JOINT_LANES == KN_LANES, "one joint a lane");
 
@@ -107,17 +114,17 @@ KN_WIDE knWideTwist respond(const WidePair* pair, knWideTwist wrench) {
 
 // knDense_FactorLdl of a lower triangle, row by row. A lane whose matrix is smaller has nothing of interest behind it, and one
 // whose matrix is singular nothing at all.
-KN_WIDE void factorLdl(knWide A[TRIANGLE], int n) {
+KN_WIDE void factorLdl(knWide* A, int n) {
 	for (int i = 0; i < n; ++i) {
-		knWide* row = A + i * (i + 1) / 2;
+		knWide* row = A + TRIANGLE(i);
 		for (int j = 0; j < i; ++j) {
-			const knWide* rowJ = A + j * (j + 1) / 2;
+			const knWide* rowJ = A + TRIANGLE(j);
 			for (int k = 0; k < j; ++k) {
 				row[j] = knWide_MulSub(row[j], row[k], rowJ[k]);
 			}
 		}
 		for (int j = 0; j < i; ++j) {
-			const knWide scaled = knWide_Div(row[j], A[j * (j + 1) / 2 + j]);
+			const knWide scaled = knWide_Div(row[j], A[TRIANGLE(j) + j]);
 			row[i] = knWide_MulSub(row[i], scaled, row[j]);
 			row[j] = scaled;
 		}
@@ -148,8 +155,8 @@ static void factorRows(const knJointLanes* lanes) {
 		most = lanes->block[l]->count > most ? lanes->block[l]->count : most;
 	}
 	knWideTwist rows[ROWS];
-	knWide K[TRIANGLE];
-	_Alignas(32) double A[TRIANGLE][KN_LANES], soft[ROWS][KN_LANES];
+	knWide K[TRIANGLE(ROWS)];
+	_Alignas(32) double A[TRIANGLE(ROWS)][KN_LANES], soft[ROWS][KN_LANES];
 	for (int i = 0, at = 0; i < most; ++i) {
 		const knWideTwist row = knWideTwist_Read((const double* const*)to, 6 * i);
 		rows[i] = (knWideTwist){ knWide33_MulV(&turn, row.ang), knWide33_MulV(&turn, row.lin) };
@@ -161,7 +168,7 @@ static void factorRows(const knJointLanes* lanes) {
 		knWide_Store(soft[i], knWide_Mul(knWide_Splat(KN_LOCKED_SOFTNESS), K[at - 1]));
 	}
 	factorLdl(K, most);
-	for (int i = 0; i < most * (most + 1) / 2; ++i) {
+	for (int i = 0; i < TRIANGLE(most); ++i) {
 		knWide_Store(A[i], K[i]);
 	}
 	for (int l = 0; l < lanes->count; ++l) {
@@ -172,6 +179,224 @@ static void factorRows(const knJointLanes* lanes) {
 		if (!storeFactors(A, l, block->count, block->factor)) {
 			block->count = 0;
 		}
+	}
+}
+
+static void factorAll(const knJointLanes* lanes) {
+	const WidePair pair = readPair(lanes);
+	const double* const from[KN_LANES] = FIELD(lanes, rows);
+	knWideTwist rows[KN_BLOCK_ROWS];
+	knWide K[TRIANGLE(KN_BLOCK_ROWS)];
+	_Alignas(32) double A[TRIANGLE(KN_BLOCK_ROWS)][KN_LANES], soft[KN_LANES];
+	int most = 0;
+	for (int l = 0; l < lanes->count; ++l) {
+		most = lanes->block[l]->all > most ? lanes->block[l]->all : most;
+	}
+	for (int i = 0, at = 0; i < most; ++i) {
+		rows[i] = knWideTwist_Read(from, 6 * i);
+		const knWideTwist response = respond(&pair, rows[i]);
+		for (int k = 0; k <= i; ++k, ++at) {
+			K[at] = knWideTwist_Dot(rows[k], response);
+		}
+		for (int l = 0; l < KN_LANES; ++l) {
+			soft[l] = i >= lanes->block[l]->count ? lanes->block[l]->softness[i] : 0.0;
+		}
+		K[at - 1] = knWide_Add(K[at - 1], knWide_Load(soft));
+	}
+	factorLdl(K, most);
+	for (int i = 0; i < TRIANGLE(most); ++i) {
+		knWide_Store(A[i], K[i]);
+	}
+	for (int l = 0; l < lanes->count; ++l) {
+		knJointBlock* block = lanes->block[l];
+		if (!storeFactors(A, l, block->all, block->whole)) {
+			block->all = block->count;
+		}
+	}
+}
+
+KN_WIDE knWide3 splat3(knVec3 v) {
+	return (knWide3){ knWide_Splat(v.x), knWide_Splat(v.y), knWide_Splat(v.z) };
+}
+
+static void spreadRows(const knJointBlock* block, knBodyRow rows[KN_BLOCK_ROWS]) {
+	const knWide3 rP = splat3(block->rP), rC = splat3(block->rC);
+	for (int k = 0; k < block->all; k += KN_LANES) {
+		const double* from[KN_LANES];
+		double *toP[KN_LANES], *toC[KN_LANES];
+		for (int l = 0; l < KN_LANES; ++l) {
+			const int at = k + l < block->all ? k + l : block->all - 1;
+			from[l] = &block->rows[at].ang.x;
+			toP[l] = rows[at].a;
+			toC[l] = rows[at].b;
+		}
+		const knWideTwist row = knWideTwist_Read(from, 0);
+		const knWide3 momentP = knWide3_Add(row.ang, knWide3_Cross(rP, row.lin));
+		const knWide3 momentC = knWide3_Add(row.ang, knWide3_Cross(rC, row.lin));
+		knWideTwist_Write(toP, 0, (knWideTwist){ knWide3_Neg(momentP), knWide3_Neg(row.lin) });
+		knWideTwist_Write(toC, 0, (knWideTwist){ momentC, row.lin });
+	}
+}
+
+// --- steadying couples: the operations of joint_steady.c -------------------------------------------------
+
+// Locked rows and their factors of lanes that have the same number of them.
+typedef struct WideBlock {
+	int count;
+	knWideTwist rows[ROWS];
+	knWide factor[ROWS * ROWS];
+} WideBlock;
+
+KN_WIDE void readBlock(const knJointLanes* lanes, int count, WideBlock* block) {
+	const double *const rows[KN_LANES] = FIELD(lanes, rows), *const factor[KN_LANES] = FIELD(lanes, factor);
+	block->count = count;
+	for (int r = 0; r < count; ++r) {
+		block->rows[r] = knWideTwist_Read(rows, 6 * r);
+		for (int c = 0; c <= r; ++c) {
+			block->factor[count * r + c] = knWide_Read1(factor, count * r + c);
+		}
+	}
+}
+
+// knDense_SolveLdl
+KN_WIDE void solveLdl(const WideBlock* block, knWide b[ROWS]) {
+	const int n = block->count;
+	for (int i = 0; i < n; ++i) {
+		for (int k = 0; k < i; ++k) {
+			b[i] = knWide_MulSub(b[i], block->factor[i * n + k], b[k]);
+		}
+	}
+	for (int i = 0; i < n; ++i) {
+		b[i] = knWide_Div(b[i], block->factor[i * n + i]);
+	}
+	for (int i = n - 1; i >= 0; --i) {
+		for (int k = i + 1; k < n; ++k) {
+			b[i] = knWide_MulSub(b[i], block->factor[k * n + i], b[k]);
+		}
+	}
+}
+
+// What a unit couple about an axis does to the spin about it, the joint holding.
+KN_WIDE knWide responseAbout(const WideBlock* block, const knWide33* invInertia, knWide3 arm, knWide3 axis) {
+	const knWide3 spin = knWide33_MulV(invInertia, axis);
+	const knWideTwist change = { spin, knWide3_Cross(spin, arm) };
+	knWide3 torque = axis;
+	knWide z[ROWS];
+	for (int r = 0; r < block->count; ++r) {
+		z[r] = knWide_Neg(knWideTwist_Dot(block->rows[r], change));
+	}
+	solveLdl(block, z);
+	for (int r = 0; r < block->count; ++r) {
+		const knWideTwist row = block->rows[r];
+		torque = knWide3_MulAdd(torque, z[r], knWide3_Add(row.ang, knWide3_Cross(arm, row.lin)));
+	}
+	return knWide3_Dot(spin, torque);
+}
+
+// About axes across an arm: the sum over both. (About the arm itself the force has no spring; a thin rod would be far too light
+// there.) Lanes whose blocks have as many rows are done together.
+static knWide responseAcross(const knJointLanes* lanes, const knWide33* invInertia, knWide3 arm) {
+	const knWide3 along = knWide3_Normalize(arm), first = knWide3_AnyOrthogonal(along);
+	const knWide3 second = knWide3_Cross(along, first);
+	const knWide zero = knWide_Splat(0.0);
+	knWide sum = zero;
+	for (int count = 0; count <= ROWS; ++count) {
+		_Alignas(32) double mine[KN_LANES];
+		for (int l = 0; l < KN_LANES; ++l) {
+			mine[l] = lanes->block[l]->count == count ? 1.0 : 0.0;
+		}
+		const knWide mask = knWide_Greater(knWide_Load(mine), zero);
+		if (knWide_Any(mask)) {
+			WideBlock block;
+			readBlock(lanes, count, &block);
+			const knWide one = responseAbout(&block, invInertia, arm, first);
+			const knWide other = responseAbout(&block, invInertia, arm, second);
+			sum = knWide_Select(mask, knWide_Add(knWide_Add(zero, one), other), sum);
+		}
+	}
+	return sum;
+}
+
+// s k of one body that a force pulls at its arm. Most joints are not taut, and known so at once: the joint can only make the
+// answer smaller.
+KN_WIDE knWide stiffness(const knJointLanes* lanes, bool child, const knWide33* invInertia, knWide3 arm,
+						 knWide3 pull, knWide force) {
+	const double h = lanes->solve->input.h;
+	const knWide zero = knWide_Splat(0.0), one = knWide_Splat(1.0), hh = knWide_Splat(h * h);
+	const knWide k = knWide_Mul(force, knWide3_Dot(pull, arm)), size = knWide3_Dot(arm, arm);
+	const knWide trace = knWide_Add(knWide_Add(invInertia->cx.x, invInertia->cy.y), invInertia->cz.z);
+	knWide across = knWide_Sub(trace, knWide_Div(knWide3_Dot(arm, knWide33_MulV(invInertia, arm)), size));
+	knWide calm = knWide_Splat(KN_STEADY_CALM);
+	const knWide taut = knWide_Select(knWide_Greater(size, zero),
+									  knWide_Greater(knWide_Mul(knWide_Mul(hh, k), across), calm), zero);
+	if (!knWide_Any(taut)) {
+		return zero;
+	}
+	_Alignas(32) double pins[KN_LANES];
+	for (int l = 0; l < KN_LANES; ++l) {
+		const knSolveJoint* entry = &lanes->solve->joints[lanes->entry[l]];
+		pins[l] = lanes->solve->strung[child ? entry->child : entry->parent] != 0 ? 0.0 : 1.0;
+	}
+	const knWide pinned = knWide_Greater(knWide_Load(pins), zero);
+	if (knWide_Any(knWide_Select(taut, pinned, zero))) {
+		across = knWide_Select(pinned, responseAcross(lanes, invInertia, arm), across);
+		calm = knWide_Select(pinned, knWide_Splat(KN_STEADY_CALM_PIN), calm);
+	}
+	const knWide over = knWide_Sub(knWide_Mul(knWide_Mul(hh, k), across), calm);
+	knWide share = knWide_Div(over, knWide_Splat(KN_STEADY_RAMP));
+	share = knWide_Select(knWide_Greater(share, one), one, share);
+	share = knWide_Select(knWide_Greater(zero, share), zero, share);
+	return knWide_Select(taut, knWide_Mul(k, share), zero);
+}
+
+static void steady(const knJointLanes* lanes, knSteadyLanes* out) {
+	const knArticulationSolve* solve = lanes->solve;
+	const double *locked[KN_LANES], *recalled[KN_LANES], *late[KN_LANES];
+	for (int l = 0; l < KN_LANES; ++l) {
+		const knSolveJoint* entry = &solve->joints[lanes->entry[l]];
+		locked[l] = &entry->locked.ang.x;
+		recalled[l] = &entry->recalled.x;
+		late[l] = &entry->late.x;
+	}
+	const double h = solve->input.h;
+	const knWide zero = knWide_Splat(0.0), one = knWide_Splat(1.0);
+	knWide more[4], last[4];
+	knWide_Read4(recalled, 0, more);
+	knWide_Read4(late, 0, last);
+	const knWide3 sum = knWide3_Add(knWideTwist_Read(locked, 0).lin, (knWide3){ more[0], more[1], more[2] });
+	const knWide3 impulse = knWide3_Add(sum, (knWide3){ last[0], last[1], last[2] });
+	const knWide force = knWide_Div(knWide_Sqrt(knWide3_Dot(impulse, impulse)), knWide_Splat(h));
+	const knWide pulled = knWide_Greater(force, zero);
+	for (int l = 0; l < KN_LANES; ++l) {
+		out->softness[l] = 0.0;
+	}
+	if (!knWide_Any(pulled)) {
+		return;
+	}
+	const knWide3 pull = knWide3_Scale(knWide_Div(one, knWide_Mul(knWide_Splat(h), force)), impulse);
+	const WidePair pair = readPair(lanes);
+	const knWide k =
+		knWide_Add(stiffness(lanes, true, &pair.invInertiaC, pair.rC, pull, force),
+				   stiffness(lanes, false, &pair.invInertiaP, pair.rP, knWide3_Neg(pull), force));
+	const knWide taut = knWide_Select(pulled, knWide_Greater(k, zero), zero);
+	if (!knWide_Any(taut)) {
+		return;
+	}
+	// the line along which the two bodies are strung
+	const knWide3 none = { zero, zero, zero };
+	const knWide3 line = knWide3_Normalize(
+		knWide3_Sub(knWide3_Select(knWide_Greater(pair.invInertiaP.cx.x, zero), pair.rP, none),
+					knWide3_Select(knWide_Greater(pair.invInertiaC.cx.x, zero), pair.rC, none)));
+	const knWide softness =
+		knWide_Select(taut, knWide_Div(knWide_Splat(KN_STEADY), knWide_Mul(knWide_Splat(h * h), k)), zero);
+	_Alignas(32) double lane[4][KN_LANES];
+	knWide_Store(lane[0], line.x);
+	knWide_Store(lane[1], line.y);
+	knWide_Store(lane[2], line.z);
+	knWide_Store(lane[3], softness);
+	for (int l = 0; l < KN_LANES; ++l) {
+		out->line[l] = knV3(lane[0][l], lane[1][l], lane[2][l]);
+		out->softness[l] = lane[3][l];
 	}
 }
 
@@ -403,4 +628,4 @@ static void derive(knNewtonLanes* lanes) {
 }
 
 #define KN_JOINT_KERNEL(name)                                                                                \
-	{ name, turnTensors, takeFrames, factorRows, predict, derive }
+	{ name, turnTensors, takeFrames, factorRows, spreadRows, steady, factorAll, predict, derive }

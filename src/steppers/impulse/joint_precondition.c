@@ -5,17 +5,18 @@
 // this order makes no fill, so that the factorisation is exact and conjugate gradients are done at once, whatever
 // the ratio of masses; loops and nets drop their fill. A pivot that the dropping spoils is replaced by the joint's own
 // block. On a body with very many joints only near neighbours in the order are linked, so that the cost stays linear.
-#include "core/dense.h"
+#include <string.h>
+
 #include "steppers/impulse/joint_direct.h"
+#include "steppers/impulse/joint_links.h"
 
 #define WINDOW 8    // neighbours on one body, in the order, that are linked
 #define SOUND 1e-10 // of a pivot beside its own block, whose softness is more
-#define SIZE (KN_BLOCK_ROWS * KN_BLOCK_ROWS)
 
 // A block below the diagonal: row `later`, column of the entry whose list it stands in.
 typedef struct knJointLink {
+	_Alignas(32) double block[KN_LINK_SIZE]; // first K_ik, then L_ik
 	int later;
-	double block[SIZE]; // rows of `later`, columns of the earlier entry; first K_ik, then L_ik
 } knJointLink;
 
 struct knPreconditioner {
@@ -23,10 +24,10 @@ struct knPreconditioner {
 	int* order;    // [jointCount] entries, island by island (as islandJoint)
 	int* first;    // [jointCount + 1] links of an entry
 	knJointLink* links;
-	double (*pivot)[SIZE];      // [jointCount] LDL^T of D
-	uint8_t* whole;             // [islandCount] nothing is dropped: a tree, all of whose links are there
-	uint8_t* sound;             // [islandCount] no pivot had to be replaced. knPreconditioner_Factor
-	int *bodyFirst, *bodyEntry; // entries of each moving body, in the order of elimination
+	double (*pivot)[KN_LINK_SIZE]; // [jointCount] LDL^T of D
+	uint8_t* whole;                // [islandCount] nothing is dropped: a tree, all of whose links are there
+	uint8_t* sound;                // [islandCount] no pivot had to be replaced. knPreconditioner_Factor
+	int *bodyFirst, *bodyEntry;    // entries of each moving body, in the order of elimination
 };
 
 // --- pattern ---------------------------------------------------------------------------------------------
@@ -176,81 +177,47 @@ static const double* ownFactor(const knJointBlock* block) {
 	return block->all > block->count ? block->whole : block->factor;
 }
 
-// A row of an entry as a wrench on a body, about its centre.
-static knTwist rowOn(const knArticulationSolve* solve, int i, int row, int body) {
-	const knJointBlock* block = &solve->blocks[i];
-	bool child = solve->joints[i].child == body;
-	knTwist wrench = block->rows[row];
-	wrench.ang = knAdd(wrench.ang, knCross(child ? block->rC : block->rP, wrench.lin));
-	return child ? wrench : knScaleT(-1.0, wrench);
-}
-
 // K_ji of two entries over the moving bodies that they share.
 static void couple(const knArticulationSolve* solve, int i, int j, double* block) {
-	const int rows = solve->blocks[j].all, columns = solve->blocks[i].all;
-	for (int n = 0; n < rows * columns; ++n) {
-		block[n] = 0.0;
-	}
 	const int bodies[2] = { solve->joints[i].parent, solve->joints[i].child };
+	memset(block, 0, sizeof(double) * KN_LINK_STRIDE * (size_t)solve->blocks[i].all);
 	for (int k = 0; k < 2; ++k) {
 		const int b = bodies[k];
-		if (!moves(solve, b) || (solve->joints[j].parent != b && solve->joints[j].child != b)) {
-			continue;
-		}
-		knTwist ofJ[KN_BLOCK_ROWS];
-		for (int r = 0; r < rows; ++r) {
-			ofJ[r] = rowOn(solve, j, r, b);
-		}
-		for (int c = 0; c < columns; ++c) {
-			knTwist w = rowOn(solve, i, c, b);
-			knTwist answer =
-				knMakeTwist(knMulMV(&solve->invInertia[b], w.ang), knScale(solve->invMass[b], w.lin));
-			for (int r = 0; r < rows; ++r) {
-				block[columns * r + c] += knDotT(ofJ[r], answer);
-			}
+		if (moves(solve, b) && (solve->joints[j].parent == b || solve->joints[j].child == b)) {
+			knLinkKernel_Best()->couple(solve, i, j, b, block);
 		}
 	}
 }
 
-// The diagonal block from the entry's own factors: K = L D L^T, lower half.
+// The diagonal block from the entry's own factors, with their softness; a couple's is in the factors.
 static void ownBlock(const knJointBlock* block, double* K) {
-	const double* factor = ownFactor(block);
-	const int n = block->all;
-	for (int r = 0; r < n; ++r) {
-		for (int c = 0; c <= r; ++c) {
-			double sum = 0.0;
-			for (int k = 0; k <= c; ++k) {
-				double left = k == r ? 1.0 : factor[n * r + k], right = k == c ? 1.0 : factor[n * c + k];
-				sum += left * factor[(n + 1) * k] * right;
-			}
-			K[n * r + c] = sum;
-		}
-		K[n * r + r] += r < block->count ? block->softness[r] : 0.0; // a couple's is in the factors
+	knLinkKernel_Best()->multiply(ownFactor(block), block->all, K);
+	for (int r = 0; r < block->count; ++r) {
+		K[(KN_LINK_STRIDE + 1) * r] += block->softness[r];
 	}
 }
 
 static bool factorPivot(double* pivot, int n) {
 	double before[KN_BLOCK_ROWS];
 	for (int k = 0; k < n; ++k) {
-		before[k] = pivot[(n + 1) * k];
+		before[k] = pivot[(KN_LINK_STRIDE + 1) * k];
 	}
-	bool sound = knDense_FactorLdl(pivot, n);
-	for (int k = 0; sound && k < n; ++k) {
-		sound = pivot[(n + 1) * k] > SOUND * before[k];
+	knLinkKernel_Best()->factor(pivot, n);
+	for (int k = 0; k < n; ++k) {
+		const double D = pivot[(KN_LINK_STRIDE + 1) * k];
+		if (D == 0.0 || !knIsFinite(D) || !(D > SOUND * before[k])) {
+			return false;
+		}
 	}
-	return sound;
+	return true;
 }
 
-// A_ab -= L_a (K_b)^T, both of the same column: rows a times rows b
-static void subtract(double* A, int width, const double* La, int rowsA, const double* Kb, int rowsB,
-					 int columns, bool lower) {
-	for (int r = 0; r < rowsA; ++r) {
-		for (int c = 0; c < (lower ? r + 1 : rowsB); ++c) {
-			double sum = 0.0;
-			for (int k = 0; k < columns; ++k) {
-				sum += La[columns * r + k] * Kb[columns * c + k];
-			}
-			A[width * r + c] -= sum;
+// The entry's own factors instead.
+static void replacePivot(const knJointBlock* block, double* pivot) {
+	const int n = block->all;
+	for (int r = 0; r < n; ++r) {
+		for (int c = 0; c <= r; ++c) {
+			pivot[KN_LINK_STRIDE * c + r] = ownFactor(block)[n * r + c];
 		}
 	}
 }
@@ -266,40 +233,31 @@ static knJointLink* findLink(const struct knPreconditioner* p, int earlier, int 
 
 // What the elimination of entry i leaves to its later neighbours.
 static void eliminate(const knArticulationSolve* solve, int i) {
+	const knLinkKernel* kernel = knLinkKernel_Best();
 	const struct knPreconditioner* p = solve->precondition;
 	const int n = solve->blocks[i].all, begin = p->first[i], end = p->first[i + 1];
 	for (int m = begin; m < end; ++m) {
-		// L = K D^-1, row by row
 		knJointLink* link = &p->links[m];
 		const int a = link->later, rows = solve->blocks[a].all;
-		double L[SIZE];
-		for (int r = 0; r < rows; ++r) {
-			for (int k = 0; k < n; ++k) {
-				L[n * r + k] = link->block[n * r + k];
-			}
-			knDense_SolveLdl(p->pivot[i], n, L + n * r);
-		}
+		_Alignas(32) double L[KN_LINK_SIZE];
+		kernel->divide(p->pivot[i], n, link->block, rows, L);
 		// blocks of neighbours that come later in the list still hold K
 		for (int o = m; o < end; ++o) {
 			const int b = p->links[o].later, rowsB = solve->blocks[b].all;
 			if (b == a) {
-				subtract(p->pivot[a], rows, L, rows, link->block, rows, n, true);
-			} else if (p->position[b] < p->position[a]) {
-				knJointLink* target = findLink(p, b, a);
-				if (target != NULL) {
-					subtract(target->block, rowsB, L, rows, p->links[o].block, rowsB, n, false);
-				}
-			} else {
+				kernel->subtract(p->pivot[a], L, rows, link->block, rows, n);
+				continue;
+			}
+			const bool first = p->position[b] < p->position[a];
+			knJointLink* target = first ? findLink(p, b, a) : findLink(p, a, b);
+			if (target != NULL && first) {
+				kernel->subtract(target->block, L, rows, p->links[o].block, rowsB, n);
+			} else if (target != NULL) {
 				// (L_a K_b^T)^T = K_b L_a^T
-				knJointLink* target = findLink(p, a, b);
-				if (target != NULL) {
-					subtract(target->block, rows, p->links[o].block, rowsB, L, rows, n, false);
-				}
+				kernel->subtract(target->block, p->links[o].block, rowsB, L, rows, n);
 			}
 		}
-		for (int k = 0; k < rows * n; ++k) {
-			link->block[k] = L[k];
-		}
+		memcpy(link->block, L, sizeof(double) * KN_LINK_STRIDE * (size_t)n);
 	}
 }
 
@@ -316,38 +274,32 @@ void knPreconditioner_Factor(knArticulationSolve* solve, int begin, int end) {
 	}
 	for (int at = begin; at < end; ++at) {
 		const int i = p->order[at];
-		const int n = solve->blocks[i].all;
-		if (!factorPivot(p->pivot[i], n)) {
+		if (!factorPivot(p->pivot[i], solve->blocks[i].all)) {
 			*sound = 0;
-			for (int k = 0; k < n * n; ++k) {
-				p->pivot[i][k] = ownFactor(&solve->blocks[i])[k];
-			}
+			replacePivot(&solve->blocks[i], p->pivot[i]);
 		}
 		eliminate(solve, i);
 	}
 }
 
 void knPreconditioner_Solve(const knArticulationSolve* solve, int begin, int end, struct knSettleVector* z) {
+	const knLinkKernel* kernel = knLinkKernel_Best();
 	const struct knPreconditioner* p = solve->precondition;
 	for (int at = begin; at < end; ++at) {
 		const int i = p->order[at], n = solve->blocks[i].all;
 		for (int m = p->first[i]; m < p->first[i + 1]; ++m) {
 			const knJointLink* link = &p->links[m];
-			for (int r = 0; r < solve->blocks[link->later].all; ++r) {
-				for (int k = 0; k < n; ++k) {
-					z[link->later].v[r] -= link->block[n * r + k] * z[i].v[k];
-				}
-			}
+			kernel->carry(link->block, n, solve->blocks[link->later].all, z[i].v, z[link->later].v);
 		}
 	}
 	for (int at = end - 1; at >= begin; --at) {
 		const int i = p->order[at], n = solve->blocks[i].all;
-		knDense_SolveLdl(p->pivot[i], n, z[i].v);
+		kernel->solve(p->pivot[i], n, z[i].v);
 		for (int m = p->first[i]; m < p->first[i + 1]; ++m) {
 			const knJointLink* link = &p->links[m];
-			for (int r = 0; r < solve->blocks[link->later].all; ++r) {
-				for (int k = 0; k < n; ++k) {
-					z[i].v[k] -= link->block[n * r + k] * z[link->later].v[r];
+			for (int k = 0; k < n; ++k) {
+				for (int r = 0; r < solve->blocks[link->later].all; ++r) {
+					z[i].v[k] -= link->block[KN_LINK_STRIDE * k + r] * z[link->later].v[r];
 				}
 			}
 		}

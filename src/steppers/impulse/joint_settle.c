@@ -58,12 +58,10 @@ static knTwist wrongRate(knArticulationSolve* solve, int i, Round round) {
 }
 
 // The right-hand side of one joint; returns its largest component.
-static double findWrong(knArticulationSolve* solve, int i, Round round, bool fresh, double* square) {
+static double findWrong(knArticulationSolve* solve, int i, Round round, double* square) {
 	const knSolveJoint* entry = &solve->joints[i];
-	if (solve->phase == KN_ARTICULATION_DYNAMICS && fresh) {
-		knJointSteady_Rows(solve, i);
-	}
 	const knJointBlock* block = knJointBlock_Get(solve, i);
+	knJointSteady_Release(solve, i);
 	knTwist wrong = wrongRate(solve, i, round);
 	double worst = 0.0;
 	for (int k = 0; k < block->all; ++k) {
@@ -82,7 +80,7 @@ static double findWrong(knArticulationSolve* solve, int i, Round round, bool fre
 
 void knSettle_FindAgain(knArticulationSolve* solve, int i) {
 	double square = 0.0;
-	findWrong(solve, i, ROUND_AGAIN, false, &square);
+	findWrong(solve, i, ROUND_AGAIN, &square);
 }
 
 void knSettle_Push(knArticulationSolve* solve, int i, double share) {
@@ -179,15 +177,20 @@ static double settleIsland(const knSettleIsland* island, Round round, bool fresh
 	knArticulationSolve* solve = island->solve;
 	const bool arcs = round == ROUND_ARCS;
 	double worst = 0.0, square = 0.0, share = 1.0;
+	if (solve->phase == KN_ARTICULATION_DYNAMICS && fresh) {
+		knJointSteady_Rows(solve, island->entries, island->count);
+	}
 	for (int n = 0; n < island->count; ++n) {
-		worst = knMax(worst, findWrong(solve, island->entries[n], round, fresh, &square));
-		solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]];
+		worst = knMax(worst, findWrong(solve, island->entries[n], round, &square));
+		if (arcs) {
+			solve->settle[4][island->entries[n]] = solve->settle[1][island->entries[n]]; // shareOfArcs
+		}
 	}
 	if (solve->phase == KN_ARTICULATION_CORRECTION) {
 		solve->shifted[island->index] = 0;
 		if (!knJointCorrection_Helped(solve, island->index, square)) {
 			for (int n = 0; n < island->count; ++n) {
-				findWrong(solve, island->entries[n], round, fresh, &square);
+				findWrong(solve, island->entries[n], round, &square);
 			}
 		}
 		if (solve->stale[island->index] != 0) {
@@ -375,6 +378,11 @@ static bool reserveDirect(knArticulationSolve* solve, knArena* arena) {
 	for (int k = 0; k < solve->islandCount; ++k) {
 		solve->exact[k] = solve->exact[k] != 0 && knJointDirect_Has(solve->direct, k);
 	}
+	for (int b = 0; b < solve->input.model->bodyCount; ++b) {
+		const int island = solve->bodyIsland[b];
+		solve->strung[b] = island >= 0 && solve->jointsOfBody[b] > 1 && solve->pinned[b] == 0 &&
+						   knJointDirect_Has(solve->direct, island);
+	}
 	return true;
 }
 
@@ -395,6 +403,7 @@ bool knArticulationSolve_ReserveSettle(knArticulationSolve* solve, knArena* aren
 	solve->kinetic = KN_SCRATCH_ZERO(arena, double, solve->input.model->bodyCount);
 	solve->jointsOfBody = KN_SCRATCH_ZERO(arena, int, solve->input.model->bodyCount);
 	solve->pinned = KN_SCRATCH_ZERO(arena, uint8_t, solve->input.model->bodyCount);
+	solve->strung = KN_SCRATCH_ZERO(arena, uint8_t, solve->input.model->bodyCount);
 	solve->change = KN_SCRATCH_ZERO(arena, knTwist, solve->input.model->bodyCount);
 	if (arena->failed) {
 		return false;

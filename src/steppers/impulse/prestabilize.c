@@ -218,14 +218,17 @@ static void closeBatch(knArticulationSolve* solve, const int* entries, int count
 	int open[BATCH] = { 0 }, bounded[BATCH] = { 0 }, opened = 0, boundedCount = 0;
 	double found[BATCH], again[BATCH];
 	for (int n = 0; n < count; ++n) {
-		knSolveJoint* entry = &solve->joints[entries[n]];
-		if (isStillClosed(solve, entry)) {
-			continue;
+		const knSolveJoint* entry = &solve->joints[entries[n]];
+		if (!isStillClosed(solve, entry)) {
+			open[opened++] = entries[n];
 		}
-		knJointSteady_Rows(solve, entries[n]);
+	}
+	knJointSteady_Rows(solve, open, opened);
+	for (int n = 0; n < opened; ++n) {
+		knSolveJoint* entry = &solve->joints[open[n]];
+		knJointSteady_Release(solve, open[n]);
 		entry->closedP = solve->u[entry->parent];
 		entry->closedC = solve->u[entry->child];
-		open[opened++] = entries[n];
 	}
 	closeJoints(solve, open, opened, epsilon, found);
 	for (int n = 0; n < opened; ++n) {

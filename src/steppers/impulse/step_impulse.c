@@ -259,7 +259,7 @@ static knStatus contact(knImpulseStep* step) {
 	}
 	double start = knStepContext_Now(step->context);
 	if (pressed != NULL) {
-		knJointContacts_Push(pressed);
+		knJointContacts_Push(pressed, GOOD * step->h * knLength(step->state->header->gravity));
 	}
 	knImpulseStep_CountJointTime(step, start);
 	knContactPush_ReturnSpin(step);
