@@ -269,7 +269,8 @@ static double listPoint(const knLawGroup* group, knLawEntry* entry) {
 		return p->target;
 	}
 	normal->lambda = p->jn;
-	double rate = p->jn > 0.0 || wrong < 0.0 ? knAbs(wrong) : 0.0;
+	// a round that left a few rows alone may have pulled
+	double rate = p->jn != 0.0 || wrong < 0.0 ? knAbs(wrong) : 0.0;
 	if (p->mu > 0.0) {
 		const double own = knMax(ownRate(group, entry, p->t1), ownRate(group, entry, p->t2)),
 					 soft = firm * own;
