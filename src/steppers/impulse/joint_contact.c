@@ -20,17 +20,13 @@
 #define ENOUGH 1e-3        // of the worst rate of the first round is as good as right
 #define LEAST_ROUNDS 3     // friction follows the normal impulses of the round before, which follow friction
 
-// Of heaps, where the slowest of hundreds of points would keep all waiting.
-#define FEW 0.01    // of the entries may be worse than enough,
-#define BAD 5.0     // but none by more than this factor
-#define SLIDES 1e-3 // friction that is smaller than its disc by less slides
-#define SLOWLY 0.1  // how much rates count that friction is wrong by
-
-// Of large ones.
+// Of large groups, where the slowest of hundreds of points would keep all waiting.
 #define LARGE_SOFTNESS 0.03 // as above
 #define CUT_SOFTNESS 0.1    // likewise between parts
 #define LARGE_GOOD 10.0     // times what is good for others
 #define LARGE_ENOUGH 1e-2   // as above
+#define LARGE_FEW 0.01      // of the entries may be worse,
+#define LARGE_BAD 5.0       // but none by more than this factor
 #define LARGE_LEAST_ROUNDS 2
 #define LARGE_MOST_ROUNDS 4 // when more than a few are worse, but none is bad
 
@@ -246,14 +242,6 @@ static double ownRate(const knLawGroup* group, const knLawEntry* entry, knVec3 d
 	return knDotT(wrench, knJointPair_Response(&pair, wrench));
 }
 
-// The disc of a point's friction follows its normal impulse. Returns how wrong its friction is for the new one, N s.
-static double followRadius(const knImpulsePoint* p, double* radius) {
-	const double before = *radius, now = p->mu * knMax(p->jn, 0.0),
-				 friction = sqrt(p->j1 * p->j1 + p->j2 * p->j2);
-	*radius = now;
-	return friction >= (1.0 - SLIDES) * before ? knAbs(now - before) : knMax(friction - now, 0.0);
-}
-
 static double listPoint(const knLawGroup* group, knLawEntry* entry) {
 	const knJointContacts* contacts = group->contacts;
 	const knImpulsePoint* p = &contacts->step->points[contacts->points[entry->index - contacts->jointCount]];
@@ -269,22 +257,17 @@ static double listPoint(const knLawGroup* group, knLawEntry* entry) {
 		return p->target;
 	}
 	normal->lambda = p->jn;
-	// a round that left a few rows alone may have pulled
-	double rate = p->jn != 0.0 || wrong < 0.0 ? knAbs(wrong) : 0.0;
+	entry->radius = p->mu * knMax(p->jn, 0.0);
 	if (p->mu > 0.0) {
-		const double own = knMax(ownRate(group, entry, p->t1), ownRate(group, entry, p->t2)),
-					 soft = firm * own;
-		const double lag = followRadius(p, &entry->radius);
-		if (group->heap && !group->large && contacts->rounds > 0 && contacts->rounds < LEAST_ROUNDS) {
-			rate = knMax(rate, SLOWLY * own * lag);
-		}
+		double soft = firm * knMax(ownRate(group, entry, p->t1), ownRate(group, entry, p->t2));
 		knLawRow* t1 = addRow(group, entry, knMakeTwist(knZero3(), p->t1), soft, knDot(p->t1, u));
 		knLawRow* t2 = addRow(group, entry, knMakeTwist(knZero3(), p->t2), soft, knDot(p->t2, u));
 		t1->law = t2->law = KN_LAW_DISC;
 		t1->lambda = p->j1;
 		t2->lambda = p->j2;
 	}
-	return rate;
+	// a rough round that left a few rows alone may have pulled
+	return p->jn != 0.0 || wrong < 0.0 ? knAbs(wrong) : 0.0;
 }
 
 // Returns the worst rate, or how fast the points must be pushed.
@@ -295,6 +278,7 @@ static double listRows(knLawGroup* group) {
 	for (int n = 0; n < group->count; ++n) {
 		knLawEntry* entry = &group->entries[n];
 		entry->count = entry->locked = 0;
+		entry->radius = 0.0;
 		const bool joint = entry->index < contacts->jointCount;
 		if (joint && group->pushing) {
 			listPushedJoint(group, entry);
@@ -392,17 +376,15 @@ typedef struct RoundTask {
 	double good; // m/s
 } RoundTask;
 
-// Is a group whose worst rate before this round is this solved? A heap without it, others with it. A group is judged by
-// itself: nothing outside of it changes it.
-static bool isSolved(const knLawGroup* group, double worst) {
-	const int rounds = group->contacts->rounds;
-	if (!group->heap) {
-		return rounds + 1 >= LEAST_ROUNDS && worst <= group->enough;
+// Is this round, of a group whose worst rate before it is this, the last one? A group is judged by itself: nothing outside
+// of it changes it.
+static bool isLast(const knLawGroup* group, double worst) {
+	const int round = group->contacts->rounds + 1;
+	if (!group->large) {
+		return worst <= group->enough && round >= LEAST_ROUNDS;
 	}
-	const bool few = group->over <= (int)(FEW * group->count);
-	const bool often =
-		group->large ? rounds + 1 >= (few ? LARGE_LEAST_ROUNDS : LARGE_MOST_ROUNDS) : rounds > 0 && few;
-	return often && worst <= BAD * group->enough;
+	const bool few = group->over <= (int)(LARGE_FEW * group->count);
+	return round >= (few ? LARGE_LEAST_ROUNDS : LARGE_MOST_ROUNDS) && worst <= LARGE_BAD * group->enough;
 }
 
 static double findEnough(const RoundTask* task, const knLawGroup* group) {
@@ -423,13 +405,12 @@ static void solveGroup(const RoundTask* task, knLawGroup* group) {
 			group->worst = worst;
 			group->enough = findEnough(task, group);
 		}
-		group->solved = isSolved(group, worst);
+		group->solved = isLast(group, worst);
 	}
 	const bool latest = contacts->rounds + 1 == knImpulseStep_Sweeps(contacts->step);
 	group->last = !task->pushing && (group->solved || latest);
 	// a heap at rest need not be pushed apart by micrometres
-	if (task->pushing ? worst <= (group->heap ? task->good : 0.0)
-					  : group->solved && group->heap && !group->large) {
+	if (task->pushing && worst <= (group->heap ? task->good : 0.0)) {
 		return;
 	}
 	if (knLawGroup_Descend(group)) {

@@ -14,10 +14,8 @@
 #define FLAT 0.1      // of the first slope: a line search ends
 #define SAME 0.2      // a secant that changes by less has not changed
 
-#define FEW 0.01 // of the points: rows of a heap that may change their piece at the end of a round
-
 // large groups
-#define LARGE_FEW 0.02   // likewise
+#define LARGE_FEW 0.02   // of the points: rows that may change their piece at the end of a round
 #define PUSH_FEW 0.05    // likewise of a push
 #define REMAKE 0.03      // of the points: when more rows change theirs, the matrix is made anew,
 #define PUSH_REMAKE 0.15 // likewise of a push,
@@ -312,17 +310,12 @@ static void takeBalanced(knLawGroup* group) {
 
 // The step to the least of a small group's sum is found to the end, its matrix made anew whenever a piece changes.
 static bool descendExactly(knLawGroup* group) {
-	// rounds of a heap that follow the first correct it a little only
-	const int patience = group->heap && group->contacts->rounds > 0 ? 0 : PATIENCE;
-	const double points = (double)group->pointCount;
 	double share = 0.0;
 	for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
 		int pieces = 0;
 		Change changed = choosePieces(group, &pieces);
-		bool enough = changed == CHANGE_NONE || (changed == CHANGE_SECANT && iteration >= patience);
-		// a few rows of a heap are left to the next round, if there is one
-		const bool left = group->heap && !group->pushing && !group->last && pieces <= (int)(FEW * points);
-		if ((enough || left) && share == 1.0) {
+		bool enough = changed == CHANGE_NONE || (changed == CHANGE_SECANT && iteration >= PATIENCE);
+		if (enough && share == 1.0) {
 			takeBalanced(group);
 			return true;
 		}
