@@ -49,7 +49,12 @@ knPairInput knPairInput_Swap(const knPairInput* in) {
 	knPairInput swapped;
 	knPairInput_Set(&swapped, in->geomB, in->frameB, in->geomA, in->frameA, in->margin);
 	swapped.near = in->near;
+	swapped.anyWillDo = in->anyWillDo;
 	swapped.looksAhead = in->looksAhead;
+	if (in->looksAhead) {
+		swapped.slide = in->slide;
+		swapped.tilt = in->tilt;
+	}
 	swapped.wayCount = in->wayCount;
 	for (int i = 0; i < 2 && in->wayCount > 0; ++i) {
 		swapped.turns[i] = in->turns[1 - i];
