@@ -30,6 +30,11 @@ if(KN_SANITIZE)
 	target_link_options(knuckle_flags INTERFACE -fsanitize=${KN_SANITIZE})
 endif()
 
+if(KN_FUZZ)
+	# what is covered guides the fuzzer
+	target_compile_options(knuckle_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # every target of ours: C17 without extensions, hidden unless KN_API
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)

@@ -1,5 +1,5 @@
-# Tests: every test/<layer>/test_*.c is one program and one ctest entry "<layer>/*" with the label quick;
-# test/<layer>/long_*.c likewise with the label long. Checks that need no program stand at the end.
+# Tests: every test/<layer>/test_*.c is one program and one ctest entry "<layer>/*" with the label quick, as are the facts
+# that hold for all steppers, facts_*.c; test/<layer>/long_*.c likewise with the label long. Checks that need no program stand at the end.
 set(KN_HAVE_TESTS OFF)
 set(KN_TEST_COUNT 0)
 if(NOT KN_BUILD_TESTS)
@@ -26,6 +26,9 @@ function(kn_test FILE)
 	get_filename_component(LAYER ${FOLDER} NAME)
 	get_filename_component(BASE ${FILE} NAME_WE)
 	string(REGEX REPLACE "^(test|long)_" "" SHORT ${BASE})
+	if(BASE MATCHES "^long_facts_")
+		set(SHORT ${BASE}) # the quick ones have the same name without
+	endif()
 	set(LABEL quick)
 	if(BASE MATCHES "^long_")
 		set(LABEL long)
@@ -42,6 +45,9 @@ function(kn_test FILE)
 	if(KN_HAVE_IO)
 		target_link_libraries(${TARGET} PRIVATE knuckle_io_inside)
 	endif()
+	if(KN_HAVE_ASSIMP)
+		target_compile_definitions(${TARGET} PRIVATE KN_HAVE_ASSIMP)
+	endif()
 	target_link_libraries(${TARGET} PRIVATE knuckle_inside knuckle_flags ${CMOCKA_LIBRARY})
 	if(LAYER STREQUAL "cli" AND KN_HAVE_TOOL)
 		add_dependencies(${TARGET} knuckle_tool)
@@ -56,18 +62,28 @@ endfunction()
 
 if(KN_HAVE_TESTS)
 	file(GLOB KN_TEST_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/test/*/test_*.c
-		${PROJECT_SOURCE_DIR}/test/*/long_*.c)
+		${PROJECT_SOURCE_DIR}/test/*/facts_*.c ${PROJECT_SOURCE_DIR}/test/*/long_*.c)
 	foreach(FILE IN LISTS KN_TEST_SOURCES)
 		get_filename_component(FOLDER ${FILE} DIRECTORY)
 		get_filename_component(LAYER ${FOLDER} NAME)
 		# tests of a part that is left out are left out with it
-		if((LAYER STREQUAL "io" AND NOT KN_HAVE_IO) OR (FILE MATCHES "/io/[^/]*mjcf" AND NOT KN_HAVE_MJCF) OR (LAYER STREQUAL "cli" AND NOT KN_HAVE_TOOL)
-			OR (LAYER STREQUAL "scenes" AND NOT KN_HAVE_SCENES))
+		if((LAYER STREQUAL "io" AND NOT KN_HAVE_IO) OR (FILE MATCHES "/io/[^/]*(mjcf|urdf)" AND NOT KN_HAVE_MJCF) OR (LAYER STREQUAL "cli" AND NOT KN_HAVE_TOOL)
+			OR ((LAYER STREQUAL "scenes" OR FILE MATCHES "facts_[^/]*$") AND NOT KN_HAVE_SCENES))
 			continue()
 		endif()
 		kn_test(${FILE})
 		math(EXPR KN_TEST_COUNT "${KN_TEST_COUNT} + 1")
 	endforeach()
+endif()
+
+# MuJoCo as an oracle of one test, where Debian's libmujoco-dev is installed
+find_library(KN_MUJOCO_LIBRARY mujoco)
+find_path(KN_MUJOCO_INCLUDE mujoco/mujoco.h)
+mark_as_advanced(KN_MUJOCO_LIBRARY KN_MUJOCO_INCLUDE)
+if(TARGET io_test_mjcf_mujoco AND KN_MUJOCO_LIBRARY AND KN_MUJOCO_INCLUDE)
+	target_compile_definitions(io_test_mjcf_mujoco PRIVATE KN_HAVE_MUJOCO)
+	target_include_directories(io_test_mjcf_mujoco SYSTEM PRIVATE ${KN_MUJOCO_INCLUDE})
+	target_link_libraries(io_test_mjcf_mujoco PRIVATE ${KN_MUJOCO_LIBRARY})
 endif()
 
 # scripts: they end with "N passed, N failed"; 77 means that a tool is missing
@@ -82,9 +98,22 @@ endif()
 kn_script_test(project/layers quick ${PROJECT_SOURCE_DIR}/tools/check_layers)
 kn_script_test(project/headers quick ${PROJECT_SOURCE_DIR}/test/headers/check_headers)
 kn_script_test(project/layer_check quick ${PROJECT_SOURCE_DIR}/test/headers/check_layers_notices)
+# code and commands of the documents
+if(KN_NODE AND KN_HAVE_TOOL AND KN_HAVE_MJCF AND KN_HAVE_TREE_JSON AND NOT BUILD_SHARED_LIBS)
+	kn_script_test(project/docs long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/docs/docs_test.mjs)
+	set_tests_properties(project/docs PROPERTIES TIMEOUT 900)
+endif()
 # in a browser, with the packages of apps/web
 if(KN_HAVE_PAGE AND KN_HAVE_TOOL)
 	kn_script_test(web/page long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/page_test.mjs)
+	if(KN_HAVE_VIEWER)
+		# both skip themselves where the target viewer was not built
+		kn_script_test(web/engine long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/engine_test.mjs)
+		set_property(TEST web/engine APPEND PROPERTY ENVIRONMENT "KN_ENGINE=${PROJECT_BINARY_DIR}/engine/engine.wasm")
+		kn_script_test(web/viewer long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/viewer_test.mjs)
+		# every scene is drawn in software: a hundred seconds on an idle machine
+		set_tests_properties(web/viewer web/engine PROPERTIES TIMEOUT 1200)
+	endif()
 	kn_script_test(web/render long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/render_test.mjs)
 	kn_script_test(web/glb long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/glb_test.mjs)
 endif()

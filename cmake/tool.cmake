@@ -26,6 +26,20 @@ if(KN_BUILD_TOOL AND KN_TOOL_SOURCES AND KN_HAVE_SCENES)
 		target_link_libraries(knuckle_tool PRIVATE knuckle_io_inside)
 	endif()
 
+	# the web server of `knuckle view`
+	set(KN_HAVE_CIVETWEB OFF)
+	if(NOT KN_WASM)
+		find_path(KN_CIVETWEB_INCLUDE civetweb.h)
+		find_library(KN_CIVETWEB_LIBRARY civetweb)
+		mark_as_advanced(KN_CIVETWEB_INCLUDE KN_CIVETWEB_LIBRARY)
+		if(KN_CIVETWEB_INCLUDE AND KN_CIVETWEB_LIBRARY)
+			set(KN_HAVE_CIVETWEB ON)
+			target_compile_definitions(knuckle_tool PRIVATE KN_HAVE_CIVETWEB)
+			target_include_directories(knuckle_tool SYSTEM PRIVATE ${KN_CIVETWEB_INCLUDE})
+			target_link_libraries(knuckle_tool PRIVATE ${KN_CIVETWEB_LIBRARY})
+		endif()
+	endif()
+
 	# other libraries to measure beside (knuckle bench collide --peers): their headers now, themselves when asked for
 	if(KN_PEERS AND NOT KN_WASM)
 		find_path(CCD_INCLUDE_DIR ccd/ccd.h)

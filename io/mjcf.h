@@ -1,10 +1,16 @@
 // The inside of the MJCF reader: what a file says (elements), and what becomes of it (the plan).
 //
-//   mjcf_read.c      expat -> elements, with an own stack: nesting costs memory, never the C stack
+//   mjcf_read.c      expat -> elements, with an own stack: nesting costs memory, never the C stack; includes
+//   mjcf_elements.c  what each tag means where it stands
 //   mjcf_fields.c    attributes -> members, one table row each
+//   mjcf_frames.c    <frame>: poses and classes of what stands in one
+//   mjcf_assets.c    meshes: files, hulls, masses
 //   mjcf_build.c     elements -> plan -> knScene: defaults, names, the body tree, what is added in which order
 //   mjcf_shapes.c    geoms: sizes, filters, materials, masses
-//   mjcf_joints.c    joints of the tree, equalities
+//   mjcf_joints.c    joints of the tree
+//   mjcf_split.c     bodies with joints that are no one joint
+//   mjcf_equality.c  equalities: loops and couplings
+//   mjcf_control.c   actuators, tendons, sensors
 //   mjcf_pose.c      orientations, the reference pose, keyframes
 //   mjcf_custom.c    knuckle.* values
 //   mjcf_text.c      joints and compounds spelled in one line of text
@@ -17,6 +23,7 @@
 #include "core/arena.h"
 #include "core/array.h"
 #include "core/table.h"
+#include "knuckle/control.h"
 #include "knuckle/io.h"
 
 // Elements may nest this deep.
@@ -36,14 +43,18 @@ enum {
 	KN_MJCF_ZAXIS,
 	KN_MJCF_OWN,
 };
+#define KN_MJCF_BIT(bit) (UINT64_C(1) << (bit))
 #define KN_MJCF_ORIENTATION_BITS                                                                             \
-	(1u << KN_MJCF_QUAT | 1u << KN_MJCF_AXISANGLE | 1u << KN_MJCF_EULER | 1u << KN_MJCF_XYAXES |             \
-	 1u << KN_MJCF_ZAXIS)
+	(KN_MJCF_BIT(KN_MJCF_QUAT) | KN_MJCF_BIT(KN_MJCF_AXISANGLE) | KN_MJCF_BIT(KN_MJCF_EULER) |               \
+	 KN_MJCF_BIT(KN_MJCF_XYAXES) | KN_MJCF_BIT(KN_MJCF_ZAXIS))
 
 // The common part, first in every element.
 typedef struct knMjcfElement {
 	int line, column;
-	uint32_t given; // which attributes were written (after knMjcf_Inherit: or inherited)
+	int file;       // index in reader->files
+	int compiler;   // whose angles and folders hold: index in reader->compilers
+	int frame;      // the <frame> it stands in, -1: none
+	uint64_t given; // which attributes were written (after knMjcf_Inherit: or inherited)
 	const char* name;
 	const char* className;
 	knVec3 pos;
@@ -51,7 +62,7 @@ typedef struct knMjcfElement {
 } knMjcfElement;
 
 static inline bool knMjcf_Given(const knMjcfElement* element, int bit) {
-	return (element->given >> bit & 1u) != 0;
+	return (element->given & KN_MJCF_BIT(bit)) != 0;
 }
 
 typedef struct knMjcfModel {
@@ -70,13 +81,29 @@ typedef struct knMjcfCompiler {
 	int autoLimits;
 	const char* eulerSequence;
 	double inertiaGroups[2];
+	const char *meshFolder, *assetFolder;
+	int stripPath, balanceInertia, discardVisual, fitBox, exactInertia;
+	double boundMass, boundInertia, totalMass; // at least; of all bodies together, 0 or less: as it is
 } knMjcfCompiler;
+
+// A <frame> in a body.
+typedef struct knMjcfFrame {
+	knMjcfElement element;
+	const char* childClass;
+} knMjcfFrame;
 
 typedef struct knMjcfOption {
 	knMjcfElement element;
 	double timestep;
 	knVec3 gravity;
+	double density, viscosity;
 } knMjcfOption;
+
+// What <flag> may switch off; others are the solver's own business.
+typedef struct knMjcfFlag {
+	knMjcfElement element;
+	int gravity, contact, constraint, equality, frictionloss, limit, passive, actuation;
+} knMjcfFlag;
 
 enum {
 	KN_MJCF_GEOM_TYPE = KN_MJCF_OWN,
@@ -90,8 +117,12 @@ enum {
 	KN_MJCF_GEOM_CONDIM,
 	KN_MJCF_GEOM_GROUP,
 	KN_MJCF_GEOM_RGBA,
+	KN_MJCF_GEOM_MESH,
+	KN_MJCF_GEOM_MATERIAL,
+	KN_MJCF_GEOM_FITSCALE,
+	KN_MJCF_GEOM_SHELL,
 };
-// The first six are understood.
+// The first seven are understood.
 enum {
 	KN_MJCF_SPHERE,
 	KN_MJCF_CAPSULE,
@@ -99,6 +130,7 @@ enum {
 	KN_MJCF_PLANE,
 	KN_MJCF_CYLINDER,
 	KN_MJCF_ELLIPSOID,
+	KN_MJCF_MESH,
 	KN_MJCF_FIRST_OTHER_GEOM,
 };
 
@@ -114,7 +146,40 @@ typedef struct knMjcfGeom {
 	int frictionCount;
 	int contype, conaffinity, condim, group;
 	double rgba[4];
+	int rgbaCount;
+	const char *mesh, *material;
+	double fitScale;
+	int shell;
+	bool paired; // named by a <pair>
 } knMjcfGeom;
+
+typedef struct knMjcfSite {
+	knMjcfElement element;
+	int body;
+} knMjcfSite;
+
+enum {
+	KN_MJCF_MESH_FILE = KN_MJCF_OWN,
+	KN_MJCF_MESH_SCALE,
+	KN_MJCF_MESH_VERTEX,
+	KN_MJCF_MESH_FACE,
+	KN_MJCF_MESH_REFPOS,
+	KN_MJCF_MESH_REFQUAT,
+	KN_MJCF_MESH_INERTIA,
+};
+enum { KN_MJCF_MESH_CONVEX, KN_MJCF_MESH_EXACT, KN_MJCF_MESH_LEGACY, KN_MJCF_MESH_SHELL };
+
+typedef struct knMjcfMaterial {
+	knMjcfElement element;
+	double rgba[4];
+	int rgbaCount;
+} knMjcfMaterial;
+
+// A model that <attach> takes bodies from.
+typedef struct knMjcfSource {
+	knMjcfElement element;
+	const char* file;
+} knMjcfSource;
 
 enum {
 	KN_MJCF_JOINT_TYPE = KN_MJCF_OWN,
@@ -126,6 +191,10 @@ enum {
 	KN_MJCF_JOINT_SPRINGREF,
 	KN_MJCF_JOINT_FRICTIONLOSS,
 	KN_MJCF_JOINT_REF,
+	KN_MJCF_JOINT_ARMATURE,
+	KN_MJCF_JOINT_FORCERANGE,
+	KN_MJCF_JOINT_FORCELIMITED,
+	KN_MJCF_JOINT_SPRINGDAMPER,
 };
 enum { KN_MJCF_FREE, KN_MJCF_BALL, KN_MJCF_SLIDE, KN_MJCF_HINGE };
 enum { KN_MJCF_LIMITED_FALSE, KN_MJCF_LIMITED_TRUE, KN_MJCF_LIMITED_AUTO };
@@ -137,7 +206,13 @@ typedef struct knMjcfJoint {
 	knVec3 axis;
 	double range[2];
 	int limited;
-	double damping, stiffness, springref, frictionloss, ref;
+	double damping, stiffness, springref, frictionloss, ref, armature;
+	double forceRange[2];
+	int forceLimited;
+	double springDamper[2];
+	int link, linkAxis; // what became of it: link -1: none (a free body). knMjcf_PlanJoints
+	double sign;        // of the link's axis against the joint's
+	double turns;       // its coordinate is MuJoCo's plus this
 } knMjcfJoint;
 
 enum { KN_MJCF_INERTIAL_MASS = KN_MJCF_OWN, KN_MJCF_INERTIAL_DIAGONAL, KN_MJCF_INERTIAL_FULL };
@@ -156,6 +231,7 @@ typedef struct knMjcfBody {
 	int mocap;
 	double gravcomp;
 	int inertial; // index, -1: none
+	int carries;  // put between the joints of this body; -1: written by the file. knMjcf_SplitBodies
 } knMjcfBody;
 
 enum {
@@ -164,15 +240,23 @@ enum {
 	KN_MJCF_EQUALITY_ANCHOR,
 	KN_MJCF_EQUALITY_RELPOSE,
 	KN_MJCF_EQUALITY_ACTIVE,
-	KN_MJCF_EQUALITY_SITE,
+	KN_MJCF_EQUALITY_SITE1,
+	KN_MJCF_EQUALITY_SITE2,
+	KN_MJCF_EQUALITY_JOINT1,
+	KN_MJCF_EQUALITY_JOINT2,
+	KN_MJCF_EQUALITY_POLYCOEF,
+	KN_MJCF_EQUALITY_SOLREF,
 };
 
 typedef struct knMjcfEquality {
 	knMjcfElement element;
-	bool weld; // else connect
-	const char* body1;
-	const char* body2;
-	const char* site;
+	enum { KN_MJCF_CONNECT, KN_MJCF_WELD, KN_MJCF_COUPLE } kind;
+	const char *body1, *body2;
+	const char *site1, *site2;
+	const char *joint1, *joint2;
+	double polynomial[5];
+	double solref[2];
+	int solrefCount;
 	knVec3 anchor;
 	double relpose[7];
 	int active;
@@ -184,18 +268,137 @@ typedef struct knMjcfExclude {
 	const char* body2;
 } knMjcfExclude;
 
+typedef struct knMjcfPair {
+	knMjcfElement element;
+	const char *geom1, *geom2;
+	double friction[5];
+	int frictionCount, condim;
+	int first, second; // geoms. knMjcf_PlanShapes
+} knMjcfPair;
+
 typedef struct knMjcfNumbers {
 	const double* items;
 	int count;
 } knMjcfNumbers;
 
-enum { KN_MJCF_KEY_TIME = KN_MJCF_OWN, KN_MJCF_KEY_QPOS, KN_MJCF_KEY_QVEL };
+enum {
+	KN_MJCF_KEY_TIME = KN_MJCF_OWN,
+	KN_MJCF_KEY_QPOS,
+	KN_MJCF_KEY_QVEL,
+	KN_MJCF_KEY_CTRL,
+	KN_MJCF_KEY_ACT
+};
 
 typedef struct knMjcfKey {
 	knMjcfElement element;
 	double time;
-	knMjcfNumbers qpos, qvel;
+	knMjcfNumbers qpos, qvel, ctrl, act;
 } knMjcfKey;
+
+typedef struct knMjcfMesh {
+	knMjcfElement element;
+	const char* file;
+	knVec3 scale, refPos;
+	double refQuat[4];
+	knMjcfNumbers vertex, face;
+	int inertia;
+	struct knMjcfMeshData* data; // read when a geom needs it. mjcf_assets.c
+} knMjcfMesh;
+
+enum {
+	KN_MJCF_ACTUATOR_JOINT = KN_MJCF_OWN,
+	KN_MJCF_ACTUATOR_JOINTINPARENT,
+	KN_MJCF_ACTUATOR_TENDON,
+	KN_MJCF_ACTUATOR_SITE,
+	KN_MJCF_ACTUATOR_REFSITE,
+	KN_MJCF_ACTUATOR_OTHER, // body, crank and slider: not understood
+	KN_MJCF_ACTUATOR_GEAR,
+	KN_MJCF_ACTUATOR_CTRLRANGE,
+	KN_MJCF_ACTUATOR_FORCERANGE,
+	KN_MJCF_ACTUATOR_ACTRANGE,
+	KN_MJCF_ACTUATOR_CTRLLIMITED,
+	KN_MJCF_ACTUATOR_FORCELIMITED,
+	KN_MJCF_ACTUATOR_ACTLIMITED,
+	KN_MJCF_ACTUATOR_DYNTYPE,
+	KN_MJCF_ACTUATOR_GAINTYPE,
+	KN_MJCF_ACTUATOR_BIASTYPE,
+	KN_MJCF_ACTUATOR_DYNPRM,
+	KN_MJCF_ACTUATOR_GAINPRM,
+	KN_MJCF_ACTUATOR_BIASPRM,
+	KN_MJCF_ACTUATOR_KP,
+	KN_MJCF_ACTUATOR_KV,
+	KN_MJCF_ACTUATOR_DAMPRATIO,
+	KN_MJCF_ACTUATOR_TIMECONST,
+	KN_MJCF_ACTUATOR_INHERITRANGE,
+};
+enum { KN_MJCF_DYN_NONE, KN_MJCF_DYN_INTEGRATOR, KN_MJCF_DYN_FILTER, KN_MJCF_DYN_EXACT, KN_MJCF_DYN_OTHER };
+enum { KN_MJCF_GAIN_FIXED, KN_MJCF_GAIN_AFFINE, KN_MJCF_GAIN_OTHER };
+enum { KN_MJCF_BIAS_NONE, KN_MJCF_BIAS_AFFINE, KN_MJCF_BIAS_OTHER };
+typedef enum knMjcfActuatorKind {
+	KN_MJCF_GENERAL,
+	KN_MJCF_MOTOR,
+	KN_MJCF_POSITION,
+	KN_MJCF_VELOCITY,
+	KN_MJCF_INTVELOCITY,
+	KN_MJCF_DAMPER,
+} knMjcfActuatorKind;
+
+typedef struct knMjcfActuator {
+	knMjcfElement element;
+	knMjcfActuatorKind kind;
+	const char *joint, *jointInParent, *tendon, *site, *refSite, *other;
+	double gear[6];
+	double ctrlRange[2], forceRange[2], actRange[2];
+	int ctrlLimited, forceLimited, actLimited;
+	int dynType, gainType, biasType;
+	double dynPrm[10], gainPrm[10], biasPrm[10];
+	double kp, kv, dampRatio, timeConst, inheritRange;
+	double control, start; // knuckle.control
+	int index;             // in the scene, -1: not added
+} knMjcfActuator;
+
+enum {
+	KN_MJCF_TENDON_STIFFNESS = KN_MJCF_OWN,
+	KN_MJCF_TENDON_DAMPING,
+	KN_MJCF_TENDON_FRICTIONLOSS,
+	KN_MJCF_TENDON_SPRINGLENGTH,
+	KN_MJCF_TENDON_RANGE,
+	KN_MJCF_TENDON_LIMITED,
+	KN_MJCF_TENDON_ARMATURE,
+	KN_MJCF_TENDON_OTHER,
+};
+
+typedef struct knMjcfTendon {
+	knMjcfElement element;
+	bool spatial;
+	int first, count; // parts
+	double stiffness, damping, frictionloss, armature;
+	double springLength[2], range[2];
+	int springCount, limited;
+	int index; // in the scene, -1: not added
+} knMjcfTendon;
+
+typedef enum knMjcfTendonPartKind {
+	KN_MJCF_PART_JOINT,
+	KN_MJCF_PART_SITE,
+	KN_MJCF_PART_GEOM,
+	KN_MJCF_PART_PULLEY,
+} knMjcfTendonPartKind;
+
+typedef struct knMjcfTendonPart {
+	knMjcfElement element;
+	knMjcfTendonPartKind kind;
+	const char* target;
+	const char* side;
+	double number; // coef or divisor
+} knMjcfTendonPart;
+
+typedef struct knMjcfSensor {
+	knMjcfElement element;
+	const struct knMjcfSensorRow* row;
+	const char *site, *joint, *tendon, *actuator, *body, *geom;
+	const char *objectType, *object, *reference;
+} knMjcfSensor;
 
 typedef struct knMjcfCustom {
 	knMjcfElement element;
@@ -212,6 +415,12 @@ typedef struct knMjcfClass {
 	knMjcfGeom geom;
 	knMjcfJoint joint;
 	knMjcfEquality equality;
+	knMjcfSite site;
+	knMjcfMesh mesh;
+	knMjcfMaterial material;
+	knMjcfActuator actuator;
+	knMjcfTendon tendon;
+	knMjcfPair pair;
 } knMjcfClass;
 
 // --- attributes (mjcf_fields.c) ---------------------------------------------------------------------------
@@ -222,7 +431,9 @@ typedef enum knMjcfFieldKind {
 	KN_MJCF_FIELD_INT,
 	KN_MJCF_FIELD_WORD,   // int: index into words
 	KN_MJCF_FIELD_TEXT,   // const char*
-	KN_MJCF_FIELD_SILENT, // understood to change nothing here: visual, or where files are
+	KN_MJCF_FIELD_NAME,   // const char*, a name in the model: takes the prefix of <attach>
+	KN_MJCF_FIELD_SILENT, // understood to change nothing here: visual, or the solver's own
+	KN_MJCF_FIELD_NOTED,  // not followed, which changes the motion little: contacts are hard here
 } knMjcfFieldKind;
 
 typedef struct knMjcfField {
@@ -247,7 +458,10 @@ extern const char* const knMjcfGeomWords[];
 extern const knMjcfElementType knMjcfModelType, knMjcfCompilerType, knMjcfOptionType, knMjcfDefaultType,
 	knMjcfGeomType, knMjcfJointType, knMjcfFreeJointType, knMjcfInertialType, knMjcfBodyType,
 	knMjcfWorldBodyType, knMjcfConnectType, knMjcfWeldType, knMjcfEqualityType, knMjcfExcludeType,
-	knMjcfKeyType, knMjcfNumericType, knMjcfTextType;
+	knMjcfKeyType, knMjcfNumericType, knMjcfTextType, knMjcfFrameType, knMjcfFlagType, knMjcfSiteType,
+	knMjcfMeshType, knMjcfMaterialType, knMjcfSourceType, knMjcfActuatorType, knMjcfTendonType,
+	knMjcfTendonJointType, knMjcfTendonSiteType, knMjcfTendonGeomType, knMjcfTendonPulleyType,
+	knMjcfSensorType, knMjcfCoupleType, knMjcfPairType;
 
 typedef struct knMjcf knMjcf;
 
@@ -287,34 +501,47 @@ typedef struct knMjcfNode {
 // A geom of the file; also its shape in the scene unless it became part of a compound.
 typedef struct knMjcfShape {
 	knShapeDef def;
-	knGeom* geom; // retained; NULL: ignored or part of a compound
-	int node;     // the owner
-	int source;   // the geom
-	double mass;  // below zero: density times volume
-	bool taken;   // named as part of a compound
+	knGeom* geom;            // retained; NULL: ignored or part of a compound
+	int node;                // the owner
+	int source;              // the geom
+	double mass;             // below zero: density times volume
+	bool taken;              // named as part of a compound
+	bool weightOnly;         // a mesh that weighs and touches nothing: not added to the scene
+	const knMassProps* unit; // a mesh's own, at density 1, in the geom's frame; NULL: the geometry's
 } knMjcfShape;
 
 typedef struct knMjcfLink {
 	knJointDef def;
 	int parent, child; // nodes (owners)
 	const knMjcfElement* element;
+	knJointId id; // when it is added
 } knMjcfLink;
 
 // --- the reader ------------------------------------------------------------------------------------------
 
 typedef struct knMjcfNote {
-	int line, column;
+	knLoadSeverity severity;
+	int file, line, column;
 	int count;
 	const char* text;
 } knMjcfNote;
 
 struct knMjcf {
 	knAllocator allocator;
-	knArena arena; // texts and lists of numbers; lives as long as the reader
-	const char* file;
+	knArena arena;      // texts and lists of numbers; lives as long as the reader
+	const char* file;   // the model's
+	const char* folder; // that it lies in, with a slash at the end, or ""
+	bool lenient;       // what changes the motion may be left out
+	bool looks;         // what only shows is wanted
 	knError error;
 	bool failed;
-	int line, column; // of the element that is being read
+	int line, column;            // of the element that is being read
+	int fileIndex;               // and its file
+	int compilerIndex;           // and compiler
+	const char* prefix;          // of names in a model that is attached; NULL: none
+	int includes;                // files opened so far
+	const void* parse;           // the file that is being read. mjcf_read.c
+	KN_ARRAY(const char*) files; // 0 is the model's
 
 	// what was not understood
 	KN_ARRAY(knMjcfNote) notes;
@@ -322,8 +549,19 @@ struct knMjcf {
 
 	// what the file says
 	knMjcfModel model;
-	knMjcfCompiler compiler;
+	KN_ARRAY(knMjcfCompiler) compilers; // 0 is the model's, the others those of models that are attached
 	knMjcfOption option;
+	knMjcfFlag flag;
+	KN_ARRAY(knMjcfFrame) frames;
+	KN_ARRAY(knMjcfSite) sites;
+	KN_ARRAY(knMjcfMesh) meshes;
+	KN_ARRAY(knMjcfMaterial) materials;
+	KN_ARRAY(knMjcfSource) sources;
+	KN_ARRAY(knMjcfPair) pairs;
+	KN_ARRAY(knMjcfActuator) actuators;
+	KN_ARRAY(knMjcfTendon) tendons;
+	KN_ARRAY(knMjcfTendonPart) tendonParts;
+	KN_ARRAY(knMjcfSensor) sensors;
 	KN_ARRAY(knMjcfClass) classes; // 0 is the root
 	KN_ARRAY(knMjcfBody) bodies;   // 0 is the world
 	KN_ARRAY(knMjcfInertial) inertials;
@@ -336,6 +574,7 @@ struct knMjcf {
 
 	// names -> indices; links also answer to the joints' names
 	knNameTable classNames, bodyNames, geomNames, jointNames, linkNames, keyNames;
+	knNameTable siteNames, meshNames, materialNames, actuatorNames, tendonNames;
 
 	// what becomes of it
 	int* jointOrder;     // joints sorted by body
@@ -343,7 +582,8 @@ struct knMjcf {
 	knMjcfNode* nodes;   // one per body
 	knMjcfShape* shapes; // one per geom
 	KN_ARRAY(knMjcfLink) links;
-	const int* bodyOrder; // knuckle.order.*: the order of adding, NULL: as they come
+	KN_ARRAY(knCouplingDef) couplings; // joint1 and joint2 hold indices of links until they are added
+	const int* bodyOrder;              // knuckle.order.*: the order of adding, NULL: as they come
 	const int* shapeOrder;
 	const int* linkOrder;
 	const knMjcfKey* key; // the start, NULL: the reference pose
@@ -364,12 +604,115 @@ const char* knMjcf_Suggest(knMjcf* reader, const char* name, const char* const* 
 // The same over an array of elements, each `stride` bytes and beginning with its knMjcfElement.
 const char* knMjcf_SuggestElement(knMjcf* reader, const char* name, const void* elements, int count,
 								  size_t stride);
-// Adds a line to the report; a line that was there already is counted instead.
+// Adds a line to the report; a line that was there already is counted instead. A note changes nothing that moves, an
+// approximation a little, an omission much: it is an error in the end, unless the reader is lenient.
 void knMjcf_Note(knMjcf* reader, const knMjcfElement* element, const char* format, ...) KN_PRINTF(3, 4);
+void knMjcf_Approximate(knMjcf* reader, const knMjcfElement* element, const char* format, ...)
+	KN_PRINTF(3, 4);
+bool knMjcf_Omit(knMjcf* reader, const knMjcfElement* element, const char* format, ...) KN_PRINTF(3, 4);
+// Refuses a file with omissions, unless the reader is lenient.
+bool knMjcf_CheckOmissions(knMjcf* reader);
 // Hands the notes over; false when out of memory.
 bool knMjcf_TakeReport(knMjcf* reader, knLoadReport* report);
 // A copy in the reader's arena; NULL (and the reader has failed) when out of memory.
 const char* knMjcf_CopyText(knMjcf* reader, const char* text);
+
+// --- mjcf_elements.c ---
+
+// Where a tag stands.
+typedef enum knMjcfPlace {
+	KN_MJCF_IN_DOCUMENT,
+	KN_MJCF_IN_MUJOCO,
+	KN_MJCF_IN_DEFAULT,
+	KN_MJCF_IN_BODY,
+	KN_MJCF_IN_ATTACHED, // the <worldbody> of a model that is attached
+	KN_MJCF_IN_EQUALITY,
+	KN_MJCF_IN_CONTACT,
+	KN_MJCF_IN_KEYFRAME,
+	KN_MJCF_IN_CUSTOM,
+	KN_MJCF_IN_ASSET,
+	KN_MJCF_IN_ACTUATOR,
+	KN_MJCF_IN_TENDON,
+	KN_MJCF_IN_TENDON_PATH,
+	KN_MJCF_IN_SENSOR,
+	KN_MJCF_IN_OPTION,
+	KN_MJCF_IN_LEAF,    // an element that has no children we know
+	KN_MJCF_IN_IGNORED, // inside something that was reported, or is only seen
+} knMjcfPlace;
+
+typedef struct knMjcfLevel {
+	knMjcfPlace place;
+	int index; // the body, class or tendon
+	int frame; // the <frame>, -1: none
+} knMjcfLevel;
+
+// A model that is being attached.
+typedef struct knMjcfAttach {
+	knMjcfLevel level;  // where <attach> stands
+	const char* body;   // which body is taken, as its file calls it; NULL: all
+	const char* prefix; // of all names
+} knMjcfAttach;
+
+// Reads an element that stands at `level`, and makes that the level of its children.
+bool knMjcf_Open(knMjcf* reader, const knMjcfAttach* attach, const char* tag, const char** attributes,
+				 knMjcfLevel* level);
+// The world, the root class, and what MJCF assumes when a file does not say.
+bool knMjcf_InitElements(knMjcf* reader);
+bool knMjcf_PushCompiler(knMjcf* reader);
+
+// --- mjcf_read.c ---
+
+// Reads a file as if its content stood at `level`, or a model to attach.
+bool knMjcf_ReadFile(knMjcf* reader, const char* name, const knMjcfLevel* level, const knMjcfAttach* attach);
+// The path of `name` in `folder` (of the model's, NULL: that itself): refused if it leads out of the folder.
+const char* knMjcf_Path(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* folder,
+						const char* name);
+
+// --- mjcf_frames.c ---
+
+// The class of a <frame>'s children, `bodyClass` if it says nothing.
+bool knMjcf_FrameClass(knMjcf* reader, int frame, int bodyClass, int* index);
+// Moves what stands in a <frame> to the frame of its body.
+bool knMjcf_ResolveFrames(knMjcf* reader);
+
+// --- mjcf_assets.c ---
+
+typedef struct knMjcfMeshData {
+	knVec3* vertices; // scaled and moved
+	int vertexCount;
+	knTriangle* triangles;
+	int triangleCount;
+	knGeom* hull;     // retained; NULL: not needed so far
+	knGeom* surface;  // to look at, likewise
+	knMassProps unit; // at density 1
+	bool weighed;
+} knMjcfMeshData;
+
+// The mesh of that name, read; NULL after an error.
+knMjcfMesh* knMjcf_FindMesh(knMjcf* reader, const knMjcfElement* element, const char* name);
+// Its convex hull, retained by the caller; its mass at density 1, as MuJoCo counts it.
+knGeom* knMjcf_MeshHull(knMjcf* reader, const knMjcfElement* element, knMjcfMesh* mesh);
+const knMassProps* knMjcf_MeshMass(knMjcf* reader, const knMjcfElement* element, knMjcfMesh* mesh);
+// A surface to look at, retained by the caller; NULL: it cannot be had, which is noted, or the reader has failed.
+knGeom* knMjcf_MeshSurface(knMjcf* reader, const knMjcfGeom* geom);
+// A primitive fitted to the mesh: its sizes, and its frame in the mesh's.
+bool knMjcf_FitMesh(knMjcf* reader, const knMjcfGeom* geom, knMjcfMesh* mesh, double size[3], knFrame* frame);
+void knMjcf_FreeMeshes(knMjcf* reader);
+
+// --- mjcf_control.c ---
+
+// A sensor's tag and the probe it becomes.
+const struct knMjcfSensorRow* knMjcf_FindSensor(const char* tag);
+const char* knMjcf_SensorTag(knProbeKind kind);
+// The site of that name: its node's owner, and its frame there.
+bool knMjcf_FindSite(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* name,
+					 int* owner, knFrame* frame);
+bool knMjcf_FindJoint(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* name,
+					  knMjcfJoint** joint);
+// Adds tendons, couplings, actuators and sensors to the scene.
+bool knMjcf_AddControl(knMjcf* reader);
+// The inertia that a hinge or slide moves in the reference pose, armature included.
+bool knMjcf_JointMasses(knMjcf* reader, double* masses);
 
 // --- mjcf_build.c ---
 
@@ -386,7 +729,9 @@ bool knMjcf_Orientation(knMjcf* reader, const knMjcfElement* element, const char
 bool knMjcf_UnitQuat(const double* wxyz, knQuat* q);
 // A rotation with the given x axis (unit) and the z axis nearest to `z`.
 knQuat knMjcf_QuatFromXZ(knVec3 x, knVec3 z);
-double knMjcf_Angle(const knMjcf* reader, double value); // degrees or radians -> radians
+const knMjcfCompiler* knMjcf_Compiler(const knMjcf* reader, const knMjcfElement* element);
+// Degrees or radians, as the element's compiler says, to radians.
+double knMjcf_Angle(const knMjcf* reader, const knMjcfElement* element, double value);
 int knMjcf_JointNq(const knMjcfJoint* joint);
 int knMjcf_JointNv(const knMjcfJoint* joint);
 double knMjcf_JointRef(const knMjcf* reader, const knMjcfJoint* joint);
@@ -408,6 +753,20 @@ bool knMjcf_PlanMasses(knMjcf* reader);
 // Checks the joints' numbers and makes their axes unit; before poses are computed.
 bool knMjcf_CheckJoints(knMjcf* reader);
 bool knMjcf_PlanJoints(knMjcf* reader);
+bool knMjcf_IsLimited(const knMjcfJoint* joint);
+// True if several joints of a body are together one joint of the vocabulary.
+bool knMjcf_IsOneJoint(const knMjcfJoint* const* joints, int count);
+
+// --- mjcf_split.c ---
+
+// Puts bodies between joints that are together none of the vocabulary; after knMjcf_CheckJoints, before nodes.
+bool knMjcf_SplitBodies(knMjcf* reader);
+// Their masses, and that what they join does not touch.
+void knMjcf_WeighSplit(knMjcf* reader);
+bool knMjcf_ExcludeSplit(knMjcf* reader);
+
+// --- mjcf_equality.c ---
+
 bool knMjcf_PlanEqualities(knMjcf* reader);
 // The child's joint frame of a single axis, and the parent's joint frame in the frame that `local` is relative to; `ref`
 // holds three coordinates at the reference pose. The writer uses them too, to know which numbers come back exactly.

@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
+// what runs a file with joints that names no stepper: robots start beyond their limits, held by stiff servos, which it stands
+// best; other files keep the library's choice
+#define JOINT_STEPPER "impulse"
+
 static const char* nameOf(const knMjcfElement* element) {
 	return element->name != NULL ? element->name : "(unnamed)";
 }
@@ -23,10 +27,13 @@ static bool findClass(knMjcf* reader, const knMjcfElement* element, const char* 
 		   knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "there is no default class '%.60s'", name);
 }
 
+// An element's own class, else that of the nearest <frame> or body around it.
 static bool classOf(knMjcf* reader, const knMjcfElement* element, const char* tag, int bodyClass,
 					int* index) {
-	*index = bodyClass;
-	return element->className == NULL || findClass(reader, element, tag, element->className, index);
+	if (element->className != NULL) {
+		return findClass(reader, element, tag, element->className, index);
+	}
+	return knMjcf_FrameClass(reader, element->frame, bodyClass, index);
 }
 
 // Each class takes what it does not say from its parent.
@@ -37,6 +44,12 @@ static void inheritClasses(knMjcf* reader) {
 		knMjcf_Inherit(&knMjcfGeomType, &class->geom, &parent->geom);
 		knMjcf_Inherit(&knMjcfJointType, &class->joint, &parent->joint);
 		knMjcf_Inherit(&knMjcfEqualityType, &class->equality, &parent->equality);
+		knMjcf_Inherit(&knMjcfSiteType, &class->site, &parent->site);
+		knMjcf_Inherit(&knMjcfMeshType, &class->mesh, &parent->mesh);
+		knMjcf_Inherit(&knMjcfMaterialType, &class->material, &parent->material);
+		knMjcf_Inherit(&knMjcfActuatorType, &class->actuator, &parent->actuator);
+		knMjcf_Inherit(&knMjcfTendonType, &class->tendon, &parent->tendon);
+		knMjcf_Inherit(&knMjcfPairType, &class->pair, &parent->pair);
 	}
 }
 
@@ -45,11 +58,36 @@ static bool findBodyClasses(knMjcf* reader, int* bodyClass) {
 	for (int b = 0; b < reader->bodies.count; ++b) {
 		const knMjcfBody* body = &reader->bodies.items[b];
 		bodyClass[b] = b > 0 ? bodyClass[body->parent] : 0;
+		if (b > 0 && !knMjcf_FrameClass(reader, body->element.frame, bodyClass[b], &bodyClass[b])) {
+			return false;
+		}
 		if (body->childClass != NULL &&
 			!findClass(reader, &body->element, "body", body->childClass, &bodyClass[b])) {
 			return false;
 		}
 	}
+	return true;
+}
+
+// Elements that stand in no body take the root class unless they name another.
+#define INHERIT_ALL(array, type, member, tag)                                                                \
+	for (int i = 0; i < reader->array.count; ++i) {                                                          \
+		knMjcfElement* element = &reader->array.items[i].element;                                            \
+		int class;                                                                                           \
+		element->frame = -1;                                                                                 \
+		if (!classOf(reader, element, tag, 0, &class)) {                                                     \
+			return false;                                                                                    \
+		}                                                                                                    \
+		knMjcf_Inherit(&type, element, &reader->classes.items[class].member);                                \
+	}
+
+static bool applySectionDefaults(knMjcf* reader) {
+	INHERIT_ALL(equalities, knMjcfEqualityType, equality, "equality")
+	INHERIT_ALL(meshes, knMjcfMeshType, mesh, "mesh")
+	INHERIT_ALL(materials, knMjcfMaterialType, material, "material")
+	INHERIT_ALL(actuators, knMjcfActuatorType, actuator, "actuator")
+	INHERIT_ALL(tendons, knMjcfTendonType, tendon, "tendon")
+	INHERIT_ALL(pairs, knMjcfPairType, pair, "pair")
 	return true;
 }
 
@@ -79,14 +117,14 @@ static bool applyDefaults(knMjcf* reader) {
 		}
 		knMjcf_Inherit(&knMjcfJointType, joint, &classes[class].joint);
 	}
-	for (int i = 0; i < reader->equalities.count; ++i) {
-		knMjcfEquality* equality = &reader->equalities.items[i];
-		if (!classOf(reader, &equality->element, equality->weld ? "weld" : "connect", 0, &class)) {
+	for (int i = 0; i < reader->sites.count; ++i) {
+		knMjcfSite* site = &reader->sites.items[i];
+		if (!classOf(reader, &site->element, "site", bodyClass[site->body], &class)) {
 			return false;
 		}
-		knMjcf_Inherit(&knMjcfEqualityType, equality, &classes[class].equality);
+		knMjcf_Inherit(&knMjcfSiteType, site, &classes[class].site);
 	}
-	return true;
+	return applySectionDefaults(reader);
 }
 
 // --- names -----------------------------------------------------------------------------------------------
@@ -125,6 +163,16 @@ static bool collectAllNames(knMjcf* reader) {
 						sizeof(knMjcfGeom)) &&
 		   collectNames(reader, &reader->jointNames, "joint", reader->joints.items, reader->joints.count,
 						sizeof(knMjcfJoint)) &&
+		   collectNames(reader, &reader->siteNames, "site", reader->sites.items, reader->sites.count,
+						sizeof(knMjcfSite)) &&
+		   collectNames(reader, &reader->meshNames, "mesh", reader->meshes.items, reader->meshes.count,
+						sizeof(knMjcfMesh)) &&
+		   collectNames(reader, &reader->materialNames, "material", reader->materials.items,
+						reader->materials.count, sizeof(knMjcfMaterial)) &&
+		   collectNames(reader, &reader->actuatorNames, "actuator", reader->actuators.items,
+						reader->actuators.count, sizeof(knMjcfActuator)) &&
+		   collectNames(reader, &reader->tendonNames, "tendon", reader->tendons.items, reader->tendons.count,
+						sizeof(knMjcfTendon)) &&
 		   collectNames(reader, &reader->keyNames, "key", reader->keys.items, reader->keys.count,
 						sizeof(knMjcfKey));
 }
@@ -252,17 +300,39 @@ static bool makeNodes(knMjcf* reader) {
 
 // --- the scene -------------------------------------------------------------------------------------------
 
-static bool checkCompiler(knMjcf* reader) {
-	const knMjcfElement* element = &reader->compiler.element;
-	if (reader->compiler.coordinate != 0) {
-		return knMjcf_Fail(reader, element, "compiler", KN_UNSUPPORTED,
-						   "only local coordinates are understood");
-	}
-	if (!(reader->option.timestep > 0.0)) {
-		return knMjcf_Fail(reader, &reader->option.element, "option", KN_BAD_DATA,
-						   "timestep is %g; it must be positive", reader->option.timestep);
+// What a model switches off is left out, where that is understood.
+static bool checkFlags(knMjcf* reader) {
+	const knMjcfFlag* flag = &reader->flag;
+	reader->option.gravity = flag->gravity ? reader->option.gravity : knZero3();
+	if (!flag->contact || !flag->constraint || !flag->equality || !flag->frictionloss || !flag->limit ||
+		!flag->passive || !flag->actuation) {
+		return knMjcf_Omit(reader, &flag->element, "<flag> that disables a part of the model not followed");
 	}
 	return true;
+}
+
+static bool checkCompiler(knMjcf* reader) {
+	for (int i = 0; i < reader->compilers.count; ++i) {
+		const knMjcfCompiler* compiler = &reader->compilers.items[i];
+		if (compiler->coordinate != 0) {
+			return knMjcf_Fail(reader, &compiler->element, "compiler", KN_UNSUPPORTED,
+							   "only local coordinates are understood");
+		}
+		if (compiler->boundMass < 0.0 || compiler->boundInertia < 0.0) {
+			return knMjcf_Fail(reader, &compiler->element, "compiler", KN_BAD_DATA,
+							   "boundmass and boundinertia must not be negative");
+		}
+	}
+	const knMjcfOption* option = &reader->option;
+	if (!(option->timestep > 0.0)) {
+		return knMjcf_Fail(reader, &option->element, "option", KN_BAD_DATA,
+						   "timestep is %g; it must be positive", option->timestep);
+	}
+	if (option->density < 0.0 || option->viscosity < 0.0) {
+		return knMjcf_Fail(reader, &option->element, "option", KN_BAD_DATA,
+						   "density and viscosity must not be negative");
+	}
+	return checkFlags(reader);
 }
 
 // The file's own name for the model, else the file name without folder and ending.
@@ -272,6 +342,13 @@ static bool planScene(knMjcf* reader) {
 	def->gravity = reader->option.gravity;
 	def->dt = reader->option.timestep;
 	def->frictionCombine = KN_COMBINE_MAX;
+	for (int i = 0; i < reader->joints.count; ++i) {
+		if (reader->joints.items[i].type != KN_MJCF_FREE) {
+			def->stepper = JOINT_STEPPER;
+		}
+	}
+	def->mediumDensity = reader->option.density;
+	def->mediumViscosity = reader->option.viscosity;
 	def->name = reader->model.model;
 	if (def->name == NULL) {
 		const char* slash = strrchr(reader->file, '/');
@@ -357,7 +434,7 @@ static bool addShapes(knMjcf* reader) {
 	}
 	int count = 0;
 	for (int i = 0; i < reader->geoms.count; ++i) {
-		if (reader->shapes[i].geom != NULL) {
+		if (reader->shapes[i].geom != NULL && !reader->shapes[i].weightOnly) {
 			present[count++] = i;
 		}
 	}
@@ -385,8 +462,8 @@ static bool addJoints(knMjcf* reader) {
 		link->def.parent = reader->nodes[link->parent].id;
 		link->def.child = reader->nodes[link->child].id;
 		knError cause = { .status = KN_OK };
-		knJointId id = knScene_AddJoint(reader->scene, &link->def, &cause);
-		if (KN_ID_IS_NULL(id)) {
+		link->id = knScene_AddJoint(reader->scene, &link->def, &cause);
+		if (KN_ID_IS_NULL(link->id)) {
 			return knMjcf_FailFrom(reader, link->element, &cause);
 		}
 	}
@@ -431,8 +508,25 @@ static bool chooseStart(knMjcf* reader, const char* keyframe) {
 	return true;
 }
 
+// Bodies get new indices, so their names are collected anew.
+static bool splitBodies(knMjcf* reader) {
+	const int before = reader->bodies.count;
+	if (!knMjcf_SplitBodies(reader) || reader->bodies.count == before) {
+		return !reader->failed;
+	}
+	for (int b = 0; b < reader->bodies.count; ++b) {
+		const char* name = reader->bodies.items[b].element.name;
+		if (name != NULL && !knNameTable_Set(&reader->bodyNames, name, b)) {
+			return knMjcf_NoMemory(reader);
+		}
+	}
+	return true;
+}
+
 bool knMjcf_Build(knMjcf* reader, const char* keyframe) {
-	return checkCompiler(reader) && applyDefaults(reader) && collectAllNames(reader) && planScene(reader) &&
+	return checkCompiler(reader) && applyDefaults(reader) && collectAllNames(reader) &&
+		   knMjcf_ResolveFrames(reader) && planScene(reader) && knMjcf_CheckJoints(reader) &&
+		   splitBodies(reader) &&
 		   // bodies
 		   makeNodes(reader) && sortJoints(reader) && knMjcf_ReadCustoms(reader) &&
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_TREE) && planTree(reader) &&
@@ -441,11 +535,11 @@ bool knMjcf_Build(knMjcf* reader, const char* keyframe) {
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_PART) &&
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_COMPOUND) && knMjcf_PlanMasses(reader) &&
 		   // poses and joints
-		   knMjcf_CheckJoints(reader) && chooseStart(reader, keyframe) && knMjcf_PlanJoints(reader) &&
-		   knMjcf_PlanEqualities(reader) && knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_JOINT) &&
+		   chooseStart(reader, keyframe) && knMjcf_PlanJoints(reader) && knMjcf_PlanEqualities(reader) &&
+		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_JOINT) &&
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_LIMIT) &&
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_ORDER) &&
 		   // the scene
 		   createScene(reader) && addBodies(reader) && addShapes(reader) && addJoints(reader) &&
-		   addExclusions(reader);
+		   addExclusions(reader) && knMjcf_ExcludeSplit(reader) && knMjcf_AddControl(reader);
 }

@@ -241,6 +241,32 @@ static bool applyCompound(knMjcf* reader, const Value* value) {
 	return knMjcf_ReadCompoundText(reader, value->custom);
 }
 
+// --- control ---------------------------------------------------------------------------------------------
+
+static bool applyControl(knMjcf* reader, const Value* value) {
+	const int index = knNameTable_Get(&reader->actuatorNames, value->custom->target);
+	if (index < 0) {
+		return failValue(reader, value, "there is no actuator of that name");
+	}
+	reader->actuators.items[index].control = value->numbers[0];
+	reader->actuators.items[index].start = value->count > 1 ? value->numbers[1] : 0.0;
+	return true;
+}
+
+// The numbers of a coupling of the scene, in its own coordinates.
+static bool applyCoupling(knMjcf* reader, const Value* value) {
+	for (int i = 0; i < reader->couplings.count; ++i) {
+		knCouplingDef* def = &reader->couplings.items[i];
+		if (def->name != NULL && strcmp(def->name, value->custom->target) == 0) {
+			def->ref1 = value->numbers[0];
+			def->ref2 = value->numbers[1];
+			memcpy(def->coefficients, value->numbers + 2, sizeof def->coefficients);
+			return true;
+		}
+	}
+	return failValue(reader, value, "there is no joint equality of that name");
+}
+
 // --- the order of adding ---------------------------------------------------------------------------------
 
 // A permutation of 0 .. count - 1: the i-th number says which of the file's things is added i-th.
@@ -277,7 +303,7 @@ static bool applyBodyOrder(knMjcf* reader, const Value* value) {
 static bool applyShapeOrder(knMjcf* reader, const Value* value) {
 	int count = 0;
 	for (int i = 0; i < reader->geoms.count; ++i) {
-		count += reader->shapes[i].geom != NULL ? 1 : 0;
+		count += reader->shapes[i].geom != NULL && !reader->shapes[i].weightOnly ? 1 : 0;
 	}
 	return readOrder(reader, value, count, &reader->shapeOrder);
 }
@@ -312,6 +338,8 @@ static const knMjcfCustomRow rows[] = {
 	{ "joint", TARGET_NAME, FORM_TEXT, 0, 0, KN_MJCF_STAGE_JOINT, applyJoint },
 	{ "loop", TARGET_NAME, FORM_TEXT, 0, 0, KN_MJCF_STAGE_JOINT, applyLoop },
 	{ "limit", TARGET_JOINT, FORM_NUMBERS, 2, 4, KN_MJCF_STAGE_LIMIT, applyLimit },
+	{ "control", TARGET_NAME, FORM_NUMBERS, 1, 2, KN_MJCF_STAGE_PART, applyControl },
+	{ "coupling", TARGET_NAME, FORM_NUMBERS, 7, 7, KN_MJCF_STAGE_LIMIT, applyCoupling },
 	{ "order.bodies", TARGET_NONE, FORM_TEXT, 0, 0, KN_MJCF_STAGE_ORDER, applyBodyOrder },
 	{ "order.geoms", TARGET_NONE, FORM_TEXT, 0, 0, KN_MJCF_STAGE_ORDER, applyShapeOrder },
 	{ "order.joints", TARGET_NONE, FORM_TEXT, 0, 0, KN_MJCF_STAGE_ORDER, applyJointOrder },

@@ -27,11 +27,15 @@
 	{ .name = text, KN_MJCF_FIELD_WORD, bit, offsetof(type, member), 0, 0, 0, list }
 #define TEXT(text, bit, type, member)                                                                        \
 	{ .name = text, KN_MJCF_FIELD_TEXT, bit, offsetof(type, member), 0, 0, 0, NULL }
+#define NAMED(text, bit, type, member)                                                                       \
+	{ .name = text, KN_MJCF_FIELD_NAME, bit, offsetof(type, member), 0, 0, 0, NULL }
+#define NOTED(text)                                                                                          \
+	{ .name = text, KN_MJCF_FIELD_NOTED, 0, 0, 0, 0, 0, NULL }
 #define SILENT(text)                                                                                         \
 	{ .name = text, KN_MJCF_FIELD_SILENT, 0, 0, 0, 0, 0, NULL }
 
-#define NAME TEXT("name", KN_MJCF_NAME, knMjcfElement, name)
-#define CLASS TEXT("class", KN_MJCF_CLASS, knMjcfElement, className)
+#define NAME NAMED("name", KN_MJCF_NAME, knMjcfElement, name)
+#define CLASS NAMED("class", KN_MJCF_CLASS, knMjcfElement, className)
 #define POS REALS("pos", KN_MJCF_POS, knMjcfElement, pos, 3, 3)
 #define ORIENTATION                                                                                          \
 	REALS("quat", KN_MJCF_QUAT, knMjcfElement, orientation, 4, 4),                                           \
@@ -57,22 +61,97 @@ static const knMjcfField compilerFields[] = {
 	WORD("autolimits", KN_MJCF_OWN, knMjcfCompiler, autoLimits, boolWords),
 	TEXT("eulerseq", KN_MJCF_OWN, knMjcfCompiler, eulerSequence),
 	REALS("inertiagrouprange", KN_MJCF_OWN, knMjcfCompiler, inertiaGroups, 2, 2),
-	SILENT("meshdir"),
+	TEXT("meshdir", KN_MJCF_OWN, knMjcfCompiler, meshFolder),
+	TEXT("assetdir", KN_MJCF_OWN, knMjcfCompiler, assetFolder),
+	WORD("strippath", KN_MJCF_OWN, knMjcfCompiler, stripPath, boolWords),
+	REAL("boundmass", KN_MJCF_OWN, knMjcfCompiler, boundMass),
+	REAL("boundinertia", KN_MJCF_OWN, knMjcfCompiler, boundInertia),
+	REAL("settotalmass", KN_MJCF_OWN, knMjcfCompiler, totalMass),
+	WORD("balanceinertia", KN_MJCF_OWN, knMjcfCompiler, balanceInertia, boolWords),
+	WORD("discardvisual", KN_MJCF_OWN, knMjcfCompiler, discardVisual, boolWords),
+	WORD("fitaabb", KN_MJCF_OWN, knMjcfCompiler, fitBox, boolWords),
+	WORD("exactmeshinertia", KN_MJCF_OWN, knMjcfCompiler, exactInertia, boolWords),
 	SILENT("texturedir"),
-	SILENT("assetdir"),
-	SILENT("strippath"),
 	SILENT("usethread"),
 	SILENT("saveinertial"),
-	SILENT("exactmeshinertia"),
 	SILENT("convexhull"),
-	SILENT("fitaabb"),
-	SILENT("discardvisual"),
 	SILENT("fusestatic"),
+	SILENT("alignfree"),
+	SILENT("conflict"),
 };
 
 static const knMjcfField optionFields[] = {
 	REAL("timestep", KN_MJCF_OWN, knMjcfOption, timestep),
 	REALS("gravity", KN_MJCF_OWN, knMjcfOption, gravity, 3, 3),
+	REAL("density", KN_MJCF_OWN, knMjcfOption, density),
+	REAL("viscosity", KN_MJCF_OWN, knMjcfOption, viscosity),
+	SILENT("wind"),
+	SILENT("magnetic"),
+	SILENT("o_margin"),
+	SILENT("o_solref"),
+	SILENT("o_solimp"),
+	SILENT("o_friction"),
+	SILENT("apirate"),
+	SILENT("impratio"),
+	SILENT("integrator"),
+	SILENT("cone"),
+	SILENT("jacobian"),
+	SILENT("solver"),
+	SILENT("iterations"),
+	SILENT("tolerance"),
+	SILENT("ls_iterations"),
+	SILENT("ls_tolerance"),
+	SILENT("noslip_iterations"),
+	SILENT("noslip_tolerance"),
+	SILENT("mpr_iterations"),
+	SILENT("mpr_tolerance"),
+	SILENT("ccd_iterations"),
+	SILENT("ccd_tolerance"),
+	SILENT("sdf_iterations"),
+	SILENT("sdf_initpoints"),
+	SILENT("actuatorgroupdisable"),
+	SILENT("collision"),
+	SILENT("sleep_tolerance"),
+};
+
+static const char* const switchWords[] = { "disable", "enable", NULL };
+#define SWITCH(text, member) WORD(text, KN_MJCF_OWN, knMjcfFlag, member, switchWords)
+
+static const knMjcfField flagFields[] = {
+	SWITCH("gravity", gravity),
+	SWITCH("contact", contact),
+	SWITCH("constraint", constraint),
+	SWITCH("equality", equality),
+	SWITCH("frictionloss", frictionloss),
+	SWITCH("limit", limit),
+	SWITCH("passive", passive),
+	SWITCH("actuation", actuation),
+	SILENT("spring"),
+	SILENT("damper"),
+	SILENT("clampctrl"),
+	SILENT("warmstart"),
+	SILENT("filterparent"),
+	SILENT("refsafe"),
+	SILENT("sensor"),
+	SILENT("midphase"),
+	SILENT("eulerdamp"),
+	SILENT("autoreset"),
+	SILENT("nativeccd"),
+	SILENT("override"),
+	SILENT("energy"),
+	SILENT("fwdinv"),
+	SILENT("invdiscrete"),
+	SILENT("sensornoise"),
+	SILENT("multiccd"),
+	SILENT("island"),
+	SILENT("sleep"),
+};
+
+static const knMjcfField frameFields[] = {
+	NAME,
+	POS,
+	ORIENTATION,
+	NAMED("childclass", KN_MJCF_OWN, knMjcfFrame, childClass),
 };
 
 static const knMjcfField defaultFields[] = { CLASS };
@@ -92,11 +171,78 @@ static const knMjcfField geomFields[] = {
 	INT("conaffinity", KN_MJCF_GEOM_CONAFFINITY, knMjcfGeom, conaffinity),
 	INT("condim", KN_MJCF_GEOM_CONDIM, knMjcfGeom, condim),
 	INT("group", KN_MJCF_GEOM_GROUP, knMjcfGeom, group),
-	REALS("rgba", KN_MJCF_GEOM_RGBA, knMjcfGeom, rgba, 3, 4),
-	SILENT("material"),
-	SILENT("mesh"),
+	COUNTED("rgba", KN_MJCF_GEOM_RGBA, knMjcfGeom, rgba, rgbaCount, 0, 4),
+	NAMED("material", KN_MJCF_GEOM_MATERIAL, knMjcfGeom, material),
+	NAMED("mesh", KN_MJCF_GEOM_MESH, knMjcfGeom, mesh),
+	REAL("fitscale", KN_MJCF_GEOM_FITSCALE, knMjcfGeom, fitScale),
+	WORD("shellinertia", KN_MJCF_GEOM_SHELL, knMjcfGeom, shell, boolWords),
+	NOTED("solref"),
+	NOTED("solimp"),
+	NOTED("solmix"),
+	NOTED("margin"),
+	NOTED("gap"),
+	NOTED("priority"),
+	SILENT("fluidshape"),
+	SILENT("fluidcoef"),
 	SILENT("hfield"),
 	SILENT("user"),
+};
+
+static const knMjcfField siteFields[] = {
+	NAME,
+	CLASS,
+	POS,
+	ORIENTATION,
+	SILENT("type"),
+	SILENT("size"),
+	SILENT("rgba"),
+	SILENT("group"),
+	SILENT("material"),
+	SILENT("fromto"),
+	SILENT("user"),
+};
+
+static const char* const meshInertiaWords[] = { "convex", "exact", "legacy", "shell", NULL };
+
+static const knMjcfField meshFields[] = {
+	NAME,
+	CLASS,
+	TEXT("file", KN_MJCF_MESH_FILE, knMjcfMesh, file),
+	REALS("scale", KN_MJCF_MESH_SCALE, knMjcfMesh, scale, 3, 3),
+	NUMBERS("vertex", KN_MJCF_MESH_VERTEX, knMjcfMesh, vertex),
+	NUMBERS("face", KN_MJCF_MESH_FACE, knMjcfMesh, face),
+	REALS("refpos", KN_MJCF_MESH_REFPOS, knMjcfMesh, refPos, 3, 3),
+	REALS("refquat", KN_MJCF_MESH_REFQUAT, knMjcfMesh, refQuat, 4, 4),
+	WORD("inertia", KN_MJCF_MESH_INERTIA, knMjcfMesh, inertia, meshInertiaWords),
+	SILENT("content_type"),
+	SILENT("normal"),
+	SILENT("texcoord"),
+	SILENT("smoothnormal"),
+	SILENT("maxhullvert"),
+	SILENT("material"),
+	SILENT("octree_maxdepth"),
+	SILENT("needsdf"),
+};
+
+static const knMjcfField materialFields[] = {
+	NAME,
+	CLASS,
+	COUNTED("rgba", KN_MJCF_OWN, knMjcfMaterial, rgba, rgbaCount, 0, 4),
+	SILENT("texture"),
+	SILENT("texrepeat"),
+	SILENT("texuniform"),
+	SILENT("emission"),
+	SILENT("specular"),
+	SILENT("shininess"),
+	SILENT("reflectance"),
+	SILENT("metallic"),
+	SILENT("roughness"),
+};
+
+static const knMjcfField sourceFields[] = {
+	NAME,
+	TEXT("file", KN_MJCF_OWN, knMjcfSource, file),
+	SILENT("content_type"),
 };
 
 static const knMjcfField jointFields[] = {
@@ -112,11 +258,21 @@ static const knMjcfField jointFields[] = {
 	REAL("springref", KN_MJCF_JOINT_SPRINGREF, knMjcfJoint, springref),
 	REAL("frictionloss", KN_MJCF_JOINT_FRICTIONLOSS, knMjcfJoint, frictionloss),
 	REAL("ref", KN_MJCF_JOINT_REF, knMjcfJoint, ref),
+	REAL("armature", KN_MJCF_JOINT_ARMATURE, knMjcfJoint, armature),
+	REALS("actuatorfrcrange", KN_MJCF_JOINT_FORCERANGE, knMjcfJoint, forceRange, 2, 2),
+	WORD("actuatorfrclimited", KN_MJCF_JOINT_FORCELIMITED, knMjcfJoint, forceLimited, autoWords),
+	REALS("springdamper", KN_MJCF_JOINT_SPRINGDAMPER, knMjcfJoint, springDamper, 2, 2),
+	NOTED("actuatorgravcomp"),
+	NOTED("solreflimit"),
+	NOTED("solimplimit"),
+	NOTED("solreffriction"),
+	NOTED("solimpfriction"),
+	NOTED("margin"),
 	SILENT("group"),
 	SILENT("user"),
 };
 
-static const knMjcfField freeJointFields[] = { NAME, SILENT("group") };
+static const knMjcfField freeJointFields[] = { NAME, SILENT("group"), SILENT("align") };
 
 static const knMjcfField inertialFields[] = {
 	POS,
@@ -130,35 +286,169 @@ static const knMjcfField bodyFields[] = {
 	NAME,
 	POS,
 	ORIENTATION,
-	TEXT("childclass", KN_MJCF_OWN, knMjcfBody, childClass),
+	NAMED("childclass", KN_MJCF_OWN, knMjcfBody, childClass),
 	WORD("mocap", KN_MJCF_OWN, knMjcfBody, mocap, boolWords),
 	REAL("gravcomp", KN_MJCF_OWN, knMjcfBody, gravcomp),
+	SILENT("sleep"),
 	SILENT("user"),
 };
 
-static const knMjcfField worldBodyFields[] = { TEXT("childclass", KN_MJCF_OWN, knMjcfBody, childClass) };
+static const knMjcfField worldBodyFields[] = { NAMED("childclass", KN_MJCF_OWN, knMjcfBody, childClass) };
 
 #define EQUALITY_COMMON                                                                                      \
-	NAME, CLASS, TEXT("body1", KN_MJCF_EQUALITY_BODY1, knMjcfEquality, body1),                               \
-		TEXT("body2", KN_MJCF_EQUALITY_BODY2, knMjcfEquality, body2),                                        \
-		TEXT("site1", KN_MJCF_EQUALITY_SITE, knMjcfEquality, site),                                          \
-		TEXT("site2", KN_MJCF_EQUALITY_SITE, knMjcfEquality, site),                                          \
-		REALS("anchor", KN_MJCF_EQUALITY_ANCHOR, knMjcfEquality, anchor, 3, 3),                              \
+	NAME, CLASS, NAMED("body1", KN_MJCF_EQUALITY_BODY1, knMjcfEquality, body1),                              \
+		NAMED("body2", KN_MJCF_EQUALITY_BODY2, knMjcfEquality, body2),                                       \
+		NAMED("site1", KN_MJCF_EQUALITY_SITE1, knMjcfEquality, site1),                                       \
+		NAMED("site2", KN_MJCF_EQUALITY_SITE2, knMjcfEquality, site2),                                       \
+		COUNTED("solref", KN_MJCF_EQUALITY_SOLREF, knMjcfEquality, solref, solrefCount, 1, 2),               \
+		SILENT("solimp"), REALS("anchor", KN_MJCF_EQUALITY_ANCHOR, knMjcfEquality, anchor, 3, 3),            \
 		WORD("active", KN_MJCF_EQUALITY_ACTIVE, knMjcfEquality, active, boolWords)
 
 static const knMjcfField connectFields[] = { EQUALITY_COMMON };
 static const knMjcfField weldFields[] = {
 	EQUALITY_COMMON,
 	REALS("relpose", KN_MJCF_EQUALITY_RELPOSE, knMjcfEquality, relpose, 7, 7),
+	SILENT("torquescale"),
+};
+static const knMjcfField coupleFields[] = {
+	NAME,
+	CLASS,
+	NAMED("joint1", KN_MJCF_EQUALITY_JOINT1, knMjcfEquality, joint1),
+	NAMED("joint2", KN_MJCF_EQUALITY_JOINT2, knMjcfEquality, joint2),
+	REALS("polycoef", KN_MJCF_EQUALITY_POLYCOEF, knMjcfEquality, polynomial, 1, 5),
+	COUNTED("solref", KN_MJCF_EQUALITY_SOLREF, knMjcfEquality, solref, solrefCount, 1, 2),
+	SILENT("solimp"),
+	WORD("active", KN_MJCF_EQUALITY_ACTIVE, knMjcfEquality, active, boolWords),
 };
 static const knMjcfField equalityFields[] = {
 	WORD("active", KN_MJCF_EQUALITY_ACTIVE, knMjcfEquality, active, boolWords),
+	COUNTED("solref", KN_MJCF_EQUALITY_SOLREF, knMjcfEquality, solref, solrefCount, 1, 2),
+	SILENT("solimp"),
+};
+
+static const knMjcfField pairFields[] = {
+	NAME,
+	CLASS,
+	NAMED("geom1", KN_MJCF_OWN, knMjcfPair, geom1),
+	NAMED("geom2", KN_MJCF_OWN + 1, knMjcfPair, geom2),
+	COUNTED("friction", KN_MJCF_OWN + 2, knMjcfPair, friction, frictionCount, 1, 5),
+	INT("condim", KN_MJCF_OWN + 3, knMjcfPair, condim),
+	NOTED("solref"),
+	NOTED("solreffriction"),
+	NOTED("solimp"),
+	NOTED("margin"),
+	NOTED("gap"),
+};
+
+static const char* const dynWords[] = { "none",   "integrator", "filter", "filterexact",
+										"muscle", "user",       "plugin", NULL };
+static const char* const gainWords[] = { "fixed", "affine", "muscle", "user", NULL };
+static const char* const biasWords[] = { "none", "affine", "muscle", "user", NULL };
+#define ACTUATOR_PART(text, bit, member) NAMED(text, KN_MJCF_ACTUATOR_##bit, knMjcfActuator, member)
+#define ACTUATOR_REALS(text, bit, member, least, most)                                                       \
+	REALS(text, KN_MJCF_ACTUATOR_##bit, knMjcfActuator, member, least, most)
+
+static const knMjcfField actuatorFields[] = {
+	NAME,
+	CLASS,
+	ACTUATOR_PART("joint", JOINT, joint),
+	ACTUATOR_PART("jointinparent", JOINTINPARENT, jointInParent),
+	ACTUATOR_PART("tendon", TENDON, tendon),
+	ACTUATOR_PART("site", SITE, site),
+	ACTUATOR_PART("refsite", REFSITE, refSite),
+	ACTUATOR_PART("body", OTHER, other),
+	ACTUATOR_PART("cranksite", OTHER, other),
+	ACTUATOR_PART("slidersite", OTHER, other),
+	ACTUATOR_REALS("gear", GEAR, gear, 1, 6),
+	ACTUATOR_REALS("ctrlrange", CTRLRANGE, ctrlRange, 2, 2),
+	ACTUATOR_REALS("forcerange", FORCERANGE, forceRange, 2, 2),
+	ACTUATOR_REALS("actrange", ACTRANGE, actRange, 2, 2),
+	WORD("ctrllimited", KN_MJCF_ACTUATOR_CTRLLIMITED, knMjcfActuator, ctrlLimited, autoWords),
+	WORD("forcelimited", KN_MJCF_ACTUATOR_FORCELIMITED, knMjcfActuator, forceLimited, autoWords),
+	WORD("actlimited", KN_MJCF_ACTUATOR_ACTLIMITED, knMjcfActuator, actLimited, autoWords),
+	WORD("dyntype", KN_MJCF_ACTUATOR_DYNTYPE, knMjcfActuator, dynType, dynWords),
+	WORD("gaintype", KN_MJCF_ACTUATOR_GAINTYPE, knMjcfActuator, gainType, gainWords),
+	WORD("biastype", KN_MJCF_ACTUATOR_BIASTYPE, knMjcfActuator, biasType, biasWords),
+	ACTUATOR_REALS("dynprm", DYNPRM, dynPrm, 1, 10),
+	ACTUATOR_REALS("gainprm", GAINPRM, gainPrm, 1, 10),
+	ACTUATOR_REALS("biasprm", BIASPRM, biasPrm, 1, 10),
+	ACTUATOR_REALS("kp", KP, kp, 1, 1),
+	ACTUATOR_REALS("kv", KV, kv, 1, 1),
+	ACTUATOR_REALS("dampratio", DAMPRATIO, dampRatio, 1, 1),
+	ACTUATOR_REALS("timeconst", TIMECONST, timeConst, 1, 1),
+	ACTUATOR_REALS("inheritrange", INHERITRANGE, inheritRange, 1, 1),
+	SILENT("lengthrange"),
+	SILENT("cranklength"),
+	SILENT("actdim"),
+	SILENT("actearly"),
+	SILENT("group"),
+	SILENT("user"),
+};
+
+static const knMjcfField tendonFields[] = {
+	NAME,
+	CLASS,
+	REAL("stiffness", KN_MJCF_TENDON_STIFFNESS, knMjcfTendon, stiffness),
+	REAL("damping", KN_MJCF_TENDON_DAMPING, knMjcfTendon, damping),
+	REAL("frictionloss", KN_MJCF_TENDON_FRICTIONLOSS, knMjcfTendon, frictionloss),
+	REAL("armature", KN_MJCF_TENDON_ARMATURE, knMjcfTendon, armature),
+	COUNTED("springlength", KN_MJCF_TENDON_SPRINGLENGTH, knMjcfTendon, springLength, springCount, 1, 2),
+	REALS("range", KN_MJCF_TENDON_RANGE, knMjcfTendon, range, 2, 2),
+	WORD("limited", KN_MJCF_TENDON_LIMITED, knMjcfTendon, limited, autoWords),
+	NOTED("actuatorfrcrange"),
+	NOTED("actuatorfrclimited"),
+	NOTED("solreflimit"),
+	NOTED("solimplimit"),
+	NOTED("solreffriction"),
+	NOTED("solimpfriction"),
+	NOTED("margin"),
+	SILENT("width"),
+	SILENT("material"),
+	SILENT("rgba"),
+	SILENT("group"),
+	SILENT("user"),
+};
+
+#define PART_TARGET(text) NAMED(text, KN_MJCF_OWN, knMjcfTendonPart, target)
+static const knMjcfField tendonJointFields[] = {
+	PART_TARGET("joint"),
+	REAL("coef", KN_MJCF_OWN + 1, knMjcfTendonPart, number),
+};
+static const knMjcfField tendonSiteFields[] = { PART_TARGET("site") };
+static const knMjcfField tendonGeomFields[] = {
+	PART_TARGET("geom"),
+	NAMED("sidesite", KN_MJCF_OWN + 1, knMjcfTendonPart, side),
+};
+static const knMjcfField tendonPulleyFields[] = {
+	REAL("divisor", KN_MJCF_OWN + 1, knMjcfTendonPart, number),
+};
+
+#define SENSOR_PART(text, member) NAMED(text, KN_MJCF_OWN, knMjcfSensor, member)
+static const knMjcfField sensorFields[] = {
+	NAME,
+	SENSOR_PART("site", site),
+	SENSOR_PART("joint", joint),
+	SENSOR_PART("tendon", tendon),
+	SENSOR_PART("actuator", actuator),
+	SENSOR_PART("body", body),
+	SENSOR_PART("geom", geom),
+	SENSOR_PART("objname", object),
+	SENSOR_PART("refname", reference),
+	TEXT("objtype", KN_MJCF_OWN, knMjcfSensor, objectType),
+	SILENT("reftype"),
+	SILENT("cutoff"),
+	SILENT("noise"),
+	SILENT("nsample"),
+	SILENT("interp"),
+	SILENT("delay"),
+	SILENT("interval"),
+	SILENT("user"),
 };
 
 static const knMjcfField excludeFields[] = {
 	NAME,
-	TEXT("body1", KN_MJCF_OWN, knMjcfExclude, body1),
-	TEXT("body2", KN_MJCF_OWN, knMjcfExclude, body2),
+	NAMED("body1", KN_MJCF_OWN, knMjcfExclude, body1),
+	NAMED("body2", KN_MJCF_OWN, knMjcfExclude, body2),
 };
 
 static const knMjcfField keyFields[] = {
@@ -166,6 +456,10 @@ static const knMjcfField keyFields[] = {
 	REAL("time", KN_MJCF_KEY_TIME, knMjcfKey, time),
 	NUMBERS("qpos", KN_MJCF_KEY_QPOS, knMjcfKey, qpos),
 	NUMBERS("qvel", KN_MJCF_KEY_QVEL, knMjcfKey, qvel),
+	NUMBERS("ctrl", KN_MJCF_KEY_CTRL, knMjcfKey, ctrl),
+	NUMBERS("act", KN_MJCF_KEY_ACT, knMjcfKey, act),
+	SILENT("mpos"),
+	SILENT("mquat"),
 };
 
 static const knMjcfField customFields[] = {
@@ -191,6 +485,21 @@ const knMjcfElementType knMjcfExcludeType = ELEMENT_TYPE("exclude", excludeField
 const knMjcfElementType knMjcfKeyType = ELEMENT_TYPE("key", keyFields);
 const knMjcfElementType knMjcfNumericType = ELEMENT_TYPE("numeric", customFields);
 const knMjcfElementType knMjcfTextType = ELEMENT_TYPE("text", customFields);
+const knMjcfElementType knMjcfFrameType = ELEMENT_TYPE("frame", frameFields);
+const knMjcfElementType knMjcfFlagType = ELEMENT_TYPE("flag", flagFields);
+const knMjcfElementType knMjcfSiteType = ELEMENT_TYPE("site", siteFields);
+const knMjcfElementType knMjcfMeshType = ELEMENT_TYPE("mesh", meshFields);
+const knMjcfElementType knMjcfMaterialType = ELEMENT_TYPE("material", materialFields);
+const knMjcfElementType knMjcfSourceType = ELEMENT_TYPE("model", sourceFields);
+const knMjcfElementType knMjcfActuatorType = ELEMENT_TYPE("actuator", actuatorFields);
+const knMjcfElementType knMjcfTendonType = ELEMENT_TYPE("tendon", tendonFields);
+const knMjcfElementType knMjcfTendonJointType = ELEMENT_TYPE("joint", tendonJointFields);
+const knMjcfElementType knMjcfTendonSiteType = ELEMENT_TYPE("site", tendonSiteFields);
+const knMjcfElementType knMjcfTendonGeomType = ELEMENT_TYPE("geom", tendonGeomFields);
+const knMjcfElementType knMjcfTendonPulleyType = ELEMENT_TYPE("pulley", tendonPulleyFields);
+const knMjcfElementType knMjcfSensorType = ELEMENT_TYPE("sensor", sensorFields);
+const knMjcfElementType knMjcfCoupleType = ELEMENT_TYPE("joint", coupleFields);
+const knMjcfElementType knMjcfPairType = ELEMENT_TYPE("pair", pairFields);
 
 // --- numbers ---------------------------------------------------------------------------------------------
 
@@ -236,9 +545,9 @@ static bool failNumber(knMjcf* reader, const char* tag, const char* attribute, c
 
 static bool readReals(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text,
 					  char* element) {
-	double numbers[7];
+	double numbers[10];
 	char bad[32];
-	int count = knMjcf_ParseNumbers(text, numbers, 7, bad);
+	int count = knMjcf_ParseNumbers(text, numbers, 10, bad);
 	if (count < 0) {
 		return failNumber(reader, tag, field->name, bad);
 	}
@@ -290,6 +599,22 @@ static bool readWord(knMjcf* reader, const char* tag, const knMjcfField* field, 
 					   text, allowed);
 }
 
+// A name in a model that is attached; the world has only one.
+static const char* prefixed(knMjcf* reader, const char* text) {
+	if (reader->prefix == NULL || strcmp(text, "world") == 0) {
+		return knMjcf_CopyText(reader, text);
+	}
+	const size_t first = strlen(reader->prefix), size = first + strlen(text) + 1;
+	char* copy = knArena_Take(&reader->arena, size);
+	if (copy == NULL) {
+		knMjcf_NoMemory(reader);
+		return NULL;
+	}
+	memcpy(copy, reader->prefix, first);
+	memcpy(copy + first, text, size - first);
+	return copy;
+}
+
 static bool readField(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text,
 					  char* element) {
 	switch (field->kind) {
@@ -313,6 +638,14 @@ static bool readField(knMjcf* reader, const char* tag, const knMjcfField* field,
 		memcpy(element + field->offset, &copy, sizeof copy);
 		return copy != NULL;
 	}
+	case KN_MJCF_FIELD_NAME: {
+		const char* copy = prefixed(reader, text);
+		memcpy(element + field->offset, &copy, sizeof copy);
+		return copy != NULL;
+	}
+	case KN_MJCF_FIELD_NOTED:
+		knMjcf_Approximate(reader, NULL, "<%s> %s not followed", tag, field->name);
+		break;
 	case KN_MJCF_FIELD_SILENT:
 		break;
 	}
@@ -335,20 +668,25 @@ bool knMjcf_ReadElement(knMjcf* reader, const knMjcfElementType* type, const cha
 	knMjcfElement* head = element;
 	head->line = reader->line;
 	head->column = reader->column;
-	uint32_t orientations = 0;
+	head->file = reader->fileIndex;
+	head->compiler = reader->compilerIndex;
+	uint64_t orientations = 0;
 	for (int i = 0; attributes[i] != NULL; i += 2) {
 		const knMjcfField* field = findField(type, attributes[i]);
 		if (field == NULL) {
-			knMjcf_Note(reader, NULL, "<%s> %.60s ignored", type->tag, attributes[i]);
+			knMjcf_Omit(reader, NULL, "<%s> %.60s is not understood", type->tag, attributes[i]);
+			continue;
+		}
+		if (field->kind == KN_MJCF_FIELD_REALS && field->least == 0 && attributes[i + 1][0] == '\0') {
 			continue;
 		}
 		if (!readField(reader, type->tag, field, attributes[i + 1], element)) {
 			return false;
 		}
-		if (field->kind == KN_MJCF_FIELD_SILENT) {
+		if (field->kind >= KN_MJCF_FIELD_SILENT) {
 			continue;
 		}
-		uint32_t bit = 1u << field->bit;
+		const uint64_t bit = KN_MJCF_BIT(field->bit);
 		if ((bit & KN_MJCF_ORIENTATION_BITS) != 0 && orientations != 0) {
 			return knMjcf_Fail(reader, NULL, type->tag, KN_BAD_DATA,
 							   "it has two orientations; give one of quat, axisangle, euler, xyaxes, zaxis");
@@ -372,8 +710,10 @@ static size_t fieldSize(const knMjcfField* field) {
 	case KN_MJCF_FIELD_WORD:
 		return sizeof(int);
 	case KN_MJCF_FIELD_TEXT:
+	case KN_MJCF_FIELD_NAME:
 		return sizeof(const char*);
 	case KN_MJCF_FIELD_SILENT:
+	case KN_MJCF_FIELD_NOTED:
 		break;
 	}
 	return 0;
@@ -382,12 +722,12 @@ static size_t fieldSize(const knMjcfField* field) {
 void knMjcf_Inherit(const knMjcfElementType* type, void* element, const void* defaults) {
 	knMjcfElement* head = element;
 	const knMjcfElement* from = defaults;
-	const uint32_t kept = (head->given & KN_MJCF_ORIENTATION_BITS) != 0 ? KN_MJCF_ORIENTATION_BITS : 0;
-	const uint32_t never = 1u << KN_MJCF_NAME | 1u << KN_MJCF_CLASS;
-	const uint32_t wanted = from->given & ~(head->given | kept | never);
+	const uint64_t kept = (head->given & KN_MJCF_ORIENTATION_BITS) != 0 ? KN_MJCF_ORIENTATION_BITS : 0;
+	const uint64_t never = KN_MJCF_BIT(KN_MJCF_NAME) | KN_MJCF_BIT(KN_MJCF_CLASS);
+	const uint64_t wanted = from->given & ~(head->given | kept | never);
 	for (int i = 0; i < type->fieldCount; ++i) {
 		const knMjcfField* field = &type->fields[i];
-		if (field->kind == KN_MJCF_FIELD_SILENT || (wanted >> field->bit & 1u) == 0) {
+		if (field->kind >= KN_MJCF_FIELD_SILENT || (wanted & KN_MJCF_BIT(field->bit)) == 0) {
 			continue;
 		}
 		memcpy((char*)element + field->offset, (const char*)defaults + field->offset, fieldSize(field));

@@ -1,4 +1,4 @@
-// Joints of the tree, and equalities.
+// Joints of the tree.
 //
 // Joint frames: child {pos, Q} in the body's frame, with Q's x along the (first) axis; parent so that the joint
 // frame is J(ref) in the reference pose:
@@ -35,7 +35,7 @@ typedef struct Chain {
 
 // --- checks ----------------------------------------------------------------------------------------------
 
-static bool isLimited(const knMjcfJoint* joint) {
+bool knMjcf_IsLimited(const knMjcfJoint* joint) {
 	return joint->limited == KN_MJCF_LIMITED_TRUE ||
 		   (joint->limited == KN_MJCF_LIMITED_AUTO && knMjcf_Given(&joint->element, KN_MJCF_JOINT_RANGE));
 }
@@ -43,13 +43,14 @@ static bool isLimited(const knMjcfJoint* joint) {
 static bool checkLimits(knMjcf* reader, const knMjcfJoint* joint) {
 	const bool ranged = knMjcf_Given(&joint->element, KN_MJCF_JOINT_RANGE);
 	const char* sentence = NULL;
-	if (ranged && joint->limited == KN_MJCF_LIMITED_AUTO && !reader->compiler.autoLimits) {
+	if (ranged && joint->limited == KN_MJCF_LIMITED_AUTO &&
+		!knMjcf_Compiler(reader, &joint->element)->autoLimits) {
 		sentence = "it has a range, but without autolimits it must say whether it is limited";
-	} else if (isLimited(joint) && joint->type != KN_MJCF_FREE && !ranged) {
+	} else if (knMjcf_IsLimited(joint) && joint->type != KN_MJCF_FREE && !ranged) {
 		sentence = "it is limited but has no range";
-	} else if (isLimited(joint) && joint->type != KN_MJCF_FREE && joint->range[0] > joint->range[1]) {
+	} else if (knMjcf_IsLimited(joint) && joint->type != KN_MJCF_FREE && joint->range[0] > joint->range[1]) {
 		sentence = "the lower end of its range exceeds the upper";
-	} else if (isLimited(joint) && joint->type == KN_MJCF_BALL &&
+	} else if (knMjcf_IsLimited(joint) && joint->type == KN_MJCF_BALL &&
 			   (joint->range[0] != 0.0 || joint->range[1] <= 0.0)) {
 		sentence = "the range of a ball joint is 0 and the largest angle";
 	}
@@ -92,26 +93,36 @@ knMjcfLink* knMjcf_AddLink(knMjcf* reader, const knMjcfLink* link, const char* n
 }
 
 // The parts of one degree of freedom; `sign` is -1 where the joint's axis points against MuJoCo's.
-static void planAxis(const knMjcf* reader, int index, double sign, knJointAxis* axis) {
-	const knMjcfJoint* joint = &reader->joints.items[index];
+static void planAxis(knMjcf* reader, int index, double sign, knJointAxis* axis) {
+	knMjcfJoint* joint = &reader->joints.items[index];
 	const bool hinge = joint->type == KN_MJCF_HINGE;
-	double lower = hinge ? knMjcf_Angle(reader, joint->range[0]) : joint->range[0];
-	double upper = hinge ? knMjcf_Angle(reader, joint->range[1]) : joint->range[1];
-	double rest = hinge ? knMjcf_Angle(reader, joint->springref) : joint->springref;
+	double lower = hinge ? knMjcf_Angle(reader, &joint->element, joint->range[0]) : joint->range[0];
+	double upper = hinge ? knMjcf_Angle(reader, &joint->element, joint->range[1]) : joint->range[1];
+	double rest = hinge ? knMjcf_Angle(reader, &joint->element, joint->springref) : joint->springref;
 	const double start = knMjcf_JointStart(reader, index);
 	if (hinge && knAbs(start) > KN_PI + TURN_TOLERANCE) {
 		const double turns = floor((start + KN_PI) / (2.0 * KN_PI));
 		lower -= 2.0 * KN_PI * turns;
 		upper -= 2.0 * KN_PI * turns;
 		rest -= 2.0 * KN_PI * turns;
+		joint->turns = 2.0 * KN_PI * turns;
 	}
-	axis->limited = isLimited(joint);
+	joint->sign = sign;
+	axis->limited = knMjcf_IsLimited(joint);
 	axis->lower = sign > 0.0 ? lower : -upper;
 	axis->upper = sign > 0.0 ? upper : -lower;
 	axis->friction = joint->frictionloss;
 	axis->damping = joint->damping;
 	axis->stiffness = joint->stiffness;
 	axis->rest = sign * rest;
+	axis->armature = joint->armature;
+	if (joint->forceLimited == KN_MJCF_LIMITED_TRUE ||
+		(joint->forceLimited == KN_MJCF_LIMITED_AUTO &&
+		 knMjcf_Given(&joint->element, KN_MJCF_JOINT_FORCERANGE))) {
+		axis->driveLimited = true;
+		axis->driveLower = sign > 0.0 ? joint->forceRange[0] : -joint->forceRange[1];
+		axis->driveUpper = sign > 0.0 ? joint->forceRange[1] : -joint->forceRange[0];
+	}
 }
 
 // Three or six equal axes: MuJoCo gives a ball or free joint one number for all.
@@ -120,6 +131,7 @@ static void planEqualAxes(const knMjcfJoint* joint, int count, knJointDef* def) 
 		def->axis[i].friction = joint->frictionloss;
 		def->axis[i].damping = joint->damping;
 		def->axis[i].stiffness = joint->stiffness;
+		def->axis[i].armature = joint->armature;
 	}
 }
 
@@ -162,6 +174,9 @@ static bool addTreeLink(knMjcf* reader, const Chain* chain, const knJointDef* de
 	if (knMjcf_AddLink(reader, &link, chain->joint[0]->element.name) == NULL) {
 		return false;
 	}
+	for (int i = 0; i < chain->count; ++i) {
+		reader->joints.items[chain->index[i]].link = reader->links.count - 1;
+	}
 	for (int i = 1; i < chain->count; ++i) {
 		const char* name = chain->joint[i]->element.name;
 		if (name != NULL && !knNameTable_Set(&reader->linkNames, name, reader->links.count - 1)) {
@@ -189,8 +204,8 @@ static bool planBall(knMjcf* reader, const Chain* chain) {
 	const double ref[MAX_JOINTS] = { 0.0 };
 	planFrames(reader, chain->node, knMakeFrame(joint->element.pos, knIdentityQ()), ref, &def);
 	planEqualAxes(joint, 3, &def);
-	if (isLimited(joint)) {
-		const double angle = knMin(knMjcf_Angle(reader, joint->range[1]), KN_PI);
+	if (knMjcf_IsLimited(joint)) {
+		const double angle = knMin(knMjcf_Angle(reader, &joint->element, joint->range[1]), KN_PI);
 		def.coneLimited = def.twistLimited = true;
 		def.coneY = def.coneZ = def.twistUpper = angle;
 		def.twistLower = -angle;
@@ -203,7 +218,8 @@ static bool planBall(knMjcf* reader, const Chain* chain) {
 // A free body needs no joint unless something acts in it.
 static bool planFree(knMjcf* reader, const Chain* chain) {
 	const knMjcfJoint* joint = chain->joint[0];
-	if (joint->damping == 0.0 && joint->frictionloss == 0.0 && joint->stiffness == 0.0) {
+	if (joint->damping == 0.0 && joint->frictionloss == 0.0 && joint->stiffness == 0.0 &&
+		joint->armature == 0.0) {
 		return true;
 	}
 	knJointDef def = knJointDef_Default(KN_JOINT_FREE);
@@ -295,6 +311,7 @@ static bool planPattern(knMjcf* reader, const Chain* chain, const Pattern* patte
 		const knVec3 direction = axisDirection(pattern->kind, i, Q);
 		const double sign = knDot(direction, chain->joint[j]->axis) < 0.0 ? -1.0 : 1.0;
 		planAxis(reader, chain->index[j], sign, &def.axis[i]);
+		reader->joints.items[chain->index[j]].linkAxis = i;
 		ref[i] = sign * knMjcf_JointRef(reader, chain->joint[j]);
 	}
 	if (pattern->turned >= 0) {
@@ -303,6 +320,22 @@ static bool planPattern(knMjcf* reader, const Chain* chain, const Pattern* patte
 	planFrames(reader, chain->node, knMakeFrame(origin, Q), ref, &def);
 	addTreeLink(reader, chain, &def);
 	return true;
+}
+
+bool knMjcf_IsOneJoint(const knMjcfJoint* const* joints, int count) {
+	Chain chain = { .count = count };
+	char written[MAX_JOINTS + 1] = "";
+	for (int i = 0; i < count; ++i) {
+		chain.joint[i] = joints[i];
+		written[i] = joints[i]->type == KN_MJCF_HINGE ? 'h' : (joints[i]->type == KN_MJCF_SLIDE ? 's' : 'b');
+	}
+	for (size_t i = 0; i < sizeof patterns / sizeof *patterns; ++i) {
+		knVec3 origin, x, z;
+		if (strcmp(patterns[i].joints, written) == 0 && patterns[i].match(&chain, &origin, &x, &z)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool planSeveral(knMjcf* reader, const Chain* chain, int jointCount) {
@@ -345,102 +378,6 @@ bool knMjcf_PlanJoints(knMjcf* reader) {
 				  : type == KN_MJCF_BALL ? planBall(reader, &chain)
 										 : planSingle(reader, &chain);
 		if (!ok || reader->failed) {
-			return false;
-		}
-	}
-	return true;
-}
-
-// --- equalities ------------------------------------------------------------------------------------------
-
-// Frames of a ball joint that is closed in the reference pose, at a point of the first body.
-static void planConnect(const knMjcf* reader, const knMjcfEquality* equality, int a, int b,
-						knMjcfLink* link) {
-	const knMjcfNode* first = &reader->nodes[a];
-	const knFrame anchor = knMakeFrame(equality->anchor, knIdentityQ());
-	link->def = knJointDef_Default(KN_JOINT_BALL);
-	link->def.frameParent = first->owner == a ? anchor : knMulF(first->weld, anchor);
-	link->def.frameChild =
-		knInvMulF(reader->nodes[reader->nodes[b].owner].reference, knMulF(first->reference, anchor));
-}
-
-// A weld holds the second body at relpose seen from the first; without one, as they are in the reference pose.
-static bool planWeld(knMjcf* reader, const knMjcfEquality* equality, int a, int b, knMjcfLink* link) {
-	const knMjcfNode* first = &reader->nodes[a];
-	const knMjcfNode* second = &reader->nodes[b];
-	const double* r = equality->relpose;
-	knFrame pose = knInvMulF(first->reference, second->reference);
-	if (r[3] != 0.0 || r[4] != 0.0 || r[5] != 0.0 || r[6] != 0.0) {
-		pose.p = knV3(r[0], r[1], r[2]);
-		if (!knMjcf_UnitQuat(r + 3, &pose.q)) {
-			return knMjcf_Fail(reader, &equality->element, "weld", KN_BAD_DATA,
-							   "the quaternion of its relpose has no length");
-		}
-	}
-	link->def = knJointDef_Default(KN_JOINT_FIXED);
-	link->def.frameParent = first->owner == a ? pose : knMulF(first->weld, pose);
-	link->def.frameChild = second->owner == b ? knIdentityF() : second->weld;
-	return true;
-}
-
-// The two bodies of an equality; the second is the world if it is not named.
-static bool findEnds(knMjcf* reader, const knMjcfEquality* equality, int* a, int* b) {
-	const char* tag = equality->weld ? "weld" : "connect";
-	*b = 0;
-	if (equality->body1 == NULL) {
-		return knMjcf_Fail(reader, &equality->element, tag, KN_BAD_DATA, "it needs body1");
-	}
-	if (!equality->weld && !knMjcf_Given(&equality->element, KN_MJCF_EQUALITY_ANCHOR)) {
-		return knMjcf_Fail(reader, &equality->element, tag, KN_BAD_DATA, "it needs an anchor");
-	}
-	return knMjcf_FindBody(reader, &equality->element, tag, equality->body1, a) &&
-		   (equality->body2 == NULL || knMjcf_FindBody(reader, &equality->element, tag, equality->body2, b));
-}
-
-static bool planEquality(knMjcf* reader, const knMjcfEquality* equality) {
-	const char* tag = equality->weld ? "weld" : "connect";
-	if (equality->site != NULL) {
-		knMjcf_Note(reader, &equality->element, "<%s> between sites ignored", tag);
-		return !reader->failed;
-	}
-	int a, b;
-	if (!findEnds(reader, equality, &a, &b)) {
-		return false;
-	}
-	if (a == b) {
-		return knMjcf_Fail(reader, &equality->element, tag, KN_BAD_DATA, "it joins a body to itself");
-	}
-	knMjcfLink link = { .parent = reader->nodes[a].owner,
-						.child = reader->nodes[b].owner,
-						.element = &equality->element };
-	const bool moves = reader->nodes[link.parent].kind == KN_BODY_DYNAMIC ||
-					   reader->nodes[link.child].kind == KN_BODY_DYNAMIC;
-	if (link.parent == link.child || !moves) {
-		knMjcf_Note(reader, &equality->element, "<%s> ignored: its bodies cannot move against each other",
-					tag);
-		return !reader->failed;
-	}
-	if (!equality->weld) {
-		planConnect(reader, equality, a, b, &link);
-	} else if (!planWeld(reader, equality, a, b, &link)) {
-		return false;
-	}
-	link.def.loop = true;
-	link.def.collide = true;
-	link.def.enabled = equality->active != 0;
-
-	// joints and equalities have one space of names here
-	const char* name = equality->element.name;
-	if (name != NULL && knNameTable_Get(&reader->linkNames, name) >= 0) {
-		knMjcf_Note(reader, &equality->element, "<%s> name '%.60s' dropped: another joint has it", tag, name);
-		name = NULL;
-	}
-	return knMjcf_AddLink(reader, &link, name) != NULL && !reader->failed;
-}
-
-bool knMjcf_PlanEqualities(knMjcf* reader) {
-	for (int i = 0; i < reader->equalities.count; ++i) {
-		if (!planEquality(reader, &reader->equalities.items[i])) {
 			return false;
 		}
 	}

@@ -14,8 +14,12 @@
 // a quaternion this close to unit length is taken as it is, so that numbers written by knMjcf_Save come back exactly
 #define UNIT_EXACT 1e-15
 
-double knMjcf_Angle(const knMjcf* reader, double value) {
-	return reader->compiler.angle == KN_MJCF_DEGREE ? value * (KN_PI / 180.0) : value;
+const knMjcfCompiler* knMjcf_Compiler(const knMjcf* reader, const knMjcfElement* element) {
+	return &reader->compilers.items[element->compiler];
+}
+
+double knMjcf_Angle(const knMjcf* reader, const knMjcfElement* element, double value) {
+	return knMjcf_Compiler(reader, element)->angle == KN_MJCF_DEGREE ? value * (KN_PI / 180.0) : value;
 }
 
 bool knMjcf_UnitQuat(const double* wxyz, knQuat* q) {
@@ -39,10 +43,12 @@ knQuat knMjcf_QuatFromXZ(knVec3 x, knVec3 z) {
 // --- orientations ----------------------------------------------------------------------------------------
 
 // Lower case letters turn about the axes that have moved, capitals about those of the parent.
-static bool eulerRotation(knMjcf* reader, const double* angles, knQuat* rotation) {
-	const char* sequence = reader->compiler.eulerSequence;
+static bool eulerRotation(knMjcf* reader, const knMjcfElement* element, const double* angles,
+						  knQuat* rotation) {
+	const knMjcfCompiler* compiler = knMjcf_Compiler(reader, element);
+	const char* sequence = compiler->eulerSequence;
 	if (strlen(sequence) != 3 || strspn(sequence, "xyzXYZ") != 3) {
-		return knMjcf_Fail(reader, &reader->compiler.element, "compiler", KN_BAD_DATA,
+		return knMjcf_Fail(reader, &compiler->element, "compiler", KN_BAD_DATA,
 						   "eulerseq is '%.40s'; it must be three of the letters x y z X Y Z", sequence);
 	}
 	*rotation = knIdentityQ();
@@ -51,7 +57,7 @@ static bool eulerRotation(knMjcf* reader, const double* angles, knQuat* rotation
 		const char letter = sequence[i];
 		const bool fixed = letter >= 'X' && letter <= 'Z';
 		knSetComponent(&axis, fixed ? letter - 'X' : letter - 'x', 1.0);
-		knQuat turn = knQuat_FromAxisAngle(axis, knMjcf_Angle(reader, angles[i]));
+		knQuat turn = knQuat_FromAxisAngle(axis, knMjcf_Angle(reader, element, angles[i]));
 		*rotation = fixed ? knMulQ(turn, *rotation) : knMulQ(*rotation, turn);
 	}
 	return true;
@@ -78,7 +84,7 @@ bool knMjcf_Orientation(knMjcf* reader, const knMjcfElement* element, const char
 			   knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "its quat has no length");
 	}
 	if (knMjcf_Given(element, KN_MJCF_EULER)) {
-		return eulerRotation(reader, o, rotation);
+		return eulerRotation(reader, element, o, rotation);
 	}
 	if (knMjcf_Given(element, KN_MJCF_XYAXES)) {
 		return axesRotation(o, rotation) ||
@@ -89,8 +95,9 @@ bool knMjcf_Orientation(knMjcf* reader, const knMjcfElement* element, const char
 		return knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "its %s has no direction",
 						   knMjcf_Given(element, KN_MJCF_ZAXIS) ? "zaxis" : "axisangle");
 	}
-	*rotation = knMjcf_Given(element, KN_MJCF_ZAXIS) ? knQuat_Between(knV3(0.0, 0.0, 1.0), axis)
-													 : knQuat_FromAxisAngle(axis, knMjcf_Angle(reader, o[3]));
+	*rotation = knMjcf_Given(element, KN_MJCF_ZAXIS)
+					? knQuat_Between(knV3(0.0, 0.0, 1.0), axis)
+					: knQuat_FromAxisAngle(axis, knMjcf_Angle(reader, element, o[3]));
 	return true;
 }
 
@@ -105,7 +112,7 @@ int knMjcf_JointNv(const knMjcfJoint* joint) {
 }
 
 double knMjcf_JointRef(const knMjcf* reader, const knMjcfJoint* joint) {
-	return joint->type == KN_MJCF_HINGE ? knMjcf_Angle(reader, joint->ref) : joint->ref;
+	return joint->type == KN_MJCF_HINGE ? knMjcf_Angle(reader, &joint->element, joint->ref) : joint->ref;
 }
 
 // A turn about a point of the body: {p - q[p], q}.
@@ -213,6 +220,12 @@ bool knMjcf_ChooseKey(knMjcf* reader, const char* name, const knMjcfElement* ele
 	if (knMjcf_Given(&key->element, KN_MJCF_KEY_QVEL) &&
 		!checkLength(reader, key, "qvel", key->qvel.count, nv)) {
 		return false;
+	}
+	if (knMjcf_Given(&key->element, KN_MJCF_KEY_CTRL) && key->ctrl.count != reader->actuators.count &&
+		key->ctrl.count != 0) {
+		return knMjcf_Fail(reader, &key->element, "key", KN_BAD_DATA,
+						   "ctrl has %d numbers; the model's actuators take %d", key->ctrl.count,
+						   reader->actuators.count);
 	}
 	if (key->time != 0.0) {
 		knMjcf_Note(reader, &key->element, "<key> time ignored: worlds start at time 0");

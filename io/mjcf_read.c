@@ -1,4 +1,4 @@
-// From XML to elements: expat calls back for every tag; a table says what a tag means at the place where it stands,
+// From XML to elements: expat calls back for every tag, mjcf_elements.c says what it means at the place where it stands,
 // and an own stack remembers the place. So nesting costs a few bytes of memory and no C stack, a file is read in
 // pieces, and an element that is not understood takes all that is in it with it.
 //
@@ -13,296 +13,21 @@
 
 #include <expat.h>
 
-enum { PIECE = 1 << 16 };
-
-// Where a tag stands.
-typedef enum Place {
-	IN_DOCUMENT,
-	IN_MUJOCO,
-	IN_DEFAULT,
-	IN_BODY,
-	IN_EQUALITY,
-	IN_CONTACT,
-	IN_KEYFRAME,
-	IN_CUSTOM,
-	IN_LEAF,    // an element that has no children we know
-	IN_IGNORED, // inside something that was reported
-} Place;
-
-typedef struct Level {
-	Place place;
-	int index; // the body or the class
-} Level;
+enum {
+	PIECE = 1 << 16,
+	MAX_INCLUDE_DEPTH = 32, // files in files
+	MAX_INCLUDES = 10000,   // in all
+};
 
 typedef struct Parse {
 	knMjcf* reader;
 	XML_Parser parser;
-	KN_ARRAY(Level) stack;
+	KN_ARRAY(knMjcfLevel) stack;
+	const struct Parse* outer;  // the file that includes or attaches this one; NULL: the model's
+	const char* path;           // for finding cycles
+	const knMjcfLevel* at;      // an included file: where its content stands
+	const knMjcfAttach* attach; // NULL: not a model that is attached
 } Parse;
-
-typedef struct Row Row;
-
-// Reads an element; `index` comes in as its parent's body or class and goes out as that of its children.
-typedef bool OpenFn(Parse* parse, const Row* row, const char** attributes, int* index);
-
-struct Row {
-	Place place;
-	const char* tag;
-	OpenFn* open;
-	Place inside;
-};
-
-// --- the elements ----------------------------------------------------------------------------------------
-
-static const knMjcfGeom geomDefault = { .body = 0,
-										.type = KN_MJCF_SPHERE,
-										.density = 1000.0,
-										.friction = { 1.0, 0.005, 0.0001 },
-										.contype = 1,
-										.conaffinity = 1,
-										.condim = 3 };
-static const knMjcfJoint jointDefault = { .type = KN_MJCF_HINGE,
-										  .axis = { 0.0, 0.0, 1.0 },
-										  .limited = KN_MJCF_LIMITED_AUTO };
-static const knMjcfEquality equalityDefault = { .active = 1 };
-
-// Pushes a copy of the local `item`; an expression that is true if there was memory.
-#define KEEP(parse, array, item)                                                                             \
-	(KN_ARRAY_PUSH(&(parse)->reader->allocator, &(parse)->reader->array, item) ||                            \
-	 knMjcf_NoMemory((parse)->reader))
-
-static bool openSection(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)index;
-	for (int i = 0; attributes[i] != NULL; i += 2) {
-		knMjcf_Note(parse->reader, NULL, "<%s> %.60s ignored", row->tag, attributes[i]);
-	}
-	return true;
-}
-
-static bool openModel(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row, (void)index;
-	return knMjcf_ReadElement(parse->reader, &knMjcfModelType, attributes, &parse->reader->model);
-}
-
-static bool openCompiler(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row, (void)index;
-	return knMjcf_ReadElement(parse->reader, &knMjcfCompilerType, attributes, &parse->reader->compiler);
-}
-
-static bool openOption(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row, (void)index;
-	return knMjcf_ReadElement(parse->reader, &knMjcfOptionType, attributes, &parse->reader->option);
-}
-
-// The outermost <default> is the root class, whatever it calls itself; the ones inside must have a name.
-static bool openDefault(Parse* parse, const Row* row, const char** attributes, int* index) {
-	knMjcf* reader = parse->reader;
-	const bool root = row->place == IN_MUJOCO;
-	knMjcfClass class = {
-		.parent = *index, .geom = geomDefault, .joint = jointDefault, .equality = equalityDefault
-	};
-	if (!knMjcf_ReadElement(reader, &knMjcfDefaultType, attributes, &class)) {
-		return false;
-	}
-	const char* name = class.element.className;
-	if (name == NULL && !root) {
-		return knMjcf_Fail(reader, NULL, "default", KN_BAD_DATA, "a nested <default> must name its class");
-	}
-	int known = name != NULL ? knNameTable_Get(&reader->classNames, name) : -1;
-	if (known > 0 || (known == 0 && !root)) {
-		return knMjcf_Fail(reader, NULL, "default", KN_BAD_DATA,
-						   "class '%.60s' is defined twice, first in line %d", name,
-						   reader->classes.items[known].element.line);
-	}
-	*index = root ? 0 : reader->classes.count;
-	if (root) {
-		reader->classes.items[0].element.line = reader->line;
-	} else if (!KEEP(parse, classes, class)) {
-		return false;
-	}
-	if (name != NULL && !knNameTable_Set(&reader->classNames, name, *index)) {
-		return knMjcf_NoMemory(reader);
-	}
-	return true;
-}
-
-static bool openDefaultGeom(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row;
-	return knMjcf_ReadElement(parse->reader, &knMjcfGeomType, attributes,
-							  &parse->reader->classes.items[*index].geom);
-}
-
-static bool openDefaultJoint(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row;
-	return knMjcf_ReadElement(parse->reader, &knMjcfJointType, attributes,
-							  &parse->reader->classes.items[*index].joint);
-}
-
-static bool openDefaultEquality(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row;
-	return knMjcf_ReadElement(parse->reader, &knMjcfEqualityType, attributes,
-							  &parse->reader->classes.items[*index].equality);
-}
-
-static bool openWorldBody(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row;
-	*index = 0;
-	return knMjcf_ReadElement(parse->reader, &knMjcfWorldBodyType, attributes,
-							  &parse->reader->bodies.items[0]);
-}
-
-static bool openBody(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row;
-	knMjcfBody body = { .parent = *index, .inertial = -1 };
-	*index = parse->reader->bodies.count;
-	return knMjcf_ReadElement(parse->reader, &knMjcfBodyType, attributes, &body) && KEEP(parse, bodies, body);
-}
-
-static bool openInertial(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row;
-	knMjcf* reader = parse->reader;
-	knMjcfInertial inertial = { .mass = 0.0 };
-	if (*index == 0) {
-		return knMjcf_Fail(reader, NULL, "inertial", KN_BAD_DATA, "the world takes no <inertial>");
-	}
-	if (reader->bodies.items[*index].inertial >= 0) {
-		return knMjcf_Fail(reader, NULL, "inertial", KN_BAD_DATA, "its body has an <inertial> already");
-	}
-	reader->bodies.items[*index].inertial = reader->inertials.count;
-	return knMjcf_ReadElement(reader, &knMjcfInertialType, attributes, &inertial) &&
-		   KEEP(parse, inertials, inertial);
-}
-
-static bool openGeom(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row;
-	knMjcfGeom geom = geomDefault;
-	geom.body = *index;
-	return knMjcf_ReadElement(parse->reader, &knMjcfGeomType, attributes, &geom) && KEEP(parse, geoms, geom);
-}
-
-static bool keepJoint(Parse* parse, const knMjcfElementType* type, const char** attributes, int body,
-					  knMjcfJoint joint) {
-	joint.body = body;
-	if (body == 0) {
-		return knMjcf_Fail(parse->reader, NULL, type->tag, KN_BAD_DATA, "the world takes no joints");
-	}
-	return knMjcf_ReadElement(parse->reader, type, attributes, &joint) && KEEP(parse, joints, joint);
-}
-
-static bool openJoint(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row;
-	return keepJoint(parse, &knMjcfJointType, attributes, *index, jointDefault);
-}
-
-// A free joint by its short name takes nothing from defaults: every bit that a default may give is set.
-static bool openFreeJoint(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row;
-	knMjcfJoint joint = jointDefault;
-	joint.type = KN_MJCF_FREE;
-	joint.element.given = ~(1u << KN_MJCF_NAME | 1u << KN_MJCF_CLASS | 1u << KN_MJCF_JOINT_RANGE);
-	joint.limited = KN_MJCF_LIMITED_FALSE;
-	return keepJoint(parse, &knMjcfFreeJointType, attributes, *index, joint);
-}
-
-static bool openEqualityOf(Parse* parse, const knMjcfElementType* type, const char** attributes, bool weld) {
-	knMjcfEquality equality = equalityDefault;
-	equality.weld = weld;
-	return knMjcf_ReadElement(parse->reader, type, attributes, &equality) &&
-		   KEEP(parse, equalities, equality);
-}
-
-static bool openConnect(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row, (void)index;
-	return openEqualityOf(parse, &knMjcfConnectType, attributes, false);
-}
-
-static bool openWeld(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row, (void)index;
-	return openEqualityOf(parse, &knMjcfWeldType, attributes, true);
-}
-
-static bool openExclude(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row, (void)index;
-	knMjcfExclude exclude = { .body1 = NULL };
-	return knMjcf_ReadElement(parse->reader, &knMjcfExcludeType, attributes, &exclude) &&
-		   KEEP(parse, excludes, exclude);
-}
-
-static bool openKey(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)row, (void)index;
-	knMjcfKey key = { .time = 0.0 };
-	return knMjcf_ReadElement(parse->reader, &knMjcfKeyType, attributes, &key) && KEEP(parse, keys, key);
-}
-
-static bool openCustom(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)index;
-	knMjcf* reader = parse->reader;
-	knMjcfCustom custom = { .text = strcmp(row->tag, "text") == 0 };
-	if (!knMjcf_ReadElement(reader, custom.text ? &knMjcfTextType : &knMjcfNumericType, attributes,
-							&custom)) {
-		return false;
-	}
-	if (custom.element.name == NULL || strncmp(custom.element.name, "knuckle.", 8) != 0) {
-		knMjcf_Note(reader, NULL, "<%s> '%.60s' ignored", row->tag,
-					custom.element.name != NULL ? custom.element.name : "");
-		return !reader->failed;
-	}
-	if (custom.data == NULL) {
-		return knMjcf_Fail(reader, &custom.element, row->tag, KN_BAD_DATA, "it has no data");
-	}
-	return KEEP(parse, customs, custom);
-}
-
-// What would put other bodies or geoms into the scene than the file shows: ignoring it would be wrong.
-static bool openRefused(Parse* parse, const Row* row, const char** attributes, int* index) {
-	(void)attributes, (void)index;
-	return knMjcf_Fail(parse->reader, NULL, row->tag, KN_UNSUPPORTED,
-					   "<%s> is not understood, and the scene would not be the same without it", row->tag);
-}
-
-static const Row rows[] = {
-	{ IN_BODY, "geom", openGeom, IN_LEAF },
-	{ IN_BODY, "joint", openJoint, IN_LEAF },
-	{ IN_BODY, "freejoint", openFreeJoint, IN_LEAF },
-	{ IN_BODY, "inertial", openInertial, IN_LEAF },
-	{ IN_BODY, "body", openBody, IN_BODY },
-	{ IN_BODY, "frame", openRefused, IN_IGNORED },
-	{ IN_BODY, "replicate", openRefused, IN_IGNORED },
-	{ IN_BODY, "attach", openRefused, IN_IGNORED },
-	{ IN_BODY, "composite", openRefused, IN_IGNORED },
-	{ IN_BODY, "flexcomp", openRefused, IN_IGNORED },
-	{ IN_BODY, "include", openRefused, IN_IGNORED },
-	{ IN_DOCUMENT, "mujoco", openModel, IN_MUJOCO },
-	{ IN_MUJOCO, "compiler", openCompiler, IN_LEAF },
-	{ IN_MUJOCO, "option", openOption, IN_LEAF },
-	{ IN_MUJOCO, "default", openDefault, IN_DEFAULT },
-	{ IN_MUJOCO, "worldbody", openWorldBody, IN_BODY },
-	{ IN_MUJOCO, "equality", openSection, IN_EQUALITY },
-	{ IN_MUJOCO, "contact", openSection, IN_CONTACT },
-	{ IN_MUJOCO, "keyframe", openSection, IN_KEYFRAME },
-	{ IN_MUJOCO, "custom", openSection, IN_CUSTOM },
-	{ IN_MUJOCO, "include", openRefused, IN_IGNORED },
-	{ IN_MUJOCO, "deformable", openRefused, IN_IGNORED },
-	{ IN_DEFAULT, "default", openDefault, IN_DEFAULT },
-	{ IN_DEFAULT, "geom", openDefaultGeom, IN_LEAF },
-	{ IN_DEFAULT, "joint", openDefaultJoint, IN_LEAF },
-	{ IN_DEFAULT, "equality", openDefaultEquality, IN_LEAF },
-	{ IN_EQUALITY, "connect", openConnect, IN_LEAF },
-	{ IN_EQUALITY, "weld", openWeld, IN_LEAF },
-	{ IN_CONTACT, "exclude", openExclude, IN_LEAF },
-	{ IN_KEYFRAME, "key", openKey, IN_LEAF },
-	{ IN_CUSTOM, "numeric", openCustom, IN_LEAF },
-	{ IN_CUSTOM, "text", openCustom, IN_LEAF },
-};
-
-static const Row* findRow(Place place, const char* tag) {
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-		if (rows[i].place == place && strcmp(rows[i].tag, tag) == 0) {
-			return &rows[i];
-		}
-	}
-	return NULL;
-}
 
 // --- expat's handlers ------------------------------------------------------------------------------------
 
@@ -315,25 +40,30 @@ static void notePlace(Parse* parse) {
 	parse->reader->column = toInt(XML_GetCurrentColumnNumber(parse->parser) + 1);
 }
 
-// Opens an element at the present place and says where its children stand.
-static bool openElement(Parse* parse, const char* tag, const char** attributes, Level* level) {
-	knMjcf* reader = parse->reader;
-	const Place place = level->place;
-	if (place == IN_IGNORED) {
+static bool include(knMjcf* reader, const char** attributes, const knMjcfLevel* level) {
+	const char* file = NULL;
+	for (int i = 0; attributes[i] != NULL; i += 2) {
+		file = strcmp(attributes[i], "file") == 0 ? attributes[i + 1] : file;
+	}
+	if (file == NULL) {
+		return knMjcf_Fail(reader, NULL, "include", KN_BAD_DATA, "it names no file");
+	}
+	return knMjcf_ReadFile(reader, file, level, NULL);
+}
+
+// Opens an element at the present level, which becomes that of its children. The root of an included file stands for
+// the place where it is included.
+static bool openElement(Parse* parse, const char* tag, const char** attributes, knMjcfLevel* level) {
+	if (parse->stack.count == 0 && parse->at != NULL) {
+		*level = *parse->at;
 		return true;
 	}
-	const Row* row = findRow(place, tag);
-	if (row != NULL) {
-		level->place = row->inside;
-		return row->open(parse, row, attributes, &level->index);
+	if (strcmp(tag, "include") == 0 && level->place != KN_MJCF_IN_IGNORED) {
+		const knMjcfLevel at = *level;
+		level->place = KN_MJCF_IN_LEAF;
+		return include(parse->reader, attributes, &at);
 	}
-	if (place == IN_DOCUMENT) {
-		return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA,
-						   "the root element is <%.40s>; an MJCF file begins with <mujoco>", tag);
-	}
-	knMjcf_Note(reader, NULL, "<%.60s> ignored", tag);
-	level->place = IN_IGNORED;
-	return !reader->failed;
+	return knMjcf_Open(parse->reader, parse->attach, tag, attributes, level);
 }
 
 static void XMLCALL onStart(void* context, const XML_Char* tag, const XML_Char** attributes) {
@@ -343,7 +73,7 @@ static void XMLCALL onStart(void* context, const XML_Char* tag, const XML_Char**
 		return;
 	}
 	notePlace(parse);
-	Level level = { IN_DOCUMENT, 0 };
+	knMjcfLevel level = { KN_MJCF_IN_DOCUMENT, 0, -1 };
 	if (parse->stack.count > 0) {
 		level = parse->stack.items[parse->stack.count - 1];
 	}
@@ -372,7 +102,8 @@ static void XMLCALL onText(void* context, const XML_Char* text, int length) {
 	for (int i = 0; i < length; ++i) {
 		blank = blank && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r');
 	}
-	if (!blank && !parse->reader->failed && parse->stack.items[parse->stack.count - 1].place != IN_IGNORED) {
+	if (!blank && !parse->reader->failed &&
+		parse->stack.items[parse->stack.count - 1].place != KN_MJCF_IN_IGNORED) {
 		notePlace(parse);
 		knMjcf_Note(parse->reader, NULL, "text between elements ignored");
 		if (parse->reader->failed) {
@@ -439,53 +170,187 @@ static bool parseMemory(Parse* parse, const char* text, size_t size) {
 	return true;
 }
 
-static bool parseInput(knMjcf* reader, FILE* file, const char* text, size_t size) {
-	Parse parse = { .reader = reader, .parser = XML_ParserCreate(NULL) };
-	if (parse.parser == NULL) {
+static bool parseInput(Parse* parse, FILE* file, const char* text, size_t size) {
+	knMjcf* reader = parse->reader;
+	parse->parser = XML_ParserCreate(NULL);
+	if (parse->parser == NULL) {
 		return knMjcf_NoMemory(reader);
 	}
-	XML_SetUserData(parse.parser, &parse);
-	XML_SetElementHandler(parse.parser, onStart, onEnd);
-	XML_SetCharacterDataHandler(parse.parser, onText);
-	XML_SetStartDoctypeDeclHandler(parse.parser, onDoctype);
-	bool ok = file != NULL ? parseFile(&parse, file) : parseMemory(&parse, text, size);
-	XML_ParserFree(parse.parser);
-	KN_ARRAY_FREE(&reader->allocator, &parse.stack);
+	const void* outer = reader->parse;
+	reader->parse = parse;
+	XML_SetUserData(parse->parser, parse);
+	XML_SetElementHandler(parse->parser, onStart, onEnd);
+	XML_SetCharacterDataHandler(parse->parser, onText);
+	XML_SetStartDoctypeDeclHandler(parse->parser, onDoctype);
+	bool ok = file != NULL ? parseFile(parse, file) : parseMemory(parse, text, size);
+	XML_ParserFree(parse->parser);
+	KN_ARRAY_FREE(&reader->allocator, &parse->stack);
+	reader->parse = outer;
+	return ok;
+}
+
+// --- files in files ----------------------------------------------------------------------------------------
+
+// True if a relative path stays in the folder that it starts from.
+static bool staysInside(const char* path) {
+	int depth = 0;
+	if (path[0] == '/' || path[0] == '\\' || (path[0] != '\0' && path[1] == ':')) {
+		return false;
+	}
+	while (*path != '\0') {
+		const size_t length = strcspn(path, "/\\");
+		const bool up = length == 2 && path[0] == '.' && path[1] == '.';
+		const bool here = length == 0 || (length == 1 && path[0] == '.');
+		depth += up ? -1 : (here ? 0 : 1);
+		if (depth < 0) {
+			return false;
+		}
+		path += length + (path[length] != '\0' ? 1 : 0);
+	}
+	return true;
+}
+
+const char* knMjcf_Path(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* folder,
+						const char* name) {
+	// a folder that the model names may lie elsewhere; what it holds stays in it
+	char whole[1024];
+	snprintf(whole, sizeof whole, "%s/%s", folder != NULL ? folder : ".", name);
+	const bool inside = staysInside(name) || (folder != NULL && staysInside(folder) && staysInside(whole));
+	if (!inside || strlen(name) >= sizeof whole / 2) {
+		knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "'%.100s' leads out of the model's folder", name);
+		return NULL;
+	}
+	const char* within = folder != NULL ? folder : "";
+	const bool absolute = within[0] == '/';
+	const char* slash = within[0] != '\0' && within[strlen(within) - 1] != '/' ? "/" : "";
+	const size_t size = strlen(reader->folder) + strlen(within) + strlen(name) + 2;
+	char* path = knArena_Take(&reader->arena, size);
+	if (path == NULL) {
+		knMjcf_NoMemory(reader);
+		return NULL;
+	}
+	snprintf(path, size, "%s%s%s%s", absolute ? "" : reader->folder, within, slash, name);
+	return path;
+}
+
+// Cycles are found by the path as it is written; the depth bounds what that does not find.
+static bool checkNesting(knMjcf* reader, const char* path, const char* tag) {
+	int depth = 0;
+	for (const Parse* outer = reader->parse; outer != NULL; outer = outer->outer, ++depth) {
+		if (strcmp(outer->path, path) == 0) {
+			return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "'%.100s' includes itself", path);
+		}
+	}
+	reader->includes += 1;
+	if (depth > MAX_INCLUDE_DEPTH || reader->includes > MAX_INCLUDES) {
+		return knMjcf_Fail(reader, NULL, tag, KN_LIMIT, "there are more than %d files in files, or %d in all",
+						   MAX_INCLUDE_DEPTH, MAX_INCLUDES);
+	}
+	return true;
+}
+
+static bool addFile(knMjcf* reader, const char* path) {
+	reader->fileIndex = reader->files.count;
+	return KN_ARRAY_PUSH(&reader->allocator, &reader->files, path) || knMjcf_NoMemory(reader);
+}
+
+// The file that names this one lies inside the model's folder, and so does what is beside or below it.
+static const char* besidePath(knMjcf* reader, const char* name) {
+	const char* outer = reader->files.items[reader->fileIndex];
+	const char* slash = strrchr(outer, '/');
+	const size_t length = slash != NULL ? (size_t)(slash - outer) + 1 : 0, size = length + strlen(name) + 1;
+	char* path = knArena_Take(&reader->arena, size);
+	if (path == NULL) {
+		knMjcf_NoMemory(reader);
+		return NULL;
+	}
+	memcpy(path, outer, length);
+	memcpy(path + length, name, size - length);
+	return path;
+}
+
+bool knMjcf_ReadFile(knMjcf* reader, const char* name, const knMjcfLevel* level, const knMjcfAttach* attach) {
+	const char* tag = attach != NULL ? "attach" : "include";
+	const char* path = knMjcf_Path(reader, NULL, tag, NULL, name);
+	if (path == NULL || !checkNesting(reader, path, tag)) {
+		return false;
+	}
+	FILE* file = fopen(path, "rb");
+	if (file == NULL && errno == ENOENT) {
+		// not in the model's folder: beside the file that names it
+		const char* beside = besidePath(reader, name);
+		if (beside == NULL || !checkNesting(reader, beside, tag)) {
+			return false;
+		}
+		file = fopen(beside, "rb");
+		path = file != NULL ? beside : path;
+	}
+	if (file == NULL) {
+		return knMjcf_Fail(reader, NULL, tag, KN_IO, "cannot open '%.100s': %s", path, strerror(errno));
+	}
+	// what the outer file goes on with
+	const int line = reader->line, column = reader->column, index = reader->fileIndex;
+	const int compiler = reader->compilerIndex;
+	const char* prefix = reader->prefix;
+	Parse parse = { .reader = reader, .outer = reader->parse, .path = path, .at = level, .attach = attach };
+	if (attach == NULL && parse.outer != NULL) {
+		parse.attach = parse.outer->attach;
+	}
+	bool ok = addFile(reader, path);
+	if (ok && attach != NULL) {
+		reader->prefix = attach->prefix;
+		reader->compilerIndex = reader->compilers.count;
+		ok = knMjcf_PushCompiler(reader);
+	}
+	ok = ok && parseInput(&parse, file, NULL, 0);
+	fclose(file);
+	reader->line = line;
+	reader->column = column;
+	reader->fileIndex = index;
+	reader->compilerIndex = compiler;
+	reader->prefix = prefix;
 	return ok;
 }
 
 // --- the reader's life -----------------------------------------------------------------------------------
 
-enum { TABLES = 7 };
+enum { TABLES = 12 };
 
 static knNameTable* nameTable(knMjcf* reader, int index) {
-	knNameTable* const tables[TABLES] = { &reader->noteTable, &reader->classNames, &reader->bodyNames,
-										  &reader->geomNames, &reader->jointNames, &reader->linkNames,
-										  &reader->keyNames };
+	knNameTable* const tables[TABLES] = {
+		&reader->noteTable,  &reader->classNames,    &reader->bodyNames,     &reader->geomNames,
+		&reader->jointNames, &reader->linkNames,     &reader->keyNames,      &reader->siteNames,
+		&reader->meshNames,  &reader->materialNames, &reader->actuatorNames, &reader->tendonNames
+	};
 	return tables[index];
 }
 
-// The world, the root class, and what MJCF assumes when a file does not say.
-static bool initReader(knMjcf* reader, const knAllocator* allocator, const char* name) {
-	*reader = (knMjcf){ .allocator = *allocator, .file = name };
+// The folder of a path, with its slash; "" if it names none.
+static const char* folderOf(knMjcf* reader, const char* path) {
+	const char* slash = strrchr(path, '/');
+	const size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+	char* folder = knArena_Take(&reader->arena, length + 1);
+	if (folder == NULL) {
+		knMjcf_NoMemory(reader);
+		return "";
+	}
+	memcpy(folder, path, length);
+	folder[length] = '\0';
+	return folder;
+}
+
+static bool initReader(knMjcf* reader, const knAllocator* allocator, const char* name,
+					   const knMjcfOptions* options) {
+	*reader = (knMjcf){ .allocator = *allocator,
+						.file = name,
+						.lenient = options != NULL && options->lenient,
+						.looks = options != NULL && options->looks };
 	knArena_Init(&reader->arena, allocator);
 	for (int i = 0; i < TABLES; ++i) {
 		knNameTable_Init(nameTable(reader, i), allocator);
 	}
-	reader->compiler = (knMjcfCompiler){ .angle = KN_MJCF_DEGREE,
-										 .inertiaFromGeom = KN_MJCF_INERTIA_AUTO,
-										 .autoLimits = 1,
-										 .eulerSequence = "xyz",
-										 .inertiaGroups = { 0.0, 5.0 } };
-	reader->option = (knMjcfOption){ .timestep = 0.002, .gravity = { 0.0, 0.0, -9.81 } };
-
-	Parse parse = { .reader = reader };
-	const knMjcfBody world = { .element.name = "world", .parent = -1, .inertial = -1 };
-	const knMjcfClass root = {
-		.parent = -1, .geom = geomDefault, .joint = jointDefault, .equality = equalityDefault
-	};
-	return KEEP(&parse, bodies, world) && KEEP(&parse, classes, root) &&
-		   (knNameTable_Set(&reader->classNames, "main", 0) || knMjcf_NoMemory(reader));
+	reader->folder = folderOf(reader, name);
+	return !reader->failed && addFile(reader, name) && knMjcf_InitElements(reader);
 }
 
 static void freeReader(knMjcf* reader) {
@@ -505,6 +370,20 @@ static void freeReader(knMjcf* reader) {
 	KN_ARRAY_FREE(allocator, &reader->excludes);
 	KN_ARRAY_FREE(allocator, &reader->keys);
 	KN_ARRAY_FREE(allocator, &reader->customs);
+	knMjcf_FreeMeshes(reader);
+	KN_ARRAY_FREE(allocator, &reader->files);
+	KN_ARRAY_FREE(allocator, &reader->compilers);
+	KN_ARRAY_FREE(allocator, &reader->frames);
+	KN_ARRAY_FREE(allocator, &reader->sites);
+	KN_ARRAY_FREE(allocator, &reader->meshes);
+	KN_ARRAY_FREE(allocator, &reader->materials);
+	KN_ARRAY_FREE(allocator, &reader->sources);
+	KN_ARRAY_FREE(allocator, &reader->pairs);
+	KN_ARRAY_FREE(allocator, &reader->actuators);
+	KN_ARRAY_FREE(allocator, &reader->tendons);
+	KN_ARRAY_FREE(allocator, &reader->tendonParts);
+	KN_ARRAY_FREE(allocator, &reader->sensors);
+	KN_ARRAY_FREE(allocator, &reader->couplings);
 	KN_ARRAY_FREE(allocator, &reader->links);
 	for (int i = 0; i < TABLES; ++i) {
 		knNameTable_Free(nameTable(reader, i));
@@ -517,10 +396,11 @@ static knScene* load(FILE* file, const char* text, size_t size, const char* name
 	const knAllocator standard = knAllocator_Default();
 	const bool own = options != NULL && options->allocator != NULL;
 	knMjcf reader;
-	bool ok = initReader(&reader, own ? options->allocator : &standard, name) &&
-			  parseInput(&reader, file, text, size) &&
+	Parse parse = { .reader = &reader, .path = name };
+	bool ok = initReader(&reader, own ? options->allocator : &standard, name, options) &&
+			  parseInput(&parse, file, text, size) &&
 			  knMjcf_Build(&reader, options != NULL ? options->keyframe : NULL) &&
-			  knMjcf_TakeReport(&reader, report);
+			  knMjcf_CheckOmissions(&reader) && knMjcf_TakeReport(&reader, report);
 	knScene* scene = reader.scene;
 	if (!ok) {
 		knScene_Destroy(scene);
@@ -535,7 +415,7 @@ static knScene* load(FILE* file, const char* text, size_t size, const char* name
 
 knScene* knMjcf_Load(const char* path, const knMjcfOptions* options, knLoadReport* report, knError* error) {
 	if (report != NULL) {
-		*report = (knLoadReport){ 0, NULL };
+		*report = (knLoadReport){ 0 };
 	}
 	if (path == NULL) {
 		knError_Set(error, KN_BAD_ARGUMENT, "knMjcf_Load", "no path was given");
@@ -558,7 +438,7 @@ knScene* knMjcf_Load(const char* path, const knMjcfOptions* options, knLoadRepor
 knScene* knMjcf_LoadMemory(const char* text, size_t size, const char* name, const knMjcfOptions* options,
 						   knLoadReport* report, knError* error) {
 	if (report != NULL) {
-		*report = (knLoadReport){ 0, NULL };
+		*report = (knLoadReport){ 0 };
 	}
 	if (text == NULL) {
 		knError_Set(error, KN_BAD_ARGUMENT, "knMjcf_LoadMemory", "no text was given");

@@ -20,7 +20,9 @@ bool knMjcf_NoMemory(knMjcf* reader) {
 }
 
 static void setPlace(knMjcf* reader, const knMjcfElement* element) {
-	snprintf(reader->error.file, sizeof reader->error.file, "%s", reader->file);
+	const int index = element != NULL ? element->file : reader->fileIndex;
+	snprintf(reader->error.file, sizeof reader->error.file, "%s",
+			 index < reader->files.count ? reader->files.items[index] : reader->file);
 	reader->error.line = element != NULL ? element->line : reader->line;
 	reader->error.column = element != NULL ? element->column : reader->column;
 }
@@ -96,19 +98,17 @@ const char* knMjcf_CopyText(knMjcf* reader, const char* text) {
 	return copy;
 }
 
-void knMjcf_Note(knMjcf* reader, const knMjcfElement* element, const char* format, ...) {
-	char text[128];
-	va_list arguments;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-
+static void addNote(knMjcf* reader, const knMjcfElement* element, knLoadSeverity severity, const char* text) {
 	int known = knNameTable_Get(&reader->noteTable, text);
 	if (known >= 0) {
-		reader->notes.items[known].count += 1;
+		knMjcfNote* note = &reader->notes.items[known];
+		note->count += 1;
+		note->severity = severity > note->severity ? severity : note->severity;
 		return;
 	}
-	knMjcfNote note = { .line = element != NULL ? element->line : reader->line,
+	knMjcfNote note = { .severity = severity,
+						.file = element != NULL ? element->file : reader->fileIndex,
+						.line = element != NULL ? element->line : reader->line,
 						.column = element != NULL ? element->column : reader->column,
 						.count = 1,
 						.text = knMjcf_CopyText(reader, text) };
@@ -118,33 +118,110 @@ void knMjcf_Note(knMjcf* reader, const knMjcfElement* element, const char* forma
 	}
 }
 
+#define ADD_NOTE(reader, element, severity, format)                                                          \
+	do {                                                                                                     \
+		char text[128];                                                                                      \
+		va_list arguments;                                                                                   \
+		va_start(arguments, format);                                                                         \
+		vsnprintf(text, sizeof text, format, arguments);                                                     \
+		va_end(arguments);                                                                                   \
+		addNote(reader, element, severity, text);                                                            \
+	} while (0)
+
+void knMjcf_Note(knMjcf* reader, const knMjcfElement* element, const char* format, ...) {
+	ADD_NOTE(reader, element, KN_LOAD_NOTE, format);
+}
+
+void knMjcf_Approximate(knMjcf* reader, const knMjcfElement* element, const char* format, ...) {
+	ADD_NOTE(reader, element, KN_LOAD_APPROXIMATE, format);
+}
+
+bool knMjcf_Omit(knMjcf* reader, const knMjcfElement* element, const char* format, ...) {
+	ADD_NOTE(reader, element, KN_LOAD_OMITTED, format);
+	return !reader->failed;
+}
+
+bool knMjcf_CheckOmissions(knMjcf* reader) {
+	const knMjcfNote* first = NULL;
+	int count = 0;
+	for (int i = 0; i < reader->notes.count; ++i) {
+		const knMjcfNote* note = &reader->notes.items[i];
+		if (note->severity == KN_LOAD_OMITTED) {
+			first = first != NULL ? first : note;
+			count += note->count;
+		}
+	}
+	if (first == NULL || reader->lenient || reader->failed) {
+		return !reader->failed;
+	}
+	const knMjcfElement place = { .file = first->file, .line = first->line, .column = first->column };
+	if (count == 1) {
+		return knMjcf_Fail(reader, &place, NULL, KN_UNSUPPORTED,
+						   "%s; the motion would be another without it (--lenient loads the rest)",
+						   first->text);
+	}
+	return knMjcf_Fail(
+		reader, &place, NULL, KN_UNSUPPORTED,
+		"%s, and %d more such things; the motion would be another without them (--lenient loads the "
+		"rest)",
+		first->text, count - 1);
+}
+
+static void writeLine(const knMjcf* reader, const knMjcfNote* note, char line[160]) {
+	char more[32] = "", file[64] = "";
+	if (note->count > 1) {
+		snprintf(more, sizeof more, " (and %d more)", note->count - 1);
+	}
+	if (note->file > 0) {
+		const char* path = reader->files.items[note->file];
+		const char* slash = strrchr(path, '/');
+		snprintf(file, sizeof file, "%.40s:", slash != NULL ? slash + 1 : path);
+	}
+	const int room = 158 - (int)(strlen(more) + strlen(file)) - 16;
+	snprintf(line, 160, "%s%d:%d: %.*s%s", file, note->line, note->column, room, note->text, more);
+}
+
 bool knMjcf_TakeReport(knMjcf* reader, knLoadReport* report) {
 	if (report == NULL || reader->notes.count == 0) {
 		return true;
 	}
 	// the caller frees it without naming an allocator, so it is the default one's
 	const knAllocator allocator = knAllocator_Default();
-	char(*lines)[160] = knAllocArray(&allocator, (size_t)reader->notes.count, sizeof *lines);
-	if (lines == NULL) {
+	const size_t count = (size_t)reader->notes.count;
+	char(*lines)[160] = knAllocArray(&allocator, count, sizeof *lines);
+	knLoadSeverity* severities = knAllocArray(&allocator, count, sizeof *severities);
+	if (lines == NULL || severities == NULL) {
+		knFree(&allocator, lines, count * sizeof *lines);
+		knFree(&allocator, severities, count * sizeof *severities);
 		return knMjcf_NoMemory(reader);
 	}
-	for (int i = 0; i < reader->notes.count; ++i) {
-		const knMjcfNote* note = &reader->notes.items[i];
-		if (note->count > 1) {
-			snprintf(lines[i], sizeof *lines, "%d:%d: %.110s (and %d more)", note->line, note->column,
-					 note->text, note->count - 1);
-		} else {
-			snprintf(lines[i], sizeof *lines, "%d:%d: %.130s", note->line, note->column, note->text);
+	// what matters most comes first
+	int at = 0;
+	for (int severity = KN_LOAD_OMITTED; severity >= KN_LOAD_NOTE; --severity) {
+		for (int i = 0; i < reader->notes.count; ++i) {
+			if ((int)reader->notes.items[i].severity == severity) {
+				severities[at] = (knLoadSeverity)severity;
+				writeLine(reader, &reader->notes.items[i], lines[at++]);
+			}
 		}
 	}
-	*report = (knLoadReport){ reader->notes.count, lines };
+	*report = (knLoadReport){ reader->notes.count, lines, severities };
 	return true;
+}
+
+int knLoadReport_Count(const knLoadReport* report, knLoadSeverity severity) {
+	int count = 0;
+	for (int i = 0; i < report->count; ++i) {
+		count += report->severities[i] == severity ? 1 : 0;
+	}
+	return count;
 }
 
 void knLoadReport_Free(knLoadReport* report) {
 	if (report != NULL) {
 		const knAllocator allocator = knAllocator_Default();
 		knFree(&allocator, report->lines, (size_t)report->count * sizeof *report->lines);
-		*report = (knLoadReport){ 0, NULL };
+		knFree(&allocator, report->severities, (size_t)report->count * sizeof *report->severities);
+		*report = (knLoadReport){ 0 };
 	}
 }

@@ -8,7 +8,7 @@
 // says; parts welded to it are added.
 #include "mjcf.h"
 
-enum { MAX_CLASSES = 64 };
+enum { MAX_CLASSES = 64, FIRST_HIDDEN_GROUP = 3 };
 
 static bool failGeom(knMjcf* reader, const knMjcfGeom* geom, const char* sentence) {
 	return knMjcf_Fail(reader, &geom->element, "geom", KN_BAD_DATA, "%s", sentence);
@@ -64,12 +64,32 @@ static bool planSize(knMjcf* reader, const knMjcfGeom* geom, knFrame* frame, dou
 		   (!fromto || applyFromTo(reader, geom, frame, size));
 }
 
+// A primitive that stands for a mesh: as large as it, where it is.
+static bool planFitted(knMjcf* reader, const knMjcfGeom* geom, knFrame* frame, double size[3]) {
+	if (geom->type == KN_MJCF_PLANE) {
+		return failGeom(reader, geom, "a plane cannot be fitted to a mesh");
+	}
+	knMjcfMesh* mesh = knMjcf_FindMesh(reader, &geom->element, geom->mesh);
+	knFrame fitted;
+	if (mesh == NULL || !knMjcf_FitMesh(reader, geom, mesh, size, &fitted)) {
+		return false;
+	}
+	frame->p = geom->element.pos;
+	if (!knMjcf_Orientation(reader, &geom->element, "geom", &frame->q)) {
+		return false;
+	}
+	*frame = knMulF(*frame, fitted);
+	return true;
+}
+
 static knGeom* makeGeom(const knMjcf* reader, int type, const double size[3], knError* error) {
 	switch (type) {
 	case KN_MJCF_SPHERE:
 		return knGeom_Sphere(size[0], &reader->allocator, error);
 	case KN_MJCF_CAPSULE:
-		return knGeom_Capsule(size[0], size[1], &reader->allocator, error);
+		// one fitted to a mesh may have no length
+		return size[1] == 0.0 ? knGeom_Sphere(size[0], &reader->allocator, error)
+							  : knGeom_Capsule(size[0], size[1], &reader->allocator, error);
 	case KN_MJCF_BOX:
 		return knGeom_Box(knV3(size[0], size[1], size[2]), &reader->allocator, error);
 	case KN_MJCF_CYLINDER:
@@ -104,8 +124,12 @@ static bool planMaterial(knMjcf* reader, const knMjcfGeom* geom, knMjcfShape* sh
 	}
 	def->friction = geom->condim == 1 ? 0.0 : geom->friction[0];
 	def->rollingFriction = geom->condim == 6 ? (geom->frictionCount == 3 ? geom->friction[2] : 0.0001) : 0.0;
+	const int material =
+		geom->material != NULL ? knNameTable_Get(&reader->materialNames, geom->material) : -1;
 	if (knMjcf_Given(&geom->element, KN_MJCF_GEOM_RGBA)) {
 		def->color = colorOf(geom->rgba);
+	} else if (material >= 0 && reader->materials.items[material].rgbaCount >= 3) {
+		def->color = colorOf(reader->materials.items[material].rgba);
 	}
 
 	// a shape's density is positive; one that weighs nothing says so by its mass
@@ -129,35 +153,74 @@ static bool planMaterial(knMjcf* reader, const knMjcfGeom* geom, knMjcfShape* sh
 // --- geoms -----------------------------------------------------------------------------------------------
 
 static bool usesInertial(const knMjcf* reader, int body) {
-	return reader->bodies.items[body].inertial >= 0 &&
-		   reader->compiler.inertiaFromGeom != KN_MJCF_INERTIA_TRUE;
+	const knMjcfBody* at = &reader->bodies.items[body];
+	return at->inertial >= 0 &&
+		   knMjcf_Compiler(reader, &at->element)->inertiaFromGeom != KN_MJCF_INERTIA_TRUE;
 }
 
 // True if the geom's own mass counts towards its body's.
 static bool weighs(const knMjcf* reader, const knMjcfGeom* geom) {
+	const knMjcfCompiler* compiler = knMjcf_Compiler(reader, &geom->element);
 	const bool inGroup =
-		geom->group >= reader->compiler.inertiaGroups[0] && geom->group <= reader->compiler.inertiaGroups[1];
+		geom->group >= compiler->inertiaGroups[0] && geom->group <= compiler->inertiaGroups[1];
 	return geom->body > 0 && inGroup && !usesInertial(reader, geom->body) &&
-		   reader->compiler.inertiaFromGeom != KN_MJCF_INERTIA_FALSE;
+		   compiler->inertiaFromGeom != KN_MJCF_INERTIA_FALSE;
+}
+
+static bool touches(const knMjcfGeom* geom) {
+	return geom->contype != 0 || geom->conaffinity != 0 || geom->paired;
+}
+
+// True if the body that the geom belongs to would weigh less without it.
+static bool counts(const knMjcf* reader, const knMjcfGeom* geom) {
+	const bool heavy =
+		knMjcf_Given(&geom->element, KN_MJCF_GEOM_MASS) ? geom->mass > 0.0 : geom->density > 0.0;
+	return reader->nodes[geom->body].kind == KN_BODY_DYNAMIC && heavy && weighs(reader, geom);
 }
 
 // A geom of a kind that is not understood may be left out only if nothing would be different: it touches nothing and
 // weighs nothing.
 static bool skipOther(knMjcf* reader, const knMjcfGeom* geom) {
-	const bool touches = geom->contype != 0 || geom->conaffinity != 0;
-	const bool moves = reader->nodes[geom->body].kind == KN_BODY_DYNAMIC;
-	const bool heavy =
-		knMjcf_Given(&geom->element, KN_MJCF_GEOM_MASS) ? geom->mass > 0.0 : geom->density > 0.0;
-	if (touches || (moves && heavy && weighs(reader, geom))) {
-		return knMjcf_Fail(
-			reader, &geom->element, "geom", KN_UNSUPPORTED,
-			"a geom of type %s that %s is not understood; sphere, capsule, box, plane, cylinder "
-			"and ellipsoid are",
-			knMjcfGeomWords[geom->type], touches ? "collides" : "gives its body mass");
+	if (touches(geom) || counts(reader, geom)) {
+		return knMjcf_Omit(reader, &geom->element, "<geom> of type %s that %s left out",
+						   knMjcfGeomWords[geom->type], touches(geom) ? "collides" : "gives its body mass");
 	}
 	knMjcf_Note(reader, &geom->element, "<geom> of type %s that only shows ignored",
 				knMjcfGeomWords[geom->type]);
 	return !reader->failed;
+}
+
+// A mesh collides as its hull and weighs what MuJoCo says it does; one that does neither only shows.
+static bool planMesh(knMjcf* reader, const knMjcfGeom* geom, knMjcfShape* shape, knFrame frame) {
+	if (!touches(geom) && !counts(reader, geom)) {
+		if (!reader->looks) {
+			knMjcf_Note(reader, &geom->element, "<geom> of type mesh that only shows is not shown");
+			return !reader->failed;
+		}
+		shape->geom = knMjcf_MeshSurface(reader, geom);
+		shape->def.frame = frame;
+		shape->def.role = KN_SHAPE_LOOKS;
+		return !reader->failed;
+	}
+	if (geom->shell) {
+		knMjcf_Approximate(reader, &geom->element, "<geom> shellinertia: counted as solid");
+	}
+	knMjcfMesh* mesh = knMjcf_FindMesh(reader, &geom->element, geom->mesh);
+	if (mesh == NULL) {
+		return false;
+	}
+	const bool asHull =
+		knMjcf_Given(&mesh->element, KN_MJCF_MESH_INERTIA) && mesh->inertia == KN_MJCF_MESH_CONVEX;
+	if (!asHull && counts(reader, geom) &&
+		(shape->unit = knMjcf_MeshMass(reader, &geom->element, mesh)) == NULL) {
+		return false;
+	}
+	shape->geom = knMjcf_MeshHull(reader, &geom->element, mesh);
+	shape->def.frame = frame;
+	if (shape->geom != NULL && !touches(geom)) {
+		shape->weightOnly = true;
+	}
+	return shape->geom != NULL;
 }
 
 static bool planShape(knMjcf* reader, int index) {
@@ -166,6 +229,8 @@ static bool planShape(knMjcf* reader, int index) {
 	const knMjcfNode* node = &reader->nodes[geom->body];
 	shape->def = knShapeDef_Default();
 	shape->def.name = geom->element.name;
+	// MuJoCo's viewers show groups 0 to 2: robots keep what collides in others
+	shape->def.role = reader->looks && geom->group >= FIRST_HIDDEN_GROUP ? KN_SHAPE_HIDDEN : KN_SHAPE_WHOLE;
 	shape->node = node->owner;
 	shape->source = index;
 	if (geom->type >= KN_MJCF_FIRST_OTHER_GEOM) {
@@ -177,7 +242,16 @@ static bool planShape(knMjcf* reader, int index) {
 
 	knFrame frame = knIdentityF();
 	double size[3];
-	if (!planSize(reader, geom, &frame, size) || !planMaterial(reader, geom, shape)) {
+	if (!planMaterial(reader, geom, shape)) {
+		return false;
+	}
+	if (geom->type == KN_MJCF_MESH) {
+		frame.p = geom->element.pos;
+		return knMjcf_Orientation(reader, &geom->element, "geom", &frame.q) &&
+			   planMesh(reader, geom, shape, node->owner == geom->body ? frame : knMulF(node->weld, frame));
+	}
+	if (geom->mesh != NULL ? !planFitted(reader, geom, &frame, size)
+						   : !planSize(reader, geom, &frame, size)) {
 		return false;
 	}
 	shape->def.frame = node->owner == geom->body ? frame : knMulF(node->weld, frame);
@@ -192,24 +266,47 @@ static bool mayTouch(const knMjcfGeom* a, const knMjcfGeom* b) {
 	return (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
 }
 
+static bool arePaired(const knMjcf* reader, int a, int b) {
+	for (int i = 0; i < reader->pairs.count; ++i) {
+		const knMjcfPair* pair = &reader->pairs.items[i];
+		if ((pair->first == a && pair->second == b) || (pair->first == b && pair->second == a)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+// Two geoms that may touch the same others.
+static bool alike(const knMjcf* reader, int a, int b) {
+	const knMjcfGeom *x = &reader->geoms.items[a], *y = &reader->geoms.items[b];
+	if (x->contype != y->contype || x->conaffinity != y->conaffinity || x->paired != y->paired) {
+		return false;
+	}
+	for (int i = 0; x->paired && i < reader->geoms.count; ++i) {
+		if (reader->geoms.items[i].paired && arePaired(reader, a, i) != arePaired(reader, b, i)) {
+			return false;
+		}
+	}
+	return !x->paired || !arePaired(reader, a, b);
+}
+
 static bool planFilters(knMjcf* reader) {
 	// the distinct classes, in the order in which they appear, each by its first geom
-	const knMjcfGeom* classes[MAX_CLASSES];
-	int count = 0;
+	int classes[MAX_CLASSES], count = 0;
 	for (int i = 0; i < reader->geoms.count; ++i) {
-		const knMjcfGeom* geom = &reader->geoms.items[i];
 		int class = 0;
-		while (class < count && (classes[class]->contype != geom->contype ||
-								 classes[class]->conaffinity != geom->conaffinity)) {
+		while (class < count && !alike(reader, classes[class], i)) {
 			++class;
 		}
 		if (class == count && count == MAX_CLASSES) {
-			return knMjcf_Fail(reader, &geom->element, "geom", KN_LIMIT,
-							   "there are more than %d different pairs of contype and conaffinity",
-							   MAX_CLASSES);
+			return knMjcf_Fail(
+				reader, &reader->geoms.items[i].element, "geom", KN_LIMIT,
+				"there are more than %d different pairs of contype and conaffinity, or sets of "
+				"partners by <pair>",
+				MAX_CLASSES);
 		}
 		if (class == count) {
-			classes[count++] = geom;
+			classes[count++] = i;
 		}
 		reader->shapes[i].def.filter.category = UINT64_C(1) << class;
 	}
@@ -218,11 +315,56 @@ static bool planFilters(knMjcf* reader) {
 	for (int i = 0; i < reader->geoms.count; ++i) {
 		uint64_t mask = UINT64_MAX;
 		for (int class = 0; class < count; ++class) {
-			if (!mayTouch(&reader->geoms.items[i], classes[class])) {
-				mask &= ~(UINT64_C(1) << class);
-			}
+			const bool meet = mayTouch(&reader->geoms.items[i], &reader->geoms.items[classes[class]]) ||
+							  (reader->geoms.items[i].paired && arePaired(reader, i, classes[class]));
+			mask &= meet ? UINT64_MAX : ~(UINT64_C(1) << class);
 		}
 		reader->shapes[i].def.filter.mask = mask;
+	}
+	return true;
+}
+
+// A pair's own friction is that of both geoms; MuJoCo would use it between these two only.
+static bool planPairs(knMjcf* reader) {
+	for (int i = 0; i < reader->pairs.count; ++i) {
+		knMjcfPair* pair = &reader->pairs.items[i];
+		const char* names[2] = { pair->geom1, pair->geom2 };
+		int found[2];
+		for (int k = 0; k < 2; ++k) {
+			found[k] = names[k] != NULL ? knNameTable_Get(&reader->geomNames, names[k]) : -1;
+			if (found[k] < 0) {
+				return knMjcf_Fail(reader, &pair->element, "pair", KN_BAD_DATA,
+								   "there is no geom named '%.60s'", names[k] != NULL ? names[k] : "");
+			}
+			knMjcfGeom* geom = &reader->geoms.items[found[k]];
+			geom->paired = true;
+			if (knMjcf_Given(&pair->element, KN_MJCF_OWN + 2)) {
+				geom->friction[0] = pair->friction[0];
+				knMjcf_Approximate(reader, &pair->element,
+								   "<pair> friction used for all contacts of its geoms");
+			}
+		}
+		pair->first = found[0];
+		pair->second = found[1];
+	}
+	return !reader->failed;
+}
+
+// What collides is hidden only where something else shows the body.
+static bool showUncovered(knMjcf* reader) {
+	bool* covered = KN_SCRATCH_ZERO(&reader->arena, bool, reader->bodies.count);
+	if (covered == NULL) {
+		return knMjcf_NoMemory(reader);
+	}
+	for (int i = 0; i < reader->geoms.count; ++i) {
+		const knMjcfShape* shape = &reader->shapes[i];
+		covered[shape->node] =
+			covered[shape->node] || (shape->geom != NULL && shape->def.role == KN_SHAPE_LOOKS);
+	}
+	for (int i = 0; i < reader->geoms.count; ++i) {
+		knShapeDef* def = &reader->shapes[i].def;
+		def->role =
+			def->role == KN_SHAPE_HIDDEN && !covered[reader->shapes[i].node] ? KN_SHAPE_WHOLE : def->role;
 	}
 	return true;
 }
@@ -232,12 +374,15 @@ bool knMjcf_PlanShapes(knMjcf* reader) {
 	if (reader->shapes == NULL) {
 		return knMjcf_NoMemory(reader);
 	}
+	if (!planPairs(reader)) {
+		return false;
+	}
 	for (int i = 0; i < reader->geoms.count; ++i) {
 		if (!planShape(reader, i)) {
 			return false;
 		}
 	}
-	return planFilters(reader);
+	return showUncovered(reader) && planFilters(reader);
 }
 
 // --- masses ----------------------------------------------------------------------------------------------
@@ -297,14 +442,22 @@ static bool addInertials(knMjcf* reader) {
 static void addGeomMass(knMjcf* reader, const knMjcfShape* shape) {
 	knMjcfNode* owner = &reader->nodes[shape->node];
 	const knMjcfGeom* geom = &reader->geoms.items[shape->source];
-	if (shape->geom == NULL || shape->def.sensor || knGeom_Kind(shape->geom) == KN_GEOM_PLANE) {
+	if (shape->geom == NULL || shape->def.sensor || shape->def.role == KN_SHAPE_LOOKS ||
+		knGeom_Kind(shape->geom) == KN_GEOM_PLANE) {
 		return;
 	}
 	if (!weighs(reader, geom) || shape->mass == 0.0) {
 		owner->massGiven = true;
 		return;
 	}
-	knMassProps props = knGeom_MassProps(shape->geom, shape->mass > 0.0 ? 1.0 : shape->def.density);
+	const double density = shape->mass > 0.0 ? 1.0 : shape->def.density;
+	knMassProps props = knGeom_MassProps(shape->geom, density);
+	if (shape->unit != NULL) {
+		props = *shape->unit;
+		props.mass *= density;
+		props.inertia = knScaleM(density, &props.inertia);
+		owner->massGiven = true;
+	}
 	if (shape->mass > 0.0) {
 		props.inertia = knScaleM(shape->mass / props.mass, &props.inertia);
 		props.mass = shape->mass;
@@ -312,6 +465,40 @@ static void addGeomMass(knMjcf* reader, const knMjcfShape* shape) {
 	}
 	props = knMassProps_Transform(&props, shape->def.frame);
 	addMass(owner, &props);
+}
+
+// boundmass and boundinertia: at least; balanceinertia: moments that no solid has become their mean; settotalmass: all
+// masses in one ratio.
+static void boundMasses(knMjcf* reader) {
+	double total = 0.0;
+	for (int b = 1; b < reader->bodies.count; ++b) {
+		knMjcfNode* node = &reader->nodes[b];
+		const knMjcfCompiler* compiler = knMjcf_Compiler(reader, &reader->bodies.items[b].element);
+		if (node->owner != b || node->kind != KN_BODY_DYNAMIC) {
+			continue;
+		}
+		if (compiler->boundMass > 0.0 || compiler->boundInertia > 0.0 || compiler->balanceInertia) {
+			knVec3 m;
+			knQuat axes = knDiagonalize33(&node->mass.inertia, &m);
+			node->mass.mass = knMax(node->mass.mass, compiler->boundMass);
+			m = knMax3(m, knV3(compiler->boundInertia, compiler->boundInertia, compiler->boundInertia));
+			const bool impossible = m.x + m.y < m.z || m.x + m.z < m.y || m.y + m.z < m.x;
+			if (compiler->balanceInertia && impossible) {
+				m.x = m.y = m.z = (m.x + m.y + m.z) / 3.0;
+			}
+			const knMat33 diagonal = knDiagonal33(m.x, m.y, m.z);
+			node->mass.inertia = knRotateTensor(axes, &diagonal);
+			node->massGiven = true;
+		}
+		total += node->mass.mass;
+	}
+	const double wanted = reader->compilers.items[0].totalMass;
+	for (int b = 1; b < reader->bodies.count && wanted > 0.0 && total > 0.0; ++b) {
+		knMjcfNode* node = &reader->nodes[b];
+		node->mass.mass *= wanted / total;
+		node->mass.inertia = knScaleM(wanted / total, &node->mass.inertia);
+		node->massGiven = true;
+	}
 }
 
 bool knMjcf_PlanMasses(knMjcf* reader) {
@@ -323,6 +510,8 @@ bool knMjcf_PlanMasses(knMjcf* reader) {
 			addGeomMass(reader, &reader->shapes[i]);
 		}
 	}
+	boundMasses(reader);
+	knMjcf_WeighSplit(reader);
 	for (int b = 1; b < reader->bodies.count; ++b) {
 		const knMjcfNode* node = &reader->nodes[b];
 		if (node->owner == b && node->kind == KN_BODY_DYNAMIC && !(node->mass.mass > 0.0)) {

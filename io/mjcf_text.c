@@ -165,6 +165,18 @@ static bool setSpring(Reading* reading, int axis, const double* n) {
 	return true;
 }
 
+static bool setArmature(Reading* reading, int axis, const double* n) {
+	reading->link.def.axis[axis].armature = n[0];
+	return true;
+}
+
+static bool setDrive(Reading* reading, int axis, const double* n) {
+	reading->link.def.axis[axis].driveLimited = true;
+	reading->link.def.axis[axis].driveLower = n[0];
+	reading->link.def.axis[axis].driveUpper = n[1];
+	return true;
+}
+
 // Cone and twist are a ball joint's.
 static bool checkBall(const Reading* reading) {
 	return reading->link.def.kind == KN_JOINT_BALL ||
@@ -181,14 +193,14 @@ static bool setCone(Reading* reading, int axis, const double* n) {
 
 // "x y z x y z x y z ..."
 static bool readReach(Reading* reading) {
-	double n[3 * KN_REACH_MOST];
+	double n[3 * KN_REACH_MAX];
 	char bad[32];
 	knJointDef* def = &reading->link.def;
-	const int found = knMjcf_ParseNumbers(reading->text.value, n, 3 * KN_REACH_MOST, bad);
+	const int found = knMjcf_ParseNumbers(reading->text.value, n, 3 * KN_REACH_MAX, bad);
 	if (found < 0) {
 		return failText(&reading->text, "'%s' is not a finite number", bad);
 	}
-	if (found % 3 != 0 || found > 3 * KN_REACH_MOST) {
+	if (found % 3 != 0 || found > 3 * KN_REACH_MAX) {
 		return failText(&reading->text, "%s takes the x, y and z of up to 16 corners", reading->text.key);
 	}
 	def->reachCount = found / 3;
@@ -200,18 +212,18 @@ static bool readReach(Reading* reading) {
 
 // "corner lower upper corner lower upper ..."
 static bool readReachTwist(Reading* reading) {
-	double n[3 * KN_REACH_MOST];
+	double n[3 * KN_REACH_MAX];
 	char bad[32];
-	const int found = knMjcf_ParseNumbers(reading->text.value, n, 3 * KN_REACH_MOST, bad);
+	const int found = knMjcf_ParseNumbers(reading->text.value, n, 3 * KN_REACH_MAX, bad);
 	if (found < 0) {
 		return failText(&reading->text, "'%s' is not a finite number", bad);
 	}
-	if (found % 3 != 0 || found > 3 * KN_REACH_MOST) {
+	if (found % 3 != 0 || found > 3 * KN_REACH_MAX) {
 		return failText(&reading->text, "%s takes corner, lower and upper of up to 16 corners",
 						reading->text.key);
 	}
 	for (int i = 0; i < found; i += 3) {
-		if (!(n[i] >= 0.0 && n[i] < KN_REACH_MOST && n[i] == floor(n[i]))) {
+		if (!(n[i] >= 0.0 && n[i] < KN_REACH_MAX && n[i] == floor(n[i]))) {
 			return failText(&reading->text, "%s names a corner that is none of 0 to 15", reading->text.key);
 		}
 		reading->link.def.reachTwist[(int)n[i]] = (knReachTwist){ true, n[i + 1], n[i + 2] };
@@ -268,6 +280,8 @@ static const Key keys[] = {
 	{ "bearing", true, 1, setBearing },
 	{ "damping", true, 1, setDamping },
 	{ "spring", true, 2, setSpring },
+	{ "armature", true, 1, setArmature },
+	{ "drive", true, 2, setDrive },
 	{ "cone", false, 2, setCone },
 	{ "twist", false, 2, setTwist },
 	{ "collide", false, 1, setCollide },

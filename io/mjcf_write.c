@@ -190,7 +190,9 @@ static bool checkText(knMjcfWriter* writer, const char* kind, const char* text) 
 
 static bool isWritable(const knGeom* geom) {
 	bool ok = knGeom_Kind(geom) == KN_GEOM_COMPOUND || knGeom_Kind(geom) == KN_GEOM_PLANE ||
-			  knLengthSquared(knGeom_Size(geom)) > 0.0; // others have no size: they are made of points
+			  knGeom_Kind(geom) == KN_GEOM_HULL ||
+			  knLengthSquared(knGeom_Size(geom)) >
+				  0.0; // meshes and height fields have no size: they are made of points
 	for (int i = 0; ok && i < knGeom_ChildCount(geom); ++i) {
 		ok = isWritable(knGeom_Child(geom, i).geom);
 	}
@@ -202,8 +204,11 @@ static bool checkKind(knMjcfWriter* writer, const knMjcfOutShape* shape) {
 		return true;
 	}
 	char element[96];
-	snprintf(element, sizeof element, "shape '%.70s'", shape->def->name);
-	return knMjcfWriter_Fail(writer, KN_UNSUPPORTED, element, "hulls and meshes cannot be written yet");
+	snprintf(element, sizeof element, "shape '%.70s'",
+			 shape->def->name != NULL ? shape->def->name : "unnamed");
+	return knMjcfWriter_Fail(
+		writer, KN_UNSUPPORTED, element,
+		"a mesh or height field that collides as it is cannot be written: MJCF's meshes are hulls");
 }
 
 static bool checkNames(knMjcfWriter* writer) {
@@ -258,7 +263,8 @@ static void collectShapes(knMjcfWriter* writer) {
 	const knScene* scene = writer->scene;
 	for (int slot = 0; slot < knScene_ShapeSlots(scene); ++slot) {
 		const knShapeId id = knScene_ShapeAt(scene, slot);
-		if (!KN_ID_IS_NULL(id)) {
+		// what only shows stays in its own files
+		if (!KN_ID_IS_NULL(id) && knScene_GetShape(scene, id)->role != KN_SHAPE_LOOKS) {
 			writer->shapes[writer->shapeCount++] = (knMjcfOutShape){
 				.id = id, .def = knScene_GetShape(scene, id), .geom = knScene_GetShapeGeom(scene, id)
 			};
@@ -485,6 +491,10 @@ static void writeHead(knMjcfWriter* writer) {
 	knMjcfWriter_Put(writer, "<option");
 	knMjcfWriter_Number(writer, "timestep", def->dt);
 	knMjcfWriter_Vector(writer, "gravity", def->gravity);
+	if (def->mediumDensity != 0.0 || def->mediumViscosity != 0.0) {
+		knMjcfWriter_Number(writer, "density", def->mediumDensity);
+		knMjcfWriter_Number(writer, "viscosity", def->mediumViscosity);
+	}
 	knMjcfWriter_Put(writer, "/>");
 	knMjcfWriter_Line(writer);
 	knMjcfWriter_Put(writer, "<default><geom");
@@ -521,9 +531,11 @@ static void writeExclusions(knMjcfWriter* writer) {
 
 static void writeAll(knMjcfWriter* writer) {
 	writeHead(writer);
+	knMjcfWriter_Assets(writer);
 	knMjcfWriter_WorldBody(writer);
 	writeExclusions(writer);
 	knMjcfWriter_Equalities(writer);
+	knMjcfWriter_Control(writer);
 	knMjcfWriter_Customs(writer);
 	knMjcfWriter_Put(writer, "\n</mujoco>\n");
 }
@@ -567,7 +579,8 @@ knStatus knMjcf_Save(const knScene* scene, const char* path, knError* error) {
 	knNameTable names;
 	knArena_Init(&writer.arena, &writer.allocator);
 	knNameTable_Init(&names, &writer.allocator);
-	if (collect(&writer) && checkNames(&writer) && planTree(&writer)) {
+	if (collect(&writer) && checkNames(&writer) && planTree(&writer) && knMjcfWriter_PlanMeshes(&writer) &&
+		knMjcfWriter_PlanSites(&writer)) {
 		planMaterials(&writer);
 		if (planNames(&writer, &names)) {
 			writeAll(&writer);
@@ -579,6 +592,8 @@ knStatus knMjcf_Save(const knScene* scene, const char* path, knError* error) {
 	knNameTable_Free(&names);
 	knArena_Free(&writer.arena);
 	KN_ARRAY_FREE(&writer.allocator, &writer.text);
+	KN_ARRAY_FREE(&writer.allocator, &writer.meshes);
+	KN_ARRAY_FREE(&writer.allocator, &writer.sites);
 	if (writer.failed && error != NULL) {
 		*error = own;
 	}

@@ -2,12 +2,14 @@
 //
 //   mjcf_write.c         the plan (which joint nests which body), the file itself
 //   mjcf_write_tree.c    bodies, geoms and joints as MuJoCo knows them
+//   mjcf_write_control.c hulls, sites, tendons, actuators, sensors, couplings
 //   mjcf_write_custom.c  knuckle.* values: what MJCF cannot say, and exact numbers where it rounds
 #pragma once
 
 #include "core/arena.h"
 #include "core/array.h"
 #include "core/table.h"
+#include "knuckle/control.h"
 #include "knuckle/scene.h"
 
 // How a joint is written.
@@ -46,6 +48,11 @@ typedef struct knMjcfOutJoint {
 	bool exactFrames; // the reader computes the same frames
 } knMjcfOutJoint;
 
+typedef struct knMjcfOutSite {
+	int body; // -1: the world
+	knFrame frame;
+} knMjcfOutSite;
+
 typedef struct knMjcfWriter {
 	knAllocator allocator;
 	const knScene* scene;
@@ -61,6 +68,9 @@ typedef struct knMjcfWriter {
 	int bodyCount, shapeCount, jointCount;
 	int* slotToBody;
 	int firstWorldShape;
+	KN_ARRAY(const knGeom*) meshes; // hulls, each once
+	KN_ARRAY(knMjcfOutSite) sites;
+	int sitesNamed;
 
 	// the order in which the reader will meet things
 	int* bodyOrder;
@@ -99,6 +109,19 @@ void knMjcfWriter_WorldBody(knMjcfWriter* writer);
 void knMjcfWriter_Equalities(knMjcfWriter* writer);
 // True if one number each says what acts in the three axes of a ball joint, as MJCF has it.
 bool knMjcfWriter_UniformBall(const knJointDef* def);
+
+// --- mjcf_write_control.c ---
+
+bool knMjcfWriter_PlanMeshes(knMjcfWriter* writer);
+// The number of a hull's mesh, -1: none.
+int knMjcfWriter_MeshIndex(const knMjcfWriter* writer, const knGeom* geom);
+bool knMjcfWriter_PlanSites(knMjcfWriter* writer);
+void knMjcfWriter_Assets(knMjcfWriter* writer);
+void knMjcfWriter_Sites(knMjcfWriter* writer, int body);
+void knMjcfWriter_Control(knMjcfWriter* writer);
+void knMjcfWriter_Couplings(knMjcfWriter* writer);
+// What the MJCF joint of an axis is called.
+void knMjcfWriter_AxisName(const char* joint, int axis, char name[256]);
 
 // --- mjcf_write_custom.c ---
 

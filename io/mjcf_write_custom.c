@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "model/joint.h"
 
 // Opens <custom> before the first value.
@@ -58,69 +59,18 @@ static void writeNumber(knMjcfWriter* writer, bool* any, const char* name, const
 
 static const char* const combineWords[] = { "min", "average", "geometric", "max", "multiply" };
 
-typedef struct SettingRow {
-	const char* name;
-	size_t offset;
-	bool real;
-	const char* choices[4]; // up to NULL; else the number itself
-} SettingRow;
-
-#define SETTING(member, real, ...) SETTING_AS(#member, member, real, __VA_ARGS__)
-#define SETTING_AS(label, member, real, ...)                                                                 \
-	{                                                                                                        \
-		label, offsetof(knSettings, member), real, {                                                         \
-			__VA_ARGS__                                                                                      \
-		}                                                                                                    \
-	}
-static const SettingRow settingRows[] = {
-	SETTING(scheme, false, "default", "paper"),
-	SETTING(articulation, false, "direct", "sweep"),
-	SETTING(sweeps, false, NULL),
-	SETTING(shock, false, NULL),
-	SETTING(prestabilize, false, NULL),
-	SETTING(newton, false, "golden", "damped"),
-	SETTING(angular, false, "normal", "square"),
-	SETTING(ramp, false, NULL),
-	SETTING_AS("joint_sweeps", jointSweeps, false, NULL),
-	SETTING(restore, false, NULL),
-	SETTING(sleep, false, NULL),
-	SETTING(rolling, true, NULL),
-	SETTING(active, false, NULL),
-	SETTING(threshold, true, NULL),
-	SETTING(budget, true, NULL),
-	SETTING(update, false, NULL),
-	SETTING(integrator, false, "euler", "rk4", "embedded", "implicit"),
-	SETTING_AS("friction_model", frictionModel, false, "cone", "aligned", "box"),
-	SETTING(solver, false, "pgs", "jacobi", "conjugate"),
-	SETTING(relaxation, true, NULL),
-	SETTING(mixing, true, NULL),
-	SETTING_AS("warm_start", warmStart, false, NULL),
-	SETTING(queries, false, NULL),
-	SETTING_AS("layer_sweeps", layerSweeps, false, NULL),
-	SETTING_AS("correction_sweeps", correctionSweeps, false, NULL),
-	SETTING(weighting, true, NULL),
-	SETTING(scaling, false, NULL),
-	SETTING_AS("stop_theta", stopTheta, true, NULL),
-	SETTING_AS("stop_stall", stopStall, true, NULL),
-};
-
 // Settings that differ from the stepper's own choice.
 static void writeSettings(knMjcfWriter* writer, bool* any, const knSettings* settings) {
-	const knSettings standard = knSettings_Default();
-	for (size_t i = 0; i < sizeof settingRows / sizeof *settingRows; ++i) {
-		const SettingRow* row = &settingRows[i];
-		const char* value = (const char*)settings + row->offset;
-		const size_t size = row->real ? sizeof(double) : sizeof(int);
-		if (memcmp(value, (const char*)&standard + row->offset, size) == 0) {
+	for (int i = 0; knSettings_Name(i) != NULL; ++i) {
+		char value[32];
+		double number;
+		if (!knSettings_Get(settings, i, value, sizeof value)) {
 			continue;
 		}
-		double number = 0.0;
-		int integer = 0;
-		memcpy(row->real ? (void*)&number : (void*)&integer, value, size);
-		if (row->choices[0] != NULL && integer >= 0 && integer < 4 && row->choices[integer] != NULL) {
-			writeText(writer, any, "set", row->name, row->choices[integer]);
+		if (knText_ParseDouble(value, &number)) {
+			writeNumber(writer, any, "set", knSettings_Name(i), number);
 		} else {
-			writeNumber(writer, any, "set", row->name, row->real ? number : (double)integer);
+			writeText(writer, any, "set", knSettings_Name(i), value);
 		}
 	}
 }
@@ -326,6 +276,13 @@ static void putAxes(JointLine* line) {
 		putAxisItem(line, "friction", i, axis->friction, 0.0, 1);
 		putAxisItem(line, "damping", i, axis->damping, 0.0, 1);
 		putAxisItem(line, "spring", i, axis->stiffness, axis->rest, 2);
+		putAxisItem(line, "armature", i, axis->armature, 0.0, 1);
+		if (axis->driveLimited) {
+			char key[16];
+			const double range[2] = { axis->driveLower, axis->driveUpper };
+			snprintf(key, sizeof key, i > 0 ? "drive%d" : "drive", i);
+			putItem(line, key, range, 2);
+		}
 	}
 }
 
@@ -355,7 +312,7 @@ static void putFlags(JointLine* line) {
 }
 
 static void putReach(JointLine* line, const knJointDef* def) {
-	double corners[3 * KN_REACH_MOST], twists[3 * KN_REACH_MOST];
+	double corners[3 * KN_REACH_MAX], twists[3 * KN_REACH_MAX];
 	int own = 0;
 	for (int i = 0; i < def->reachCount; ++i) {
 		corners[3 * i] = def->reach[i].x;
@@ -413,6 +370,29 @@ static void writeJoints(knMjcfWriter* writer, bool* any) {
 	}
 }
 
+// --- control ---------------------------------------------------------------------------------------------
+
+static void writeControl(knMjcfWriter* writer, bool* any) {
+	for (int i = 0; i < knScene_ActuatorCount(writer->scene); ++i) {
+		const knActuatorDef* def = knScene_GetActuator(writer->scene, i);
+		const double numbers[2] = { def->control, def->start };
+		if (def->control != 0.0 || def->start != 0.0) {
+			writeNumbers(writer, any, "control", def->name, numbers, 2);
+		}
+	}
+	for (int i = 0; i < knScene_CouplingCount(writer->scene); ++i) {
+		const knCouplingDef* def = knScene_GetCoupling(writer->scene, i);
+		const double numbers[7] = { def->ref1,
+									def->ref2,
+									def->coefficients[0],
+									def->coefficients[1],
+									def->coefficients[2],
+									def->coefficients[3],
+									def->coefficients[4] };
+		writeNumbers(writer, any, "coupling", def->name, numbers, 7);
+	}
+}
+
 // --- order -----------------------------------------------------------------------------------------------
 
 // The reader meets order[0], order[1], ...; says where each is met, unless that is the order already.
@@ -449,6 +429,7 @@ void knMjcfWriter_Customs(knMjcfWriter* writer) {
 		writeBody(writer, &any, &writer->bodies[i]);
 	}
 	writeJoints(writer, &any);
+	writeControl(writer, &any);
 	writeOrder(writer, &any, "order.bodies", writer->bodyOrder, writer->bodyCount);
 	writeOrder(writer, &any, "order.geoms", writer->shapeOrder, writer->shapeCount);
 	writeOrder(writer, &any, "order.joints", writer->jointOrder, writer->jointCount);

@@ -39,6 +39,13 @@ static void putSize(knMjcfWriter* writer, const knGeom* geom) {
 		[KN_GEOM_PLANE] = 3,  [KN_GEOM_CYLINDER] = 2, [KN_GEOM_ELLIPSOID] = 3,
 	};
 	const knGeomKind kind = knGeom_Kind(geom);
+	if (kind == KN_GEOM_HULL) {
+		char name[32];
+		snprintf(name, sizeof name, "hull%d", knMjcfWriter_MeshIndex(writer, geom));
+		knMjcfWriter_Text(writer, "type", "mesh");
+		knMjcfWriter_Text(writer, "mesh", name);
+		return;
+	}
 	const knVec3 size = kind == KN_GEOM_PLANE ? knV3(0.0, 0.0, 1.0) : knGeom_Size(geom);
 	const double numbers[3] = { size.x, size.y, size.z };
 	knMjcfWriter_Text(writer, "type", knGeomKind_Name(kind));
@@ -154,11 +161,18 @@ static void putAxisParts(knMjcfWriter* writer, const knJointAxis* axis, double r
 				  { "damping", axis->damping },
 				  { "frictionloss", axis->friction },
 				  { "stiffness", axis->stiffness },
-				  { "springref", axis->rest } };
+				  { "springref", axis->rest },
+				  { "armature", axis->armature } };
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
 		if (parts[i].value != 0.0) {
 			knMjcfWriter_Number(writer, parts[i].name, parts[i].value);
 		}
+	}
+	if (axis->driveLimited) {
+		const double range[2] = { axis->driveLower, axis->driveUpper };
+		knMjcfWriter_Put(writer, " actuatorfrcrange=\"");
+		knMjcfWriter_PutNumbers(writer, range, 2);
+		knMjcfWriter_Put(writer, "\"");
 	}
 }
 
@@ -171,8 +185,9 @@ static void putPos(knMjcfWriter* writer, knVec3 pos) {
 bool knMjcfWriter_UniformBall(const knJointDef* def) {
 	for (int i = 0; i < 3; ++i) {
 		const knJointAxis* axis = &def->axis[i];
-		if (axis->rest != 0.0 || axis->damping != def->axis[0].damping ||
-			axis->friction != def->axis[0].friction || axis->stiffness != def->axis[0].stiffness) {
+		if (axis->rest != 0.0 || axis->driveLimited || axis->armature != def->axis[0].armature ||
+			axis->damping != def->axis[0].damping || axis->friction != def->axis[0].friction ||
+			axis->stiffness != def->axis[0].stiffness) {
 			return false;
 		}
 	}
@@ -193,6 +208,12 @@ static void writeBallJoint(knMjcfWriter* writer, knMjcfOutJoint* joint, knFrame 
 	knMjcfWriter_Put(writer, "/>");
 	joint->exactFrames = sameFrame(child, def->frameChild) &&
 						 sameFrame(knMjcf_ParentFrame(local, child, def->kind, ref), def->frameParent);
+}
+
+static bool hasControl(const knScene* scene) {
+	return knScene_ActuatorCount(scene) + knScene_TendonCount(scene) + knScene_CouplingCount(scene) +
+			   knScene_ProbeCount(scene) >
+		   0;
 }
 
 static void writeTreeJoint(knMjcfWriter* writer, knMjcfOutJoint* joint, knFrame local) {
@@ -221,8 +242,10 @@ static void writeTreeJoint(knMjcfWriter* writer, knMjcfOutJoint* joint, knFrame 
 		axis = knMjcf_UnitAxis(axis);
 		joint->ref[i] = q[i];
 		beginTag(writer, "joint");
-		if (i == 0) {
-			knMjcfWriter_Text(writer, "name", def->name);
+		char name[256];
+		knMjcfWriter_AxisName(def->name, i, name);
+		if (i == 0 || (hasControl(writer->scene) && KN_ID_IS_NULL(knScene_FindJoint(writer->scene, name)))) {
+			knMjcfWriter_Text(writer, "name", name);
 		}
 		knMjcfWriter_Text(writer, "type", rows[i].type);
 		putPos(writer, def->frameChild.p);
@@ -307,6 +330,7 @@ static void openBody(knMjcfWriter* writer, int index) {
 		writeInertial(writer, &body->def->mass);
 	}
 	writeGeoms(writer, body->firstShape);
+	knMjcfWriter_Sites(writer, index);
 }
 
 static void closeTag(knMjcfWriter* writer, const char* tag) {
@@ -342,6 +366,7 @@ void knMjcfWriter_WorldBody(knMjcfWriter* writer) {
 	beginTag(writer, "worldbody>");
 	writer->depth += 1;
 	writeGeoms(writer, writer->firstWorldShape);
+	knMjcfWriter_Sites(writer, -1);
 	for (int b = 0; b < writer->bodyCount && !writer->failed; ++b) {
 		if (writer->bodies[b].parent < 0) {
 			writeSubtree(writer, b);
@@ -377,7 +402,11 @@ static void writeEquality(knMjcfWriter* writer, const knMjcfOutJoint* joint) {
 }
 
 void knMjcfWriter_Equalities(knMjcfWriter* writer) {
-	bool any = false;
+	bool any = knScene_CouplingCount(writer->scene) > 0;
+	if (any) {
+		beginTag(writer, "equality>");
+		writer->depth += 1;
+	}
 	for (int i = 0; i < writer->jointCount; ++i) {
 		if (writer->joints[i].form != KN_MJCF_AS_EQUALITY) {
 			continue;
@@ -390,6 +419,7 @@ void knMjcfWriter_Equalities(knMjcfWriter* writer) {
 		writer->jointOrder[writer->jointsWritten++] = i;
 		writeEquality(writer, &writer->joints[i]);
 	}
+	knMjcfWriter_Couplings(writer);
 	if (any) {
 		closeTag(writer, "equality");
 	}

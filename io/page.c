@@ -33,8 +33,8 @@ static void freeFile(PageFile* file) {
 	knFree(&allocator, file, sizeof(PageFile));
 }
 
-static void* openFile(const char* path, knOutputMode mode, const knCast* cast, const knAllocator* allocator,
-					  knError* error) {
+static void* openFile(const char* path, knOutputMode mode, const knSceneSnapshot* cast,
+					  const knAllocator* allocator, knError* error) {
 	(void)cast;
 	if (!knPage_Available()) {
 		knFileError(error, KN_UNSUPPORTED, path,

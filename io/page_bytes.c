@@ -122,6 +122,7 @@ static void writeGeometries(Encoder* encoder) {
 		knJson_BeginObject(json, NULL);
 		if (geometry->mesh.vertices != NULL) {
 			writeMesh(encoder, &geometry->mesh);
+			knJson_Bool(json, "ground", geometry->kind == KN_GEOM_HEIGHT_FIELD);
 		} else {
 			knJson_String(json, "kind", knGeomKind_Name(geometry->kind));
 			knJson_BeginArray(json, "size");

@@ -82,7 +82,7 @@ static bool copyMesh(knTrajectoryMesh* copy, const knTrajectoryMesh* mesh, const
 
 // The number of a shape's geometry, each stored once; -1 when out of memory. Meshes keep their numbers through a
 // recording, so that number says which one it is.
-static int findGeometry(knPageStore* store, const knCast* cast, const knTrajectoryShape* shape) {
+static int findGeometry(knPageStore* store, const knSceneSnapshot* cast, const knTrajectoryShape* shape) {
 	uint64_t key = hashVector(hashWord(KN_HASH_SEED, (uint64_t)shape->kind), shape->size);
 	key = hashWord(key, (uint64_t)(shape->mesh + 1));
 	int found = knTable_Get(&store->geometryOf, key);
@@ -101,7 +101,7 @@ static int findGeometry(knPageStore* store, const knCast* cast, const knTrajecto
 	return knTable_Set(&store->geometryOf, key, number) ? number : -1;
 }
 
-static bool addShapes(knPageStore* store, const knCast* cast, int first, int count) {
+static bool addShapes(knPageStore* store, const knSceneSnapshot* cast, int first, int count) {
 	for (int s = first; s < first + count; ++s) {
 		const knTrajectoryShape* shape = &cast->shapes[s];
 		knPageShape added = { findGeometry(store, cast, shape), shape->color, shape->frame };
@@ -115,7 +115,7 @@ static bool addShapes(knPageStore* store, const knCast* cast, int first, int cou
 // --- actors ------------------------------------------------------------------------------------------------------
 
 // Name and looks; `again` tells apart bodies of one cast that agree in all of it.
-static uint64_t hashBody(const knCast* cast, const knTrajectoryBody* body, int again) {
+static uint64_t hashBody(const knSceneSnapshot* cast, const knTrajectoryBody* body, int again) {
 	uint64_t hash = knHash_Bytes(KN_HASH_SEED, body->name, strlen(body->name));
 	hash = hashWord(hash, (uint64_t)body->kind);
 	hash = hashWord(hash, body->color);
@@ -129,7 +129,7 @@ static uint64_t hashBody(const knCast* cast, const knTrajectoryBody* body, int a
 	return hashWord(hash, (uint64_t)again);
 }
 
-static bool addActor(knPageStore* store, const knCast* cast, const knTrajectoryBody* body) {
+static bool addActor(knPageStore* store, const knSceneSnapshot* cast, const knTrajectoryBody* body) {
 	knPageActor actor = { .name = knCopyString(&store->allocator, body->name),
 						  .kind = body->kind,
 						  .color = body->color,
@@ -145,7 +145,7 @@ static bool addActor(knPageStore* store, const knCast* cast, const knTrajectoryB
 }
 
 // The actor of a body in the cast with number `number`; -1 when out of memory.
-static int findActor(knPageStore* store, const knCast* cast, int body, int number) {
+static int findActor(knPageStore* store, const knSceneSnapshot* cast, int body, int number) {
 	for (int again = 0;; ++again) {
 		uint64_t key = hashBody(cast, &cast->bodies[body], again);
 		int actor = knTable_Get(&store->actorOf, key);
@@ -162,7 +162,7 @@ static int findActor(knPageStore* store, const knCast* cast, int body, int numbe
 	}
 }
 
-static bool addWorld(knPageStore* store, const knCast* cast) {
+static bool addWorld(knPageStore* store, const knSceneSnapshot* cast) {
 	knTrajectoryBody world = { .name = "world", .kind = KN_BODY_FIXED };
 	world.shapeCount = cast->bodyCount > 0 ? cast->bodies[0].firstShape : cast->shapeCount;
 	store->scene = knCopyString(&store->allocator, cast->scene);
@@ -179,7 +179,7 @@ static bool sameActors(const knPageCast* a, const knPageCast* b) {
 	return a->bodyCount == b->bodyCount;
 }
 
-static bool addCast(knPageStore* store, const knCast* cast) {
+static bool addCast(knPageStore* store, const knSceneSnapshot* cast) {
 	if (store->actors.count == 0 && !addWorld(store, cast)) {
 		return false;
 	}

@@ -6,7 +6,7 @@
 //   hangers  20 on each side, from the ends of the rail's capsules down to the planks
 //
 // Everything follows one arc: piece k of 21 is inclined by a_k, from -15 to 15 degrees in equal steps. 103 bodies, 168 joints.
-// outside: loads that have fallen below the deck.
+// outside: loads that have gone through the deck; overboard: loads that have fallen over its sides.
 #include <stdio.h>
 
 #include "ring.h"
@@ -127,23 +127,73 @@ static double deckAt(const Arc* arc, double x) {
 	return a.z + (b.z - a.z) * (x - a.x) / (b.x - a.x) + 0.05;
 }
 
-// 9 along the bridge, 3 across, at heights of 1.2, 1.8 and 2.4 m.
-static void addPair(knSceneBuilder* builder, const Arc* arc, int index) {
+// A pair as it lies: the middle of its hinge, seen from above, and the directions along and across it.
+typedef struct Footprint {
+	knVec3 at;
+	double c, s; // of its turn about the vertical
+} Footprint;
+
+#define PAIRS_OF_LAYER 27
+#define PAIR_HALF_LENGTH (0.41 + 0.02) // along it, with room to spare, m
+#define PAIR_HALF_WIDTH (0.15 + 0.02)  // across
+#define LARGEST_TILT 0.15              // rad
+#define RAIL_CLEARANCE 0.2             // m, from the rails: none starts over them
+
+// True if the corners of `b`, seen along a's axes, are all on one side of `a`.
+static bool isClearOf(const Footprint* a, const Footprint* b) {
+	double along = knAbs((b->at.x - a->at.x) * a->c + (b->at.y - a->at.y) * a->s);
+	double across = knAbs((b->at.y - a->at.y) * a->c - (b->at.x - a->at.x) * a->s);
+	double c = knAbs(a->c * b->c + a->s * b->s), s = knAbs(a->c * b->s - a->s * b->c);
+	return along > PAIR_HALF_LENGTH + PAIR_HALF_LENGTH * c + PAIR_HALF_WIDTH * s ||
+		   across > PAIR_HALF_WIDTH + PAIR_HALF_LENGTH * s + PAIR_HALF_WIDTH * c;
+}
+
+// A place on the deck, between the rails, that is clear of the others of its layer.
+static Footprint scatter(knSceneBuilder* builder, const Footprint* others, int count) {
+	for (;;) {
+		double x = knSceneBuilder_Uniform(builder, -8.5, 8.5), y = knSceneBuilder_Uniform(builder, -0.8, 0.8);
+		double turn = knSceneBuilder_Uniform(builder, 0.0, KN_PI);
+		Footprint place = { .at = knV3(x, y, 0.0) };
+		knSinCos(turn, &place.s, &place.c);
+		double reach = PAIR_HALF_LENGTH * knAbs(place.s) + PAIR_HALF_WIDTH * knAbs(place.c);
+		bool clear = knAbs(y) + reach < SIDE - RAIL_CLEARANCE;
+		for (int i = 0; i < count && clear; ++i) {
+			clear = isClearOf(&place, &others[i]) || isClearOf(&others[i], &place);
+		}
+		if (clear) {
+			return place;
+		}
+	}
+}
+
+// Scattered and turned, in three layers at heights of 1.2, 1.8 and 2.4 m.
+static void addPair(knSceneBuilder* builder, const Arc* arc, int index, const Footprint* place) {
 	knVec3 half = BLOCK_HALF;
-	int column = index % 9, row = index / 9 % 3, layer = index / 27;
-	knVec3 hinge = knV3(1.9 * (column - 4), 0.55 * (row - 1), 0.0);
-	hinge.z = deckAt(arc, hinge.x) + 1.2 + 0.6 * layer;
+	knQuat turn = knQuat_FromAxisAngle(knV3(0.0, 0.0, 1.0), knAtan2(place->s, place->c));
+	double tilt = knSceneBuilder_Uniform(builder, -LARGEST_TILT, LARGEST_TILT);
+	turn = knMulQ(turn, knQuat_FromAxisAngle(knV3(0.0, 1.0, 0.0), tilt));
+	knVec3 hinge = place->at;
+	hinge.z = deckAt(arc, hinge.x) + 1.2 + 0.6 * (index / PAIRS_OF_LAYER);
 	knBodyId blocks[2];
 	for (int i = 0; i < 2; ++i) {
 		char name[32];
 		snprintf(name, sizeof(name), "block%d%c", index, i == 0 ? 'a' : 'b');
 		double side = i == 0 ? -1.0 : 1.0;
-		knVec3 place = knAdd(hinge, knV3(side * (half.x + 0.5 * BLOCK_GAP), 0.0, half.z));
+		knVec3 offset = knV3(side * (half.x + 0.5 * BLOCK_GAP), 0.0, half.z);
+		knFrame frame = knMakeFrame(knAdd(hinge, knRotate(turn, offset)), turn);
 		uint32_t color = knSceneBuilder_Shade(builder, i == 0 ? KN_COLOR_BLUE : KN_COLOR_SAND);
-		blocks[i] = knSceneBuilder_Box(builder, name, knMakeFrame(place, knIdentityQ()), half, color);
+		blocks[i] = knSceneBuilder_Box(builder, name, frame, half, color);
 	}
 	knJointDef joint = knJointDef_Default(KN_JOINT_HINGE);
-	knSceneBuilder_Joint(builder, &joint, blocks[0], blocks[1], hinge, knV3(0.0, 1.0, 0.0));
+	knSceneBuilder_Joint(builder, &joint, blocks[0], blocks[1], hinge, knRotate(turn, knV3(0.0, 1.0, 0.0)));
+}
+
+static void addPairs(knSceneBuilder* builder, const Arc* arc, int pairs) {
+	Footprint layer[PAIRS_OF_LAYER];
+	for (int i = 0; i < pairs; ++i) {
+		layer[i % PAIRS_OF_LAYER] = scatter(builder, layer, i % PAIRS_OF_LAYER);
+		addPair(builder, arc, i, &layer[i % PAIRS_OF_LAYER]);
+	}
 }
 
 // 12 along the bridge, 5 layers.
@@ -171,29 +221,33 @@ static knScene* build(const knSceneArgs* args, knError* error) {
 	if (knSceneArgs_Get(args, "load") == LOAD_RINGS) {
 		addRings(&builder, &arc, args->small ? 4 : RINGS, knSceneArgs_Get(args, "mesh") != 0.0);
 	} else {
-		for (int i = 0; i < (args->small ? 9 : PAIRS); ++i) {
-			addPair(&builder, &arc, i);
-		}
+		addPairs(&builder, &arc, args->small ? 9 : PAIRS);
 	}
 	return knSceneBuilder_End(&builder);
 }
 
 #define BRIDGE_BODIES (PLANKS + 2 * (PLANKS + PLANKS - 1))
 
+// The buffer remembers which loads were seen beside the deck before they were below it.
 static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks) {
 	(void)args;
 	const knModel* model = knWorld_Model(world);
+	int count = knModel_BodyCount(model), outside = 0, overboard = 0;
+	double* beside = knSceneChecks_Buffer(checks, count);
 	double lowest = 1e9;
-	int outside = 0;
-	for (int i = 0; i < knModel_BodyCount(model); ++i) {
-		double z = knWorld_BodyCenter(world, knModel_BodyAt(model, i)).z;
+	for (int i = 0; i < count && beside != NULL; ++i) {
+		knVec3 at = knWorld_BodyCenter(world, knModel_BodyAt(model, i));
 		if (i < PLANKS) {
-			lowest = knMin(lowest, z);
-		} else {
-			outside += i >= BRIDGE_BODIES && z < lowest - 0.2;
+			lowest = knMin(lowest, at.z);
+		} else if (i >= BRIDGE_BODIES) {
+			bool below = at.z < lowest - 0.2;
+			beside[i] = !below && knAbs(at.y) > 1.0 ? 1.0 : beside[i];
+			overboard += below && beside[i] != 0.0;
+			outside += below && beside[i] == 0.0;
 		}
 	}
 	knSceneChecks_Set(checks, "outside", outside);
+	knSceneChecks_Set(checks, "overboard", overboard);
 	knSceneChecks_Set(checks, "lowest", lowest);
 }
 
@@ -203,7 +257,7 @@ const knSceneEntry knBridgeEntry = {
 	.joints = 249,
 	.summary = "a hanging bridge of planks, rope rails and hangers under falling loads",
 	.source = "Weinstein et al. 2006, figure 3",
-	.steppers = "velocity impulse",
+	.steppers = "impulse velocity",
 	.dt = 0.01,
 	.time = 10.0,
 	.params = {

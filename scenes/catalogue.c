@@ -17,7 +17,8 @@ static const knSceneEntry* const entries[] = {
 	&knTankEntry,       &knRingsEntry,       &knSkeletonsEntry,      &knRagdollsEntry,    &knPushThroughEntry,
 	&knHeavyChainEntry, &knMassRatioEntry,   &knFourBarEntry,        &knBricardEntry,     &knFreeRingEntry,
 	&knShortLoopEntry,  &knPendulumEntry,    &knDominoesEntry,       &knSlopeEntry,       &knCradleEntry,
-	&knLinkedToriEntry,
+	&knLinkedToriEntry, &knSticksEntry,      &knSpringEntry,         &knDiskEntry,        &knGasEntry,
+	&knCrankEntry,      &knCapstanEntry,     &knChainPegsEntry,
 };
 
 #define ENTRY_COUNT ((int)(sizeof(entries) / sizeof(entries[0])))

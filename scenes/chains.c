@@ -1,4 +1,4 @@
-// pendulum, heavy-chain and mass-ratio: rods in a row, held at one end.
+// pendulum, heavy-chain, mass-ratio and chain-pegs: rods in a row, held at one end; capstan: over a drum.
 //
 // A rod of length L is a capsule from joint to joint, so that neighbours (which do not collide) meet at the joint and
 // rods further apart start well clear of each other.
@@ -12,7 +12,8 @@ typedef struct ChainDef {
 	double length, radius; // of a link
 	knVec3 anchor, direction;
 	knJointKind kind;
-	knVec3 axis; // of the joints
+	knVec3 axis;      // of the joints
+	knVec3 otherAxis; // of every second one; zero: the same
 	double mass, lastMass;
 	double bearing; // of every axis of the joints
 } ChainDef;
@@ -36,7 +37,8 @@ static knBodyId addChain(knSceneBuilder* builder, const ChainDef* def, knVec3* e
 		for (int k = 0; k < 3; ++k) {
 			joint.axis[k].bearing = def->bearing;
 		}
-		knSceneBuilder_Joint(builder, &joint, previous, link, from, def->axis);
+		bool other = i % 2 == 1 && knLength(def->otherAxis) > 0.0;
+		knSceneBuilder_Joint(builder, &joint, previous, link, from, other ? def->otherAxis : def->axis);
 		previous = link;
 		from = to;
 	}
@@ -178,4 +180,179 @@ const knSceneEntry knMassRatioEntry = {
 	},
 	.build = buildMassRatio,
 	.script = pushBall,
+};
+
+// --- chain-pegs ------------------------------------------------------------------------------------------------
+
+#define PEG_RADIUS 0.3
+#define PEG_HALF_LENGTH 2.0
+#define PEG_PITCH 4.0 // m, from row to row and in a row; every second row is shifted by half of it
+
+// A round bar of the world that lies along y.
+static void addBar(knSceneBuilder* builder, const char* name, knVec3 at, double radius, double halfLength,
+				   double friction) {
+	knGeom* geom = knGeom_Cylinder(radius, halfLength, NULL, builder->error);
+	knSceneBuilder_Require(builder, geom != NULL);
+	if (builder->scene != NULL) {
+		knShapeDef shape = knShapeDef_Default();
+		shape.name = name;
+		shape.color = KN_COLOR_GROUND;
+		shape.friction = friction;
+		shape.frame = knMakeFrame(at, knQuat_Between(knV3(0.0, 0.0, 1.0), knV3(0.0, 1.0, 0.0)));
+		knShapeId id = knScene_AddShape(builder->scene, KN_WORLD_BODY, geom, &shape, builder->error);
+		knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
+	}
+	if (geom != NULL) {
+		knGeom_Release(geom);
+	}
+}
+
+static knScene* buildChainPegs(const knSceneArgs* args, knError* error) {
+	knSceneBuilder builder = knSceneBuilder_Begin(args, error);
+	int links = (int)knSceneArgs_Get(args, "links");
+	ChainDef chain = {
+		.links = links,
+		.length = 0.1,
+		.radius = 0.025,
+		.anchor = knV3(0.0, 0.0, 20.0),
+		.direction = knV3(1.0, 0.0, 0.0),
+		.kind = KN_JOINT_HINGE,
+		.axis = knV3(0.0, 1.0, 0.0),
+		.otherAxis = knV3(0.0, 0.0, 1.0),
+		.mass = 1000.0 * KN_PI * 0.025 * 0.025 * (0.05 + 4.0 / 3.0 * 0.025),
+	};
+	chain.lastMass = chain.mass;
+	for (int i = 0; i < 12; ++i) {
+		int row = i / 3, place = i % 3;
+		knVec3 at = knV3(PEG_PITCH * (place + 1.0) + (row % 2 == 0 ? 0.0 : 0.5 * PEG_PITCH), 0.0,
+						 chain.anchor.z - PEG_PITCH * (row + 0.5));
+		addBar(&builder, "peg", at, PEG_RADIUS, PEG_HALF_LENGTH, 0.6);
+	}
+	knVec3 end;
+	addChain(&builder, &chain, &end);
+	return knSceneBuilder_End(&builder);
+}
+
+const knSceneEntry knChainPegsEntry = {
+	.name = "chain-pegs",
+	.bodies = 200,
+	.joints = 200,
+	.summary = "a chain of hinges, axes alternating, falls onto rows of fixed cylinders",
+	.source = "own, as Redon, Galoppo & Lin 2005, figure 4",
+	.steppers = "impulse velocity",
+	.dt = 0.01,
+	.time = 10.0,
+	.params = {
+		{ .name = "links", .value = 200, .lower = 1, .upper = 10000, .integer = true, .help = "links of 0.1 m", .small = 50 },
+	},
+	.build = buildChainPegs,
+};
+
+// --- capstan ---------------------------------------------------------------------------------------------------
+
+#define DRUM_RADIUS 0.5
+#define ROPE_RADIUS 0.01
+#define ROPE_HANGING 12 // links that hang free on each side
+#define ROPE_MASS 0.01
+#define CAPSTAN_LOAD 100.0 // kg
+
+// e^x, the same on every machine: the series for x/1024, squared ten times.
+static double exponential(double x) {
+	double small = x / 1024.0, term = 1.0, sum = 1.0;
+	for (int k = 1; k < 8; ++k) {
+		term *= small / k;
+		sum += term;
+	}
+	for (int k = 0; k < 10; ++k) {
+		sum *= sum;
+	}
+	return sum;
+}
+
+// The rope lies over half of the drum, a polygon of `links` sides that touch it in their middles. Friction acts at the
+// drum's surface, the pull along the rope's middle line, so that heavy : light = exp(mu pi R/(R + r)) is where it slips.
+static knBodyId addRopeLink(knSceneBuilder* builder, knBodyId previous, knVec3 from, knVec3 to,
+							double friction, int index) {
+	char name[32];
+	snprintf(name, sizeof(name), "link%d", index);
+	knBodyId link = knSceneBuilder_Rod(builder, name, from, to, ROPE_RADIUS, ROPE_MASS,
+									   index % 2 == 0 ? KN_COLOR_BLUE : KN_COLOR_SAND);
+	if (builder->scene != NULL) {
+		knSceneBuilder_LastShape(builder)->friction = friction;
+	}
+	if (!KN_ID_IS_NULL(previous)) {
+		knJointDef joint = knJointDef_Default(KN_JOINT_HINGE);
+		snprintf(name, sizeof(name), "joint%d", index);
+		joint.name = name;
+		knSceneBuilder_Joint(builder, &joint, previous, link, from, knV3(0.0, 1.0, 0.0));
+	}
+	return link;
+}
+
+static knBodyId addLoad(knSceneBuilder* builder, const char* name, knBodyId link, knVec3 at, double mass) {
+	const double half = 0.15;
+	knVec3 extents = knV3(half, half, half);
+	knFrame frame = knMakeFrame(knSub(at, knV3(0.0, 0.0, half)), knIdentityQ());
+	knBodyId load = knSceneBuilder_Box(builder, name, frame, extents, KN_COLOR_RED);
+	if (builder->scene != NULL) {
+		knSceneBuilder_LastShape(builder)->density = mass / (8.0 * half * half * half);
+	}
+	knJointDef joint = knJointDef_Default(KN_JOINT_HINGE);
+	joint.name = mass < CAPSTAN_LOAD ? "light_hook" : "heavy_hook";
+	knSceneBuilder_Joint(builder, &joint, link, load, at, knV3(0.0, 1.0, 0.0));
+	return load;
+}
+
+static knScene* buildCapstan(const knSceneArgs* args, knError* error) {
+	knSceneBuilder builder = knSceneBuilder_Begin(args, error);
+	int links = (int)knSceneArgs_Get(args, "links");
+	double friction = knSceneArgs_Get(args, "friction"), share = knSceneArgs_Get(args, "share");
+	double outer = DRUM_RADIUS + ROPE_RADIUS, turn = KN_PI / links, corner = outer / knCos(0.5 * turn),
+		   length = 2.0 * outer * knSin(0.5 * turn) / knCos(0.5 * turn);
+	knVec3 hub = knV3(0.0, 0.0, 3.0);
+	addBar(&builder, "drum", hub, DRUM_RADIUS, 0.3, friction);
+
+	knVec3 down = knV3(0.0, 0.0, -length);
+	knVec3 from = knAdd(hub, knV3(-corner, 0.0, -ROPE_HANGING * length)), start = from;
+	knBodyId first = KN_WORLD_BODY, previous = KN_WORLD_BODY;
+	for (int i = 0; i < links + 2 * ROPE_HANGING; ++i) {
+		int over = i + 1 - ROPE_HANGING; // corners of the polygon passed when this link ends
+		knVec3 to = knAdd(from, knScale(over <= 0 ? -1.0 : 1.0, down));
+		if (over > 0 && over <= links) {
+			to = knAdd(hub, knV3(-corner * knCos(over * turn), 0.0, corner * knSin(over * turn)));
+		}
+		previous = addRopeLink(&builder, previous, from, to, friction, i);
+		first = i == 0 ? previous : first;
+		from = to;
+	}
+	double limit = exponential(friction * KN_PI * DRUM_RADIUS / outer);
+	addLoad(&builder, "light", first, start, CAPSTAN_LOAD / (share * limit));
+	addLoad(&builder, "heavy", previous, from, CAPSTAN_LOAD);
+	return knSceneBuilder_End(&builder);
+}
+
+static void observeCapstan(knWorld* world, const knSceneArgs* args, knSceneChecks* checks) {
+	(void)args;
+	const knScene* scene = knModel_Scene(knWorld_Model(world));
+	knBodyId heavy = knScene_FindBody(scene, "heavy");
+	double sunk = knScene_GetBody(scene, heavy)->frame.p.z - knWorld_BodyFrame(world, heavy).p.z;
+	knSceneChecks_Set(checks, "slid", sunk);
+}
+
+const knSceneEntry knCapstanEntry = {
+	.name = "capstan",
+	.bodies = 56,
+	.joints = 55,
+	.summary = "a light rope over a drum holds a heavy load by a lighter one and friction",
+	.source = "own",
+	.steppers = "impulse velocity",
+	.dt = 0.01,
+	.time = 2.0,
+	.params = {
+		{ .name = "links", .value = 30, .lower = 6, .upper = 1000, .integer = true, .help = "links on the drum" },
+		{ .name = "friction", .value = 0.3, .lower = 0, .upper = 2, .help = "of rope and drum" },
+		{ .name = "share", .value = 0.92, .lower = 0.01, .upper = 100, .help = "of the largest ratio of loads that friction holds" },
+	},
+	.build = buildCapstan,
+	.observe = observeCapstan,
 };

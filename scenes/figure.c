@@ -37,6 +37,7 @@ static knVec3 mirroredAxis(const knFigurePart* part, double side) {
 
 void knFigure_Add(knSceneBuilder* builder, int number, const knFigurePart* parts, int count, knFrame figure,
 				  knFigureBodyFn* fn, void* context) {
+	double friction = knSceneArgs_Get(builder->args, "joint_friction");
 	knBodyId bodies[KN_FIGURE_MAX_PARTS][2];
 	for (int i = 0; i < count && builder->scene != NULL; ++i) {
 		for (int s = 0; s < (parts[i].paired ? 2 : 1); ++s) {
@@ -53,6 +54,9 @@ void knFigure_Add(knSceneBuilder* builder, int number, const knFigurePart* parts
 			}
 			knJointDef def = knJointDef_Default(parts[i].joint);
 			setLimits(&parts[i], side, &def);
+			for (int k = 0; k < 3; ++k) {
+				def.axis[k].friction = friction;
+			}
 			knVec3 anchor = knPoint(figure, knFigure_OnSide(parts[i].anchor, side));
 			knVec3 axis = knRotate(figure.q, mirroredAxis(&parts[i], side));
 			knSceneBuilder_Joint(builder, &def, bodies[parent][parts[parent].paired ? s : 0], bodies[i][s],

@@ -1,18 +1,27 @@
-// letters: balls of 0.1 to 0.3 m radius fall on a plane of 30 x 16 m, inclined by 20 degrees, with side walls and raised
-// letters; they roll down, some are caught, and a level floor with a rim below takes the rest. rolling=R gives every
-// shape a rolling resistance of that arm, which lets them come to rest. outside: balls that have left plane and floor.
+// letters: balls of 0.1 to 0.3 m radius fall on a plane of 30 x 16 m, inclined by 20 degrees, with side walls and letters
+// engraved in it: they fill, the rest flows over, and a level floor with a rim below takes it. rolling=R gives every shape a
+// rolling resistance of that arm, which lets them come to rest. outside: balls that have left plane and floor; caught: balls
+// that lie in a letter.
+//
+// The plane is a height field: CELL wide at the walls of a groove, DEPTH deep within half a STROKE of a letter's line.
 //
 // The plane's own frame: s down the slope, y across, n along the normal; s = 0 is its middle, where it meets z = 0 at the lower
 // edge s = 15.
 #include <stdio.h>
 
+#include "core/alloc.h"
 #include "glyphs.h"
 #include "scene_tools.h"
 
 #define SLOPE (20.0 * KN_PI / 180.0)
 #define HALF_LENGTH 15.0
 #define HALF_WIDTH 8.0
-#define HALF_THICKNESS 0.5
+#define CELL 0.25  // m
+#define DEPTH 0.4  // m, of the letters: the largest ball's centre lies below the plane
+#define STROKE 0.7 // m, their width: the largest ball reaches the ground
+#define LETTER 6.6 // m, their height
+#define COLUMNS ((int)(2.0 * HALF_LENGTH / CELL) + 1)
+#define ROWS ((int)(2.0 * HALF_WIDTH / CELL) + 1)
 #define WALL_HEIGHT 2.5
 #define FLOOR_LENGTH 14.0
 #define RIM_HEIGHT 2.0
@@ -37,9 +46,7 @@ static void addOnPlane(knSceneBuilder* builder, const char* name, knVec3 center,
 	}
 }
 
-static void addPlane(knSceneBuilder* builder) {
-	knVec3 plane = knV3(HALF_LENGTH, HALF_WIDTH + 1.0, HALF_THICKNESS);
-	addOnPlane(builder, "plane", knV3(0.0, 0.0, -HALF_THICKNESS), 0.0, plane, KN_COLOR_SAND);
+static void addWalls(knSceneBuilder* builder) {
 	knVec3 wall = knV3(HALF_LENGTH, 0.5, 0.5 * WALL_HEIGHT);
 	for (int side = -1; side <= 1; side += 2) {
 		knVec3 center = knV3(0.0, side * (HALF_WIDTH + 0.5), 0.5 * WALL_HEIGHT);
@@ -50,11 +57,26 @@ static void addPlane(knSceneBuilder* builder) {
 			   KN_COLOR_GROUND);
 }
 
-// One row of letters in the middle, read from below, 4 m high and half a metre raised.
-static void addText(knSceneBuilder* builder) {
-	double unit = 0.62, stroke = 0.2, raised = 0.25;
+// Lowers the points of the field that are within half a stroke of the line from a to b (in the plane's frame).
+static void engraveLine(double* heights, knVec3 a, knVec3 b) {
+	knVec3 along = knSub(b, a);
+	double square = knLengthSquared(along);
+	for (int j = 0; j < ROWS; ++j) {
+		for (int i = 0; i < COLUMNS; ++i) {
+			knVec3 point = knV3(CELL * i - HALF_LENGTH, CELL * j - HALF_WIDTH, 0.0);
+			double t = knClamp(knDot(knSub(point, a), along) / square, 0.0, 1.0);
+			if (knDistance(point, knMulAdd(a, t, along)) < 0.5 * STROKE) {
+				heights[j * COLUMNS + i] = -DEPTH;
+			}
+		}
+	}
+}
+
+// One row of letters in the middle, read from below.
+static void engraveText(double* heights) {
 	int count = (int)sizeof(text) - 1;
-	double advance = 2.0 * (HALF_WIDTH - 0.2) / count, scaleY = (advance - 0.7) / KN_GLYPH_WIDTH;
+	double unit = LETTER / KN_GLYPH_HEIGHT, advance = 2.0 * (HALF_WIDTH - 0.2) / count,
+		   scaleY = (advance - STROKE - 0.25) / KN_GLYPH_WIDTH;
 	for (int i = 0; i < count; ++i) {
 		knStroke strokes[KN_GLYPH_MAX_STROKES];
 		int strokeCount = knGlyph_Strokes(text[i], strokes);
@@ -62,15 +84,38 @@ static void addText(knSceneBuilder* builder) {
 		for (int k = 0; k < strokeCount; ++k) {
 			// x of the glyph runs across, y up the slope
 			knVec3 a = knV3(-unit * (strokes[k].y0 - 0.5 * KN_GLYPH_HEIGHT),
-							middle + scaleY * (strokes[k].x0 - 0.5 * KN_GLYPH_WIDTH), raised);
+							middle + scaleY * (strokes[k].x0 - 0.5 * KN_GLYPH_WIDTH), 0.0);
 			knVec3 b = knV3(-unit * (strokes[k].y1 - 0.5 * KN_GLYPH_HEIGHT),
-							middle + scaleY * (strokes[k].x1 - 0.5 * KN_GLYPH_WIDTH), raised);
-			knVec3 half = knV3(0.5 * knDistance(a, b) + stroke, stroke, raised);
-			char name[16];
-			snprintf(name, sizeof(name), "%c%d_%d", text[i], i, k);
-			addOnPlane(builder, name, knScale(0.5, knAdd(a, b)), knAtan2(b.y - a.y, b.x - a.x), half,
-					   KN_COLOR_RED);
+							middle + scaleY * (strokes[k].x1 - 0.5 * KN_GLYPH_WIDTH), 0.0);
+			engraveLine(heights, a, b);
 		}
+	}
+}
+
+static void addPlane(knSceneBuilder* builder) {
+	knAllocator allocator = knAllocator_Default();
+	size_t count = (size_t)COLUMNS * ROWS;
+	double* heights = knAllocZero(&allocator, count * sizeof(double));
+	knGeom* geom = NULL;
+	if (heights != NULL) {
+		engraveText(heights);
+		knHeightFieldDef field = { COLUMNS, ROWS, CELL, CELL, heights };
+		geom = knGeom_HeightField(&field, NULL, builder->error);
+		knFree(&allocator, heights, count * sizeof(double));
+	} else {
+		knError_Set(builder->error, KN_NO_MEMORY, "letters", "there is no memory for the plane");
+	}
+	knSceneBuilder_Require(builder, geom != NULL);
+	if (builder->scene != NULL) {
+		knShapeDef shape = knShapeDef_Default();
+		shape.name = "plane";
+		shape.color = KN_COLOR_SAND;
+		shape.frame = planeFrame();
+		knShapeId id = knScene_AddShape(builder->scene, KN_WORLD_BODY, geom, &shape, builder->error);
+		knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
+	}
+	if (geom != NULL) {
+		knGeom_Release(geom);
 	}
 }
 
@@ -107,7 +152,7 @@ static knScene* build(const knSceneArgs* args, knError* error) {
 	knSceneBuilder builder = knSceneBuilder_Begin(args, error);
 	knSceneBuilder_Ground(&builder, 50.0);
 	addPlane(&builder);
-	addText(&builder);
+	addWalls(&builder);
 	addFloor(&builder);
 	double rolling = knSceneArgs_Get(args, "rolling");
 	addBalls(&builder, (int)knSceneArgs_Get(args, "balls"));
@@ -121,13 +166,17 @@ static knScene* build(const knSceneArgs* args, knError* error) {
 
 static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks) {
 	const knModel* model = knWorld_Model(world);
-	int outside = 0;
+	int outside = 0, caught = 0;
 	for (int i = 0; i < knModel_BodyCount(model); ++i) {
 		knVec3 center = knWorld_BodyCenter(world, knModel_BodyAt(model, i));
-		outside += center.z < 0.0 || knAbs(center.y) > HALF_WIDTH || center.x > FLOOR_LENGTH ||
-				   (center.x < 0.0 && knInvPoint(planeFrame(), center).z < 0.0);
+		double above = knInvPoint(planeFrame(), center).z;
+		bool out = center.z < 0.0 || knAbs(center.y) > HALF_WIDTH || center.x > FLOOR_LENGTH ||
+				   (center.x < 0.0 && above < -DEPTH);
+		outside += out;
+		caught += !out && center.x < 0.0 && above < 0.0;
 	}
 	knSceneChecks_Set(checks, "outside", outside);
+	knSceneChecks_Set(checks, "caught", caught);
 	knRest_Observe(world, args, checks);
 }
 
@@ -135,7 +184,7 @@ const knSceneEntry knLettersEntry = {
 	.name = "letters",
 	.bodies = 1000,
 	.joints = 0,
-	.summary = "balls roll down an inclined plane with raised letters",
+	.summary = "balls roll down an inclined plane with engraved letters",
 	.source = "Erleben 2007, figure 17",
 	.steppers = "velocity impulse",
 	.dt = 0.01,

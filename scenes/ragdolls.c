@@ -102,11 +102,12 @@ const knSceneEntry knRagdollsEntry = {
 	.joints = 400,
 	.summary = "figures of 21 capsules, boxes and a ball fall on a heap",
 	.source = "common benchmark",
-	.steppers = "velocity impulse",
+	.steppers = "impulse velocity",
 	.dt = 0.01,
 	.time = 10.0,
 	.params = {
 		{ .name = "count", .value = 20, .lower = 1, .upper = 2000, .integer = true, .help = "figures", .small = 2 },
+		{ .name = "joint_friction", .value = 0, .lower = 0, .upper = 1e6, .help = "dry friction of every joint, N m" },
 	},
 	.build = build,
 	.observe = knRest_Observe,

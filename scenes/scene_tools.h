@@ -18,6 +18,8 @@ extern const knSceneEntry knTankEntry, knMagnetsEntry, knNetEntry, knBridgeEntry
 	knRagdollsEntry;
 extern const knSceneEntry knPushThroughEntry, knFourBarEntry, knBricardEntry, knFreeRingEntry,
 	knShortLoopEntry, knLinkedToriEntry;
+extern const knSceneEntry knSticksEntry, knSpringEntry, knDiskEntry, knGasEntry, knCrankEntry;
+extern const knSceneEntry knCapstanEntry, knChainPegsEntry;
 
 // Colours of the catalogue.
 #define KN_COLOR_GROUND 0x7b838c

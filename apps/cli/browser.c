@@ -18,32 +18,15 @@
 #include <unistd.h>
 
 #include "core/json.h"
+#include "interrupt.h"
 
 #define ANSWER_SECONDS 120.0 // a frame of thousands of bodies in software on a busy machine
 #define READ_BLOCK 65536
 
 extern char** environ;
 
-static volatile sig_atomic_t interrupted;
-
-static void noticeSignal(int number) {
-	(void)number;
-	interrupted = 1;
-}
-
-void cliBrowser_CatchSignals(void) {
-	struct sigaction action = { .sa_handler = noticeSignal, .sa_flags = (int)SA_RESETHAND };
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-bool cliBrowser_Interrupted(void) {
-	return interrupted != 0;
-}
-
 static bool complain(const char* what) {
-	cliFail(CLI_FAILED, "Chromium: %s", interrupted ? "interrupted" : what);
+	cliFail(CLI_FAILED, "Chromium: %s", cliInterrupted() ? "interrupted" : what);
 	return false;
 }
 
@@ -149,7 +132,7 @@ static bool start(cliBrowser* browser, const cliTempFolder* folder, int width, i
 // --- messages ----------------------------------------------------------------------------------------------------
 
 static bool sendText(cliBrowser* browser, const char* text, size_t size) {
-	while (size > 0 && !interrupted) {
+	while (size > 0 && !cliInterrupted()) {
 		ssize_t sent = write(browser->out, text, size);
 		if (sent < 0 && errno != EINTR) {
 			return complain("it has ended by itself");
@@ -157,7 +140,7 @@ static bool sendText(cliBrowser* browser, const char* text, size_t size) {
 		text += sent > 0 ? sent : 0;
 		size -= sent > 0 ? (size_t)sent : 0;
 	}
-	return interrupted == 0 || complain("");
+	return !cliInterrupted() || complain("");
 }
 
 static bool makeRoom(cliBrowser* browser) {
@@ -187,7 +170,7 @@ static bool receive(cliBrowser* browser, double deadline) {
 	struct pollfd wait = { .fd = browser->in, .events = POLLIN };
 	double left = deadline - cliClock(NULL);
 	int ready = left > 0.0 ? poll(&wait, 1, (int)(1000.0 * left) + 1) : 0;
-	if (interrupted != 0 || ready == 0) {
+	if (cliInterrupted() || ready == 0) {
 		return complain("it does not answer");
 	}
 	if (ready < 0) {

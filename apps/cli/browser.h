@@ -27,8 +27,3 @@ bool cliBrowser_Open(cliBrowser* browser, const cliTempFolder* folder, const cha
 // Valid until the next call.
 const char* cliBrowser_Evaluate(cliBrowser* browser, const char* expression);
 void cliBrowser_Close(cliBrowser* browser);
-
-// Asks the user's interrupts (SIGINT, SIGTERM) to be noticed between steps and messages instead of ending the program at
-// once, so that nothing is left behind (a second one does end it); and pipes that break to be errors of their writers.
-void cliBrowser_CatchSignals(void);
-bool cliBrowser_Interrupted(void);

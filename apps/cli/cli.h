@@ -29,7 +29,7 @@ struct cliCommand {
 };
 
 extern const cliCommand cliScenesCommand, cliRunCommand, cliRenderCommand, cliInfoCommand, cliConvertCommand,
-	cliCompareCommand, cliBenchCommand, cliDynamicsCommand;
+	cliCompareCommand, cliBenchCommand, cliDynamicsCommand, cliViewCommand;
 
 // Prints "knuckle: ..." to stderr and returns `status`.
 int cliFail(int status, const char* format, ...) KN_PRINTF(2, 3);

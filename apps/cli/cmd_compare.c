@@ -315,7 +315,13 @@ static int runOne(const Compare* compare, const char* name, Run* run, knJson* js
 	Variant variant = splitName(name, stepper, sizeof(stepper));
 	bool peer = knPeer_IsName(stepper);
 	cliSceneRequest request = compare->request;
+	const char* names[MAX_RUNS];
+	for (int i = 0; i < compare->runCount; ++i) {
+		names[i] = compare->names[i];
+	}
 	request.stepper = peer ? NULL : stepper;
+	request.compared = names;
+	request.comparedCount = compare->runCount;
 	if (variant == PAPER && !cliSceneRequest_AddSet(&request, "scheme=paper")) {
 		return CLI_USAGE;
 	}

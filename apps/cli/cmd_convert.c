@@ -1,4 +1,4 @@
-// knuckle convert: recordings (.knt) to .html, .glb, .csv or .knt, scenes and MJCF files to MJCF.
+// knuckle convert: recordings (.knt) to .html, .glb, .csv or .knt, scenes and MJCF files to MJCF or to compiled scenes.
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +14,7 @@ static const cliOption options[] = {
 	{ "--set", "NAME=VALUE", "scene parameter, as for 'run'" },
 	{ "--seed", "N", "seed of random scenes (1)" },
 	{ "--keyframe", "NAME", "start from this keyframe of an MJCF file" },
+	{ "--lenient", NULL, "take what is understood of a file, even if it will move otherwise" },
 	{ NULL, NULL, NULL },
 };
 
@@ -57,19 +58,48 @@ static int convertRecording(const char* in, const char* out, double fps) {
 	return status;
 }
 
+// A compiled scene, for the viewer's static site.
+static int compileScene(const cliSceneRequest* request, const char* out) {
+	cliScene scene;
+	int status = cliScene_Open(&scene, request);
+	if (status != CLI_DONE) {
+		return status;
+	}
+	knError error = { 0 };
+	void* bytes = NULL;
+	size_t size = 0;
+	cliOutputFile file;
+	if (knScene_ToBytes(scene.scene, NULL, &bytes, &size, &error) != KN_OK) {
+		status = cliFailWith(CLI_BAD_INPUT, &error);
+	} else if (!cliCanWrite(out) || !cliOutputFile_Open(&file, out)) {
+		status = CLI_BAD_INPUT;
+	} else {
+		fwrite(bytes, 1, size, file.stream);
+		status = cliOutputFile_Commit(&file) ? CLI_DONE : CLI_BAD_INPUT;
+	}
+	if (bytes != NULL) {
+		knAllocator allocator = knAllocator_Default();
+		allocator.release(bytes, size, allocator.context);
+	}
+	cliScene_Close(&scene);
+	return status;
+}
+
 static int convertScene(const cliSceneRequest* request, const char* out) {
+	if (cliHasExtension(out, ".kns")) {
+		return compileScene(request, out);
+	}
 	if (!cliHasExtension(out, ".xml")) {
 		return cliFail(CLI_USAGE,
-					   "cannot write '%s': a scene becomes MJCF (.xml); 'knuckle run --out' records it", out);
+					   "cannot write '%s': a scene becomes MJCF (.xml) or a compiled scene (.kns); "
+					   "'knuckle run --out' records it",
+					   out);
 	}
 #ifdef KN_HAVE_MJCF
 	cliScene scene;
 	int status = cliScene_Open(&scene, request);
 	if (status != CLI_DONE) {
 		return status;
-	}
-	for (int i = 0; i < scene.report.count; ++i) {
-		fprintf(stderr, "knuckle: warning: %s:%s\n", request->source, scene.report.lines[i]);
 	}
 	// the script of a stack does nothing unless a twin or a pull was asked for
 	bool acts = scene.entry != NULL && scene.entry->script != NULL &&
@@ -137,11 +167,12 @@ static int convertCommand(const cliCommand* command, int argc, char** argv) {
 const cliCommand cliConvertCommand = {
 	.name = "convert",
 	.operands = "IN OUT",
-	.summary = "convert a recording to .html, .glb, .csv or .knt, or a scene to MJCF",
+	.summary = "convert a recording to .html, .glb, .csv or .knt, or a scene to MJCF or .kns",
 	.options = options,
 	.notes = "examples:\n"
 			 "  knuckle convert run.knt run.html\n"
 			 "  knuckle convert run.knt run.csv\n"
-			 "  knuckle convert wall wall.xml --set bricks=50\n",
+			 "  knuckle convert wall wall.xml --set bricks=50\n"
+			 "  knuckle convert robot.xml robot.kns\n",
 	.run = convertCommand,
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "info.h"
+#include "knuckle/control.h"
 #include "options.h"
 
 #define SHOWN 12 // lines of a list in the text form
@@ -14,6 +15,7 @@ static const cliOption options[] = {
 	{ "--set", "NAME=VALUE", "scene parameter, as for 'run'" },
 	{ "--seed", "N", "seed of random scenes (1)" },
 	{ "--keyframe", "NAME", "start from this keyframe of an MJCF file" },
+	{ "--lenient", NULL, "take what is understood of a file, even if it will move otherwise" },
 	{ NULL, NULL, NULL },
 };
 
@@ -69,6 +71,50 @@ static void printJoints(const cliInfo* info) {
 	printRest(count);
 }
 
+static const char* drivenName(const knScene* scene, const knActuatorDef* def) {
+	if (def->driven == KN_DRIVEN_JOINT) {
+		return knScene_GetJoint(scene, def->joint)->name;
+	}
+	return def->driven == KN_DRIVEN_TENDON ? knScene_GetTendon(scene, def->tendon)->name
+										   : cliBodyName(scene, def->body);
+}
+
+static void printControl(const cliInfo* info) {
+	static const char* const driven[] = { "joint", "tendon", "point of" };
+	const knScene* scene = info->authored;
+	int count = knScene_ActuatorCount(scene);
+	printf("%d actuators\n", count);
+	for (int i = 0; i < count && i < SHOWN; ++i) {
+		const knActuatorDef* def = knScene_GetActuator(scene, i);
+		printf("  %-20s %s '%s', gear %.4g, gain %.4g, bias (%.4g, %.4g, %.4g)", def->name,
+			   driven[def->driven], drivenName(scene, def), def->gear[0], def->gain[0], def->bias[0],
+			   def->bias[1], def->bias[2]);
+		if (def->controlLimited) {
+			printf(", control %.4g to %.4g", def->controlRange[0], def->controlRange[1]);
+		}
+		if (def->forceLimited) {
+			printf(", force %.4g to %.4g", def->forceRange[0], def->forceRange[1]);
+		}
+		printf("\n");
+	}
+	printRest(count);
+	count = knScene_TendonCount(scene);
+	printf("%d tendons, %d couplings of joints\n", count, knScene_CouplingCount(scene));
+	for (int i = 0; i < count && i < SHOWN; ++i) {
+		const knTendonDef* def = knScene_GetTendon(scene, i);
+		printf("  %-20s %-9s %d parts, length %.6g\n", def->name, def->spatial ? "spatial" : "fixed",
+			   def->partCount, knWorld_TendonLength(info->world, i, NULL));
+	}
+	printRest(count);
+	count = knScene_ProbeCount(scene);
+	printf("%d sensors\n", count);
+	for (int i = 0; i < count && i < SHOWN; ++i) {
+		const knProbeDef* def = knScene_GetProbe(scene, i);
+		printf("  %-20s %s\n", def->name, knProbeKind_Name(def->kind));
+	}
+	printRest(count);
+}
+
 void cliInfo_Print(const cliInfo* info) {
 	const knSceneDef* def = knScene_GetDef(info->authored);
 	printf("%s: stepper %s, dt %g s, gravity (%g, %g, %g), %d degrees of freedom\n", info->source,
@@ -82,6 +128,11 @@ void cliInfo_Print(const cliInfo* info) {
 		printf("  %s\n", knScene_GetJoint(info->authored, info->loops.items[i])->name);
 	}
 	printRest(info->loops.count);
+	printControl(info);
+	for (int i = 0; i < info->scene->report.count; ++i) {
+		static const char* const severities[] = { "note", "roughly", "left out" };
+		printf("%s: %s\n", severities[info->scene->report.severities[i]], info->scene->report.lines[i]);
+	}
 	for (int i = 0; i < info->warnings.count; ++i) {
 		printf("warning: %s\n", info->warnings.items[i]);
 	}
@@ -128,6 +179,7 @@ static int showInfo(const InfoOptions* asked, cliInfo* info) {
 static int infoCommand(const cliCommand* command, int argc, char** argv) {
 	cliReader reader = cliReader_Begin(command, argc, argv);
 	InfoOptions asked = { .request = cliSceneRequest_Default() };
+	asked.request.ownReport = true;
 	const char* value;
 	int option;
 	while ((option = cliReader_Next(&reader, &value)) != CLI_END) {

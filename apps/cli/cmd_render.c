@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "browser.h"
+#include "interrupt.h"
 #include "options.h"
 #include "output_file.h"
 #include "progress.h"
@@ -30,6 +31,7 @@ enum {
 	OPTION_SEED,
 	OPTION_SET,
 	OPTION_KEYFRAME,
+	OPTION_LENIENT,
 };
 
 static const cliOption options[] = {
@@ -44,6 +46,7 @@ static const cliOption options[] = {
 	{ "--seed", "N", "seed of random scenes" },
 	{ "--set", "NAME=VALUE", "scene or stepper parameter" },
 	{ "--keyframe", "NAME", "start from this keyframe of an MJCF file" },
+	{ "--lenient", NULL, "take what is understood of a file, even if it will move otherwise" },
 	{ NULL, NULL, NULL },
 };
 
@@ -193,7 +196,7 @@ static int simulateTo(const RenderOptions* render, const cliScene* scene, const 
 	cliPlan plan = { .scene = scene,
 					 .world = world.world,
 					 .recordingCount = 1,
-					 .cancelled = cliBrowser_Interrupted,
+					 .cancelled = cliInterrupted,
 					 .label = render->request.source };
 	plan.recordings[0].fps = isFilm(render) ? render->fps : 1.0 / knMax(length, scene->dt);
 	plan.recordings[0].page = cliPage_Open(page, scene, world.world, &error);
@@ -218,6 +221,7 @@ static int simulateTo(const RenderOptions* render, const cliScene* scene, const 
 static int pageOfScene(RenderOptions* render, const char* page) {
 	cliScene scene;
 	render->request.time = render->time;
+	render->request.looks = true;
 	int status = cliScene_Open(&scene, &render->request);
 	if (status == CLI_DONE) {
 		status = simulateTo(render, &scene, page);
@@ -400,7 +404,7 @@ static int renderCommand(const cliCommand* command, int argc, char** argv) {
 	if (!cliTempFolder_Make(&folder)) {
 		return CLI_BAD_INPUT;
 	}
-	cliBrowser_CatchSignals();
+	cliInterrupt_Catch();
 	status = renderIn(&render, &folder);
 	cliTempFolder_Remove(&folder);
 	if (status == CLI_DONE) {

@@ -1,10 +1,12 @@
 // knuckle run: simulates a scene or file, shows a summary, writes recordings and measures.
 //
 // Everything that can be refused (options, scene, stepper, output files) is refused before the first step. A run that
-// fails on the way still closes its recordings properly: they hold the frames until there.
+// fails or is interrupted (Ctrl-C, SIGTERM) on the way still closes its recordings properly: they hold the frames until
+// there.
 #include <stdio.h>
 #include <string.h>
 
+#include "interrupt.h"
 #include "options.h"
 #include "output_file.h"
 #include "run_report.h"
@@ -18,6 +20,7 @@ enum {
 	OPTION_SEED,
 	OPTION_SET,
 	OPTION_KEYFRAME,
+	OPTION_LENIENT,
 	OPTION_CONTROL,
 	OPTION_OUT,
 	OPTION_FPS,
@@ -34,7 +37,8 @@ static const cliOption options[] = {
 	{ "--seed", "N", "seed of random scenes (1)" },
 	{ "--set", "NAME=VALUE", "scene parameter, gravity=x,y,z, friction=M, restitution=E or stepper setting" },
 	{ "--keyframe", "NAME", "start from this keyframe of an MJCF file" },
-	{ "--control", "FILE.csv", "motor commands over time (not in this version)" },
+	{ "--lenient", NULL, "run what is understood of a file, even if it will move otherwise" },
+	{ "--control", "FILE.csv", "values for actuators over time: time,NAME,NAME... (docs/cli.md)" },
 	{ "--out", "FILE", "record to FILE.html (a page that plays it), .glb, .csv or .knt; may repeat" },
 	{ "--fps", "N", "record N steps per second of simulated time (default: 60 to .html and .glb, else all)" },
 	{ "--measure-every", "K", "measure every K steps (default: 1, penetration 10)" },
@@ -48,7 +52,8 @@ typedef struct RunOptions {
 	double fps;
 	int outCount;
 	const char* outs[CLI_MAX_OUTPUTS];
-	const char* json; // NULL: none
+	const char* json;    // NULL: none
+	const char* control; // NULL: none
 } RunOptions;
 
 // --- reading the options ---------------------------------------------------------------------------------------
@@ -73,15 +78,15 @@ static bool addOut(RunOptions* run, const char* path) {
 		return false;
 	}
 	run->outs[run->outCount++] = path;
+	run->request.looks = run->request.looks || isWatched(path);
 	return true;
 }
 
 static bool setOption(RunOptions* run, int option, const char* value) {
 	switch (option) {
 	case OPTION_CONTROL:
-		cliFail(CLI_USAGE,
-				"--control is not part of this version: it cannot read motor commands from a file yet");
-		return false;
+		run->control = value;
+		return true;
 	case OPTION_OUT:
 		return addOut(run, value);
 	case OPTION_FPS:
@@ -260,7 +265,9 @@ static int writeJson(Outputs* outputs, const cliResult* result) {
 static void printOutputs(const RunOptions* run, const cliResult* result) {
 	for (int i = 0; i < run->outCount; ++i) {
 		printf("  wrote            %s%s\n", run->outs[i],
-			   result->failure != NULL ? " (up to the failure)" : "");
+			   result->failure == NULL ? ""
+			   : cliInterrupted()      ? " (up to the interruption)"
+									   : " (up to the failure)");
 	}
 	if (run->json != NULL) {
 		printf("  wrote            %s\n", run->json);
@@ -268,12 +275,15 @@ static void printOutputs(const RunOptions* run, const cliResult* result) {
 }
 
 // Simulates and reports; the outputs are open.
-static int runOpened(const RunOptions* run, const cliScene* scene, knWorld* world, Outputs* outputs) {
+static int runOpened(const RunOptions* run, const cliScene* scene, knWorld* world, cliControl* control,
+					 Outputs* outputs) {
 	cliPlan plan = { .scene = scene,
 					 .world = world,
 					 .measure = true,
 					 .measureEvery = run->measureEvery,
 					 .recordingCount = run->outCount,
+					 .cancelled = cliInterrupted,
+					 .control = run->control != NULL ? control : NULL,
 					 .label = run->request.source };
 	memcpy(plan.recordings, outputs->recordings, sizeof(plan.recordings));
 	cliMeasures measures;
@@ -301,7 +311,9 @@ static int runOpened(const RunOptions* run, const cliScene* scene, knWorld* worl
 		}
 	}
 	if (stepped != KN_OK) {
-		status = stepped == KN_IO ? CLI_BAD_INPUT : CLI_FAILED;
+		status = stepped == KN_IO          ? CLI_BAD_INPUT
+				 : stepped == KN_CANCELLED ? cliInterrupt_ExitStatus()
+										   : CLI_FAILED;
 		cliFail(status, "%s: stopped after %lld of %lld steps, at %g s: %s", run->request.source,
 				(long long)measures.steps, (long long)scene->steps, knWorld_Time(world), why);
 	}
@@ -324,10 +336,16 @@ static int runCommand(const cliCommand* command, int argc, char** argv) {
 	status = cliWorld_Open(&world, scene.scene, run.request.stepper, run.request.threads);
 	if (status == CLI_DONE) {
 		Outputs outputs = { 0 };
-		status = openOutputs(&outputs, &run, &scene, world.world);
+		cliInterrupt_Catch();
+		cliControl control = { 0 };
+		status = run.control != NULL ? cliControl_Open(&control, run.control, scene.scene) : CLI_DONE;
 		if (status == CLI_DONE) {
-			status = runOpened(&run, &scene, world.world, &outputs);
+			status = openOutputs(&outputs, &run, &scene, world.world);
 		}
+		if (status == CLI_DONE) {
+			status = runOpened(&run, &scene, world.world, &control, &outputs);
+		}
+		cliControl_Close(&control);
 		cliWorld_Close(&world);
 	}
 	cliScene_Close(&scene);

@@ -113,6 +113,10 @@ static void checkPenetration(cliInfo* info) {
 			 shapeName(scene, now.shapeA), cliBodyName(scene, knScene_GetShapeBody(scene, now.shapeA)),
 			 shapeName(scene, now.shapeB), cliBodyName(scene, knScene_GetShapeBody(scene, now.shapeB)),
 			 now.max);
+		char text[256];
+		if (cliDescribeCrowd(info->world, &now, text, sizeof(text))) {
+			warn(info, "%s", text);
+		}
 	}
 }
 
@@ -139,10 +143,22 @@ static void checkJoints(cliInfo* info) {
 	}
 }
 
-void cliInfo_Gather(cliInfo* info) {
-	for (int i = 0; i < info->scene->report.count; ++i) {
-		warn(info, "%s", info->scene->report.lines[i]);
+// What the scene sets and its stepper does not read.
+static void checkSettings(cliInfo* info) {
+	const knSettings* settings = &knScene_GetDef(info->authored)->settings;
+	for (int i = 0; knSettings_Name(i) != NULL; ++i) {
+		char value[32];
+		knError error = { 0 };
+		if (knSettings_Get(settings, i, value, sizeof(value)) &&
+			knSettings_CheckRead(knSettings_Name(i), knWorld_StepperName(info->world), settings->scheme,
+								 &error) != KN_OK) {
+			warn(info, "%s=%s has no effect: %s", knSettings_Name(i), value, error.message);
+		}
 	}
+}
+
+void cliInfo_Gather(cliInfo* info) {
+	checkSettings(info);
 	findLoops(info);
 	checkPenetration(info);
 	checkJoints(info);

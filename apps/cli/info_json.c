@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "info.h"
+#include "knuckle/control.h"
 
 static void writeVec(knJson* json, const char* key, knVec3 v) {
 	knJson_BeginArray(json, key);
@@ -112,6 +113,7 @@ static void writeGeom(const cliInfo* info, knJson* json, const knGeom* geom, knB
 }
 
 static void writeShape(const cliInfo* info, knJson* json, knShapeId shape) {
+	static const char* const roles[] = { "whole", "looks", "hidden" };
 	const knShapeDef* def = knScene_GetShape(info->authored, shape);
 	knBodyId body = knScene_GetShapeBody(info->authored, shape);
 	knJson_BeginObject(json, NULL);
@@ -125,6 +127,7 @@ static void writeShape(const cliInfo* info, knJson* json, knShapeId shape) {
 	knJson_Number(json, "restitution", def->restitution);
 	knJson_Number(json, "rolling_friction", def->rollingFriction);
 	knJson_Bool(json, "sensor", def->sensor);
+	knJson_String(json, "role", roles[def->role]);
 	writeMask(json, "category", def->filter.category);
 	writeMask(json, "mask", def->filter.mask);
 	knJson_Integer(json, "group", def->filter.group);
@@ -255,6 +258,76 @@ static void writeHead(const cliInfo* info, knJson* json) {
 	knJson_Integer(json, "dofs", knModel_DofCount(info->model));
 }
 
+static void writeNumbers(knJson* json, const char* key, const double* numbers, int count) {
+	knJson_BeginArray(json, key);
+	for (int i = 0; i < count; ++i) {
+		knJson_Number(json, NULL, numbers[i]);
+	}
+	knJson_EndArray(json);
+}
+
+static void writeActuator(const cliInfo* info, knJson* json, const knActuatorDef* def) {
+	const knScene* scene = info->authored;
+	knJson_BeginObject(json, NULL);
+	knJson_String(json, "name", def->name);
+	if (def->driven == KN_DRIVEN_JOINT) {
+		knJson_String(json, "joint", knScene_GetJoint(scene, def->joint)->name);
+		knJson_Integer(json, "axis", def->axis);
+	} else if (def->driven == KN_DRIVEN_TENDON) {
+		knJson_String(json, "tendon", knScene_GetTendon(scene, def->tendon)->name);
+	} else {
+		knJson_String(json, "body", cliBodyName(scene, def->body));
+	}
+	writeNumbers(json, "gear", def->gear, def->driven == KN_DRIVEN_POINT ? 6 : 1);
+	writeNumbers(json, "gain", def->gain, 3);
+	writeNumbers(json, "bias", def->bias, 3);
+	if (def->controlLimited) {
+		writeNumbers(json, "control_range", def->controlRange, 2);
+	}
+	if (def->forceLimited) {
+		writeNumbers(json, "force_range", def->forceRange, 2);
+	}
+	knJson_Number(json, "control", def->control);
+	knJson_EndObject(json);
+}
+
+static void writeControl(const cliInfo* info, knJson* json) {
+	const knScene* scene = info->authored;
+	knJson_BeginArray(json, "actuators");
+	for (int i = 0; i < knScene_ActuatorCount(scene); ++i) {
+		writeActuator(info, json, knScene_GetActuator(scene, i));
+	}
+	knJson_EndArray(json);
+	knJson_BeginArray(json, "tendons");
+	for (int i = 0; i < knScene_TendonCount(scene); ++i) {
+		knJson_BeginObject(json, NULL);
+		knJson_String(json, "name", knScene_GetTendon(scene, i)->name);
+		knJson_Number(json, "length", knWorld_TendonLength(info->world, i, NULL));
+		knJson_EndObject(json);
+	}
+	knJson_EndArray(json);
+	knJson_BeginArray(json, "sensors");
+	for (int i = 0; i < knScene_ProbeCount(scene); ++i) {
+		double values[4];
+		const int count = knWorld_ReadProbe(info->world, i, values);
+		knJson_BeginObject(json, NULL);
+		knJson_String(json, "name", knScene_GetProbe(scene, i)->name);
+		knJson_String(json, "kind", knProbeKind_Name(knScene_GetProbe(scene, i)->kind));
+		writeNumbers(json, "values", values, count);
+		knJson_EndObject(json);
+	}
+	knJson_EndArray(json);
+	knJson_BeginArray(json, "report");
+	for (int i = 0; i < info->scene->report.count; ++i) {
+		static const char* const severities[] = { "note", "roughly", "left out" };
+		knJson_BeginObject(json, NULL);
+		knJson_String(json, "severity", severities[info->scene->report.severities[i]]);
+		knJson_String(json, "line", info->scene->report.lines[i]);
+		knJson_EndObject(json);
+	}
+	knJson_EndArray(json);
+}
+
 static void writeTail(const cliInfo* info, knJson* json) {
 	knJson_BeginArray(json, "excluded_pairs");
 	for (int i = 0; i < knScene_ExcludedCount(info->authored); ++i) {
@@ -271,6 +344,7 @@ static void writeTail(const cliInfo* info, knJson* json) {
 		knJson_String(json, NULL, knScene_GetJoint(info->authored, info->loops.items[i])->name);
 	}
 	knJson_EndArray(json);
+	writeControl(info, json);
 	knJson_BeginArray(json, "warnings");
 	for (int i = 0; i < info->warnings.count; ++i) {
 		knJson_String(json, NULL, info->warnings.items[i]);

@@ -11,9 +11,9 @@
 #include "core/text.h"
 #include "options.h"
 
-static const cliCommand* const commands[] = { &cliScenesCommand, &cliRunCommand,     &cliRenderCommand,
-											  &cliInfoCommand,   &cliConvertCommand, &cliCompareCommand,
-											  &cliBenchCommand,  &cliDynamicsCommand };
+static const cliCommand* const commands[] = { &cliScenesCommand,  &cliRunCommand,   &cliViewCommand,
+											  &cliRenderCommand,  &cliInfoCommand,  &cliConvertCommand,
+											  &cliCompareCommand, &cliBenchCommand, &cliDynamicsCommand };
 
 #define COMMAND_COUNT ((int)(sizeof(commands) / sizeof(commands[0])))
 
@@ -81,16 +81,9 @@ static void printHelp(void) {
 }
 
 static int unknownCommand(const char* name) {
-	static const char* const planned[] = { "compare", "view" };
 	const char* names[COMMAND_COUNT];
 	for (int i = 0; i < COMMAND_COUNT; ++i) {
 		names[i] = commands[i]->name;
-	}
-	for (int i = 0; i < 2; ++i) {
-		if (strcmp(name, planned[i]) == 0) {
-			return cliFail(CLI_USAGE, "'%s' is not part of this version; 'knuckle --help' lists what is",
-						   name);
-		}
 	}
 	const char* closest = knText_Closest(name, names, COMMAND_COUNT);
 	if (closest != NULL) {

@@ -2,11 +2,14 @@
 #include "run_measures.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/sort.h"
 
 #define MAX_STEP_TIMES (1 << 20)
+#define CROWD_PAIRS 1000  // overlapping pairs below which nobody is warned
+#define CROWD_PER_BODY 10 // and pairs per body: a sphere has room for twelve neighbours, which makes six
 
 void cliMeasures_Begin(cliMeasures* measures) {
 	memset(measures, 0, sizeof(*measures));
@@ -84,6 +87,20 @@ static bool addStepTime(cliMeasures* measures, double time) {
 	return KN_ARRAY_PUSH(&allocator, &measures->stepTimes, time);
 }
 
+// What guard, fall-backs and projections did.
+static void addSolver(cliMeasures* measures, const knStepReport* report) {
+	measures->guardedSteps += report->guarded != 0;
+	measures->jointGapMax = knMax(measures->jointGapMax, report->jointGap);
+	measures->jointSubSteps += report->jointSubSteps;
+	measures->projectedSum += knIsFinite(report->projected) ? report->projected : 0.0;
+	if (report->jointRung > measures->jointRungMax) {
+		measures->jointRungMax = report->jointRung;
+	}
+	if (report->jointConflicts > measures->jointConflictsMax) {
+		measures->jointConflictsMax = report->jointConflicts;
+	}
+}
+
 bool cliMeasures_AddStep(cliMeasures* measures, const knStepReport* report) {
 	measures->steps += 1;
 	measures->contactsMax =
@@ -97,12 +114,41 @@ bool cliMeasures_AddStep(cliMeasures* measures, const knStepReport* report) {
 	measures->solveTimeSum += report->solveTime;
 	measures->jointTimeSum += report->jointTime;
 	measures->added += knIsFinite(report->work) ? report->work : 0.0;
+	addSolver(measures, report);
 	return addStepTime(measures, report->stepTime);
+}
+
+bool cliDescribeCrowd(knWorld* world, const knPenetration* now, char* text, size_t capacity) {
+	const knModel* model = knWorld_Model(world);
+	const knScene* scene = knModel_Scene(model);
+	const int bodies = knModel_BodyCount(model);
+	if (now->pairs < CROWD_PAIRS || now->pairs < CROWD_PER_BODY * bodies) {
+		return false;
+	}
+	const knBodyDef* a = knScene_GetBody(scene, knScene_GetShapeBody(scene, now->shapeA));
+	const knBodyDef* b = knScene_GetBody(scene, knScene_GetShapeBody(scene, now->shapeB));
+	snprintf(text, capacity,
+			 "%d pairs of shapes overlap at the start, %d for each body ('%.40s' and '%.40s' by %.3g m): "
+			 "steps will be slow",
+			 now->pairs, 2 * now->pairs / bodies, a != NULL ? a->name : "world",
+			 b != NULL ? b->name : "world", now->max);
+	return true;
+}
+
+// At the start, things that lie in each other are worth a word: nobody means to simulate a thousand contacts a body.
+static void warnOfCrowd(knWorld* world, const knPenetration* now) {
+	char text[256];
+	if (cliDescribeCrowd(world, now, text, sizeof(text))) {
+		fprintf(stderr, "knuckle: warning: %s\n", text);
+	}
 }
 
 knStatus cliMeasures_AddPenetration(cliMeasures* measures, knWorld* world, knError* error) {
 	knPenetration now;
 	knStatus status = knWorld_MeasurePenetration(world, &now, error);
+	if (status == KN_OK && measures->penetrationCount == 0) {
+		warnOfCrowd(world, &now);
+	}
 	if (status != KN_OK) {
 		return status;
 	}

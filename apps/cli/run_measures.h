@@ -16,7 +16,11 @@ typedef struct cliMeasures {
 	int contactsMax, sleeping;
 	double contactsSum, queriesSum, iterationsSum;
 	double stepTimeSum, collideTimeSum, solveTimeSum, jointTimeSum; // s
-	KN_ARRAY(double) stepTimes;                                     // every `stride`-th
+	int64_t guardedSteps;
+	double jointGapMax, projectedSum; // m, J
+	int jointRungMax, jointConflictsMax;
+	int64_t jointSubSteps;
+	KN_ARRAY(double) stepTimes; // every `stride`-th
 	int64_t stride;
 
 	// of poses (AddState)
@@ -46,6 +50,8 @@ void cliMeasures_AddState(cliMeasures* measures, knWorld* world);
 void cliMeasures_AddScript(cliMeasures* measures, knWorld* world, double energyBefore);
 bool cliMeasures_AddStep(cliMeasures* measures, const knStepReport* report); // false: out of memory
 knStatus cliMeasures_AddPenetration(cliMeasures* measures, knWorld* world, knError* error);
+// A sentence about far too many overlaps; false: there are not.
+bool cliDescribeCrowd(knWorld* world, const knPenetration* now, char* text, size_t capacity);
 void cliMeasures_Finish(cliMeasures* measures, knWorld* world);
 
 // Kinetic plus potential.

@@ -57,6 +57,10 @@ static void writeWork(const cliMeasures* m, knJson* json) {
 	knJson_Number(json, "queries_per_step", perStep(m, m->queriesSum));
 	knJson_Number(json, "iterations", perStep(m, m->iterationsSum));
 	knJson_Integer(json, "sleeping", m->sleeping);
+	knJson_Integer(json, "guarded", m->guardedSteps);
+	WRITE_NUMBERS(json, "joint_solver", { "gap", m->jointGapMax }, { "rung", m->jointRungMax },
+				  { "substeps", (double)m->jointSubSteps }, { "conflicts", m->jointConflictsMax },
+				  { "projected", m->projectedSum });
 	WRITE_NUMBERS(
 		json, "ms_per_step", { "mean", 1e3 * perStep(m, m->stepTimeSum) },
 		{ "median", 1e3 * cliMeasures_StepTime(m, 0.5) }, { "p99", 1e3 * cliMeasures_StepTime(m, 0.99) },

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/text.h"
 #include "options.h"
@@ -66,6 +67,10 @@ bool cliSceneRequest_SetOption(cliSceneRequest* request, const char* name, const
 	}
 	if (strcmp(name, "--set") == 0) {
 		return cliSceneRequest_AddSet(request, value);
+	}
+	if (strcmp(name, "--lenient") == 0) {
+		request->lenient = true;
+		return true;
 	}
 	request->keyframe = value;
 	return true;
@@ -187,14 +192,54 @@ static int readSets(cliScene* scene, const cliSceneRequest* request, CommonValue
 	return CLI_DONE;
 }
 
-static void applySettings(knScene* scene, const cliSceneRequest* request) {
-	for (int i = 0; i < request->setCount; ++i) {
-		char name[64];
-		const char* equals = strchr(request->sets[i], '=');
-		snprintf(name, sizeof(name), "%.*s", (int)(equals - request->sets[i]), request->sets[i]);
-		// names that are no settings were used elsewhere; all were checked by readSets
-		(void)knSettings_Set(&knScene_Def(scene)->settings, name, equals + 1, NULL);
+// Whether the stepper that runs, or one of those that are compared, reads the setting.
+static knStatus checkRead(const knSceneDef* def, const cliSceneRequest* request, const char* name,
+						  knError* error) {
+	if (request->compared == NULL) {
+		const char* stepper = request->stepper != NULL ? request->stepper : def->stepper;
+		return knSettings_CheckRead(name, stepper, def->settings.scheme, error);
 	}
+	knStatus status = KN_OK;
+	for (int i = 0; i < request->comparedCount; ++i) {
+		char stepper[32];
+		const char* colon = strchr(request->compared[i], ':');
+		snprintf(stepper, sizeof(stepper), "%.*s", (int)strcspn(request->compared[i], ":"),
+				 request->compared[i]);
+		bool paper = colon != NULL && strcmp(colon, ":paper") == 0;
+		status = knSettings_CheckRead(name, stepper, paper ? KN_SCHEME_PAPER : def->settings.scheme, error);
+		if (status == KN_OK) {
+			return KN_OK;
+		}
+	}
+	return status;
+}
+
+// The name of a --set and its value; NULL when the scene has a parameter of this name, which then took it.
+static const char* settingOf(const cliScene* scene, const char* set, char* name, size_t capacity) {
+	const char* equals = strchr(set, '=');
+	snprintf(name, capacity, "%.*s", (int)(equals - set), set);
+	return scene->entry != NULL && knSceneArgs_Has(&scene->args, name) ? NULL : equals + 1;
+}
+
+// All were parsed by readSets; gravity and the like are no settings and pass by.
+static int applySettings(const cliScene* scene, const cliSceneRequest* request) {
+	knSceneDef* def = knScene_Def(scene->scene);
+	char name[64];
+	for (int i = 0; i < request->setCount; ++i) {
+		const char* value = settingOf(scene, request->sets[i], name, sizeof(name));
+		if (value != NULL) {
+			(void)knSettings_Set(&def->settings, name, value, NULL);
+		}
+	}
+	// the scheme stands now, wherever on the line it was
+	for (int i = 0; i < request->setCount; ++i) {
+		knError error = { 0 };
+		if (settingOf(scene, request->sets[i], name, sizeof(name)) != NULL &&
+			checkRead(def, request, name, &error) == KN_UNSUPPORTED) {
+			return cliFailWith(CLI_USAGE, &error);
+		}
+	}
+	return CLI_DONE;
 }
 
 static void applyCommon(knScene* scene, const CommonValues* values) {
@@ -220,21 +265,94 @@ static bool looksLikeFile(const char* source) {
 	return strchr(source, '/') != NULL || strchr(source, '.') != NULL;
 }
 
-static int loadFile(cliScene* scene, const cliSceneRequest* request) {
+#ifdef KN_HAVE_MJCF
+// What was left out line by line, the rest in numbers.
+static void summarizeReport(const cliScene* scene, const cliSceneRequest* request) {
+	const knLoadReport* report = &scene->report;
+	const int rough = knLoadReport_Count(report, KN_LOAD_APPROXIMATE);
+	const int notes = knLoadReport_Count(report, KN_LOAD_NOTE);
+	for (int i = 0; i < report->count; ++i) {
+		if (report->severities[i] == KN_LOAD_OMITTED) {
+			fprintf(stderr, "knuckle: warning: %s:%s\n", request->source, report->lines[i]);
+		}
+	}
+	if (rough > 0) {
+		fprintf(stderr,
+				"knuckle: %s: %d kind%s of things followed only roughly, %d that change%s no motion; "
+				"'knuckle info' lists them\n",
+				request->source, rough, rough == 1 ? "" : "s", notes, notes == 1 ? "s" : "");
+	} else if (notes > 0) {
+		fprintf(stderr,
+				"knuckle: %s: %d kind%s of things not followed, which change%s no motion; "
+				"'knuckle info' lists them\n",
+				request->source, notes, notes == 1 ? "" : "s", notes == 1 ? "s" : "");
+	}
+}
+#endif
+
+// The models that come with the tool stand in share/knuckle/models of its installation; of a tool that was only built, in the
+// source folder, two above it.
+static bool findModel(const char* source, char* path, size_t capacity) {
+	static const char* const places[] = { "../share/knuckle/models", "../../models" };
+	char tool[768];
+	const ssize_t length = readlink("/proc/self/exe", tool, sizeof(tool) - 1);
+	if (length <= 0) {
+		return false;
+	}
+	tool[length] = '\0';
+	*(strrchr(tool, '/') != NULL ? strrchr(tool, '/') : tool) = '\0';
+	const char* name = strrchr(source, '/') != NULL ? strrchr(source, '/') + 1 : source;
+	// by its name alone, or as in "models/car"
+	if (name != source && strncmp(source, "models/", 7) != 0) {
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i) {
+		const char* ending = cliHasExtension(name, ".xml") ? "" : ".xml";
+		snprintf(path, capacity, "%s/%s/%.200s%s", tool, places[i], name, ending);
+		if (access(path, R_OK) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int loadFile(cliScene* scene, const cliSceneRequest* given) {
+	cliSceneRequest found = *given;
+	const cliSceneRequest* request = &found;
+	char path[1280];
+	if (access(given->source, F_OK) != 0 && findModel(given->source, path, sizeof(path))) {
+		found.source = path;
+	}
 	if (cliHasExtension(request->source, ".knt")) {
 		return cliFail(CLI_BAD_INPUT,
 					   "'%s' is a recording, not a scene; 'knuckle convert' turns it into .csv",
 					   request->source);
 	}
-	if (!cliHasExtension(request->source, ".xml")) {
-		return cliFail(CLI_BAD_INPUT, "cannot read '%s': scene files are MJCF and end in .xml",
+	const bool urdf = cliHasExtension(request->source, ".urdf");
+	if (!urdf && !cliHasExtension(request->source, ".xml")) {
+		return cliFail(CLI_BAD_INPUT, "cannot read '%s': scene files are MJCF (.xml) or URDF (.urdf)",
 					   request->source);
+	}
+	if (urdf && request->keyframe != NULL) {
+		return cliFail(CLI_USAGE, "--keyframe is for MJCF files; a URDF file has no keyframes");
 	}
 #ifdef KN_HAVE_MJCF
 	knError error = { 0 };
-	knMjcfOptions options = { .keyframe = request->keyframe };
-	scene->scene = knMjcf_Load(request->source, &options, &scene->report, &error);
-	return scene->scene != NULL ? CLI_DONE : cliFailWith(CLI_BAD_INPUT, &error);
+	if (urdf) {
+		scene->scene = knUrdf_Load(request->source, NULL, &scene->report, &error);
+	} else {
+		knMjcfOptions options = { .keyframe = request->keyframe,
+								  .lenient = request->lenient,
+								  .looks = request->looks };
+		scene->scene = knMjcf_Load(request->source, &options, &scene->report, &error);
+	}
+	if (scene->scene == NULL) {
+		return cliFailWith(CLI_BAD_INPUT, &error);
+	}
+	if (!request->ownReport) {
+		summarizeReport(scene, request);
+	}
+	return CLI_DONE;
 #else
 	(void)scene;
 	return cliFail(
@@ -255,7 +373,8 @@ static int findSource(cliScene* scene, const cliSceneRequest* request) {
 		}
 		return CLI_DONE;
 	}
-	if (!looksLikeFile(request->source)) {
+	char path[1280];
+	if (!looksLikeFile(request->source) && !findModel(request->source, path, sizeof(path))) {
 		return cliFailWith(CLI_USAGE, &error);
 	}
 	return loadFile(scene, request);
@@ -279,13 +398,11 @@ static int planSteps(cliScene* scene, const cliSceneRequest* request) {
 	return CLI_DONE;
 }
 
-static int openScene(cliScene* scene, const cliSceneRequest* request) {
+// Of a scene that was found: its parameters, its building, its settings.
+static int finishScene(cliScene* scene, const cliSceneRequest* request) {
 	CommonValues common = { .friction = -1.0, .restitution = -1.0 };
 	knError error = { 0 };
-	int status = findSource(scene, request);
-	if (status == CLI_DONE) {
-		status = planSteps(scene, request);
-	}
+	int status = planSteps(scene, request);
 	if (status == CLI_DONE) {
 		status = readSets(scene, request, &common);
 	}
@@ -302,13 +419,25 @@ static int openScene(cliScene* scene, const cliSceneRequest* request) {
 	}
 	knScene_Def(scene->scene)->dt = scene->dt;
 	applyCommon(scene->scene, &common);
-	applySettings(scene->scene, request);
-	return CLI_DONE;
+	return applySettings(scene, request);
 }
 
 int cliScene_Open(cliScene* scene, const cliSceneRequest* request) {
 	memset(scene, 0, sizeof(*scene));
-	int status = openScene(scene, request);
+	int status = findSource(scene, request);
+	if (status == CLI_DONE) {
+		status = finishScene(scene, request);
+	}
+	if (status != CLI_DONE) {
+		cliScene_Close(scene);
+	}
+	return status;
+}
+
+int cliScene_Adopt(cliScene* scene, knScene* given, const cliSceneRequest* request) {
+	memset(scene, 0, sizeof(*scene));
+	scene->scene = given;
+	int status = finishScene(scene, request);
 	if (status != CLI_DONE) {
 		cliScene_Close(scene);
 	}
@@ -324,7 +453,7 @@ void cliScene_Close(cliScene* scene) {
 }
 
 bool cliCheckStepper(const char* name) {
-	static const char* const planned[] = { "impulse", "reduced", "adaptive" };
+	static const char* const planned[] = { "reduced", "adaptive" };
 	const char* names[16];
 	int count = 0;
 	char list[128] = "";
@@ -336,7 +465,7 @@ bool cliCheckStepper(const char* name) {
 		size_t length = strlen(list);
 		snprintf(list + length, sizeof(list) - length, "%s%s", count > 0 ? ", " : "", names[count]);
 	}
-	for (int i = 0; i < 3; ++i) {
+	for (int i = 0; i < 2; ++i) {
 		if (strcmp(name, planned[i]) == 0) {
 			cliFail(CLI_USAGE, "stepper '%s' is not part of this version, which has: %s", name, list);
 			return false;

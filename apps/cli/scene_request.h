@@ -17,11 +17,17 @@ typedef struct cliSceneRequest {
 	int setCount;
 	const char* keyframe; // NULL: the file's own
 	const char* stepper;  // NULL: the scene's
-	const char* seed;     // NULL: the scene's
-	double dt;            // 0: the scene's
-	double time;          // negative: not given
-	int64_t steps;        // negative: not given
+	const char* const*
+		compared; // steppers of which one must read each --set, "NAME" or "NAME:paper"; NULL: `stepper`
+	int comparedCount;
+	const char* seed; // NULL: the scene's
+	double dt;        // 0: the scene's
+	double time;      // negative: not given
+	int64_t steps;    // negative: not given
 	int threads;
+	bool lenient;   // take what is understood of a file
+	bool looks;     // and what only shows
+	bool ownReport; // the command tells itself what the loader reports
 } cliSceneRequest;
 
 typedef struct cliScene {
@@ -36,11 +42,13 @@ typedef struct cliScene {
 cliSceneRequest cliSceneRequest_Default(void);
 // One more "name=value" for --set; false after a complaint.
 bool cliSceneRequest_AddSet(cliSceneRequest* request, const char* text);
-// Takes --stepper, --dt, --time, --steps, --threads, --seed, --set or --keyframe; false after a complaint.
+// Takes --stepper, --dt, --time, --steps, --threads, --seed, --set, --lenient or --keyframe; false after a complaint.
 bool cliSceneRequest_SetOption(cliSceneRequest* request, const char* name, const char* value);
 
 // Builds or loads, and applies the settings. Returns an exit status; after CLI_DONE call cliScene_Close.
 int cliScene_Open(cliScene* scene, const cliSceneRequest* request);
+// The same for a scene that is there already; it belongs to `scene` from now on, also after a complaint.
+int cliScene_Adopt(cliScene* scene, knScene* given, const cliSceneRequest* request);
 void cliScene_Close(cliScene* scene);
 
 // False after a complaint when this build has no such stepper.

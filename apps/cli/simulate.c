@@ -147,6 +147,9 @@ knStatus cliSimulate(const cliPlan* plan, cliMeasures* measures, knError* error)
 	knStatus status = look(plan, 0, measures, error);
 	for (int64_t step = 1; step <= scene->steps && status == KN_OK; ++step) {
 		runScript(plan, measures);
+		if (plan->control != NULL) {
+			cliControl_Apply(plan->control, plan->world);
+		}
 		status = plan->step != NULL ? plan->step(plan->stepContext, scene->dt, error)
 									: knWorld_Step(plan->world, scene->dt, error);
 		if (status == KN_OK && !cliMeasures_AddStep(measures, knWorld_Report(plan->world))) {

@@ -1,6 +1,7 @@
 // One run from start to end: script, step, measure, observe, record. Used by run and bench.
 #pragma once
 
+#include "control_file.h"
 #include "page_output.h"
 #include "run_measures.h"
 #include "scene_request.h"
@@ -30,7 +31,8 @@ typedef struct cliPlan {
 	const char* label;       // of the progress bar
 	cliWatchFn* watch;       // sees the start and the state after every step; NULL: nobody does
 	void* watchContext;
-	cliStepFn* step; // NULL: knWorld_Step
+	cliControl* control; // values for actuators over time; NULL: none
+	cliStepFn* step;     // NULL: knWorld_Step
 	void* stepContext;
 } cliPlan;
 

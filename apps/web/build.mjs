@@ -1,17 +1,21 @@
-// Builds the replay page: one HTML file with script and style inside, and the same as a C string for libknuckle_io.
+// Builds the page: one HTML file with script and style inside. Two forms of it:
 //
-//   node build.mjs PAGE.html [PAGE.c]
-//
-// The page has one marker, which a recording in base64 takes the place of (io/page_file.c).
-import { readFileSync, writeFileSync } from "node:fs";
+//   node build.mjs PAGE.html [PAGE.c]            the replay page, also as a C string for libknuckle_io. It has one marker,
+//                                                which a recording in base64 takes the place of (io/page.c)
+//   node build.mjs --viewer FOLDER ENGINE.wasm   the live page with the engine inside (gzip, base64), as FOLDER/index.html,
+//                                                and the gallery's pictures beside it: a static site
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [html, source] = process.argv.slice(2);
-if (!html) {
-	console.error("usage: node build.mjs PAGE.html [PAGE.c]");
+const words = process.argv.slice(2);
+const viewer = words[0] === "--viewer";
+const [html, source] = viewer ? [join(words[1] ?? "", "index.html"), undefined] : words;
+if (!html || (viewer && words.length !== 3)) {
+	console.error("usage: node build.mjs PAGE.html [PAGE.c] | --viewer FOLDER ENGINE.wasm");
 	process.exit(2);
 }
 
@@ -51,10 +55,23 @@ function cString(bytes) {
 	return lines.join("\n");
 }
 
-const [script, style] = await Promise.all([bundle("main.ts"), bundle("page.css")]);
+const [script, style, worker] = await Promise.all([bundle("main.ts"), bundle("page.css"),
+	viewer ? bundle("worker.ts") : ""]);
 let page = readFileSync(join(here, "src", "page.html"), "utf8");
 page = fill(page, "/*STYLE*/", style);
 page = fill(page, "/*SCRIPT*/", script);
+page = fill(page, "/*WORKER*/", worker.replace(/<\/script/g, "<\\/script"));
+page = fill(page, "@KNUCKLE-ENGINE@", viewer ? gzipSync(readFileSync(words[2]), { level: 9 }).toString("base64") : "");
+if (viewer) {
+	// the recording's marker stands twice: in the script that looks for it, and where a recording would be
+	const at = page.lastIndexOf("@KNUCKLE-RECORDING@");
+	page = page.slice(0, at) + page.slice(at + "@KNUCKLE-RECORDING@".length);
+	const pictures = join(here, "..", "..", "docs", "pictures");
+	mkdirSync(join(words[1], "pictures"), { recursive: true });
+	for (const name of existsSync(pictures) ? readdirSync(pictures) : []) {
+		copyFileSync(join(pictures, name), join(words[1], "pictures", name));
+	}
+}
 const bytes = Buffer.from(page, "utf8");
 writeFileSync(html, bytes);
 if (source) {

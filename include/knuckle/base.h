@@ -46,7 +46,7 @@ typedef enum knStatus {
 	KN_NO_MEMORY,    // the allocator returned NULL
 	KN_IO,           // a file could not be read or written
 	KN_UNSUPPORTED,  // well-formed, but this stepper, build or format cannot express it
-	KN_DIVERGED,     // the simulation is no longer finite
+	KN_DIVERGED,     // the simulation is no longer finite, or has grown or gone beyond all bounds
 	KN_CANCELLED,    // a progress callback asked to give up
 } knStatus;
 

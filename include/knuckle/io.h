@@ -1,5 +1,5 @@
-// libknuckle_io: scene files and replay pages. The only part of Knuckle with dependencies (expat; a build without it has
-// no knMjcf functions).
+// libknuckle_io: scene files, mesh files and replay pages. The only part of Knuckle with dependencies (expat; a build
+// without it has no knMjcf and knUrdf functions; assimp, which adds formats of mesh files).
 #pragma once
 
 #include "knuckle/record.h"
@@ -8,15 +8,27 @@
 
 KN_BEGIN_C
 
-// What a loader did not understand, so that nothing is dropped silently: one line each, "12:3: <tendon> ignored".
+// How much it matters that a loader did not follow a file.
+typedef enum knLoadSeverity {
+	KN_LOAD_NOTE,        // nothing that moves is different
+	KN_LOAD_APPROXIMATE, // the motion differs a little
+	KN_LOAD_OMITTED,     // the motion is another: an error unless the loader was told to be lenient
+} knLoadSeverity;
+
+// What a loader did not follow, so that nothing is dropped silently: one line each, "12:3: <flexcomp> left out".
 typedef struct knLoadReport {
 	int count;
 	char (*lines)[160];
+	knLoadSeverity* severities; // [count]
 } knLoadReport;
+
+KN_API int knLoadReport_Count(const knLoadReport* report, knLoadSeverity severity);
 
 typedef struct knMjcfOptions {
 	const char* keyframe; // NULL: what the file's knuckle.keyframe names, else the initial pose
 	const knAllocator* allocator;
+	bool lenient; // load what is understood, even if the motion will be another
+	bool looks;   // also what only shows: visual meshes, which may be large
 } knMjcfOptions;
 
 // Reads an MJCF file (docs/mjcf.md lists what is understood). `report` may be NULL; release it with knLoadReport_Free.
@@ -28,6 +40,77 @@ KN_API void knLoadReport_Free(knLoadReport* report);
 
 // Writes a scene as MJCF. KN_UNSUPPORTED, naming the thing, for what MJCF and knuckle.* cannot express.
 KN_API knStatus knMjcf_Save(const knScene* scene, const char* path, knError* error);
+
+// --- URDF ------------------------------------------------------------------------------------------------
+
+// Whether the root link of a robot is fixed to the world.
+typedef enum knUrdfBase {
+	KN_URDF_BASE_AUTO,  // if it has no mass, or is called "world"
+	KN_URDF_BASE_FIXED, // always
+	KN_URDF_BASE_FREE,  // never, except a link called "world"
+} knUrdfBase;
+
+typedef enum knMeshUse {
+	KN_MESHES_EXACT, // collide as they are, if they are closed
+	KN_MESHES_HULL,  // collide as their convex hulls
+} knMeshUse;
+
+// Zeroed: the defaults.
+typedef struct knUrdfOptions {
+	const knAllocator* allocator;
+	knUrdfBase base;
+	knMeshUse meshes;
+} knUrdfOptions;
+
+// Reads a URDF file (docs/urdf.md). `report` may be NULL; release it with knLoadReport_Free. From memory, meshes that
+// collide cannot be found, and are an error.
+KN_API knScene* knUrdf_Load(const char* path, const knUrdfOptions* options, knLoadReport* report,
+							knError* error);
+KN_API knScene* knUrdf_LoadMemory(const char* text, size_t size, const char* name,
+								  const knUrdfOptions* options, knLoadReport* report, knError* error);
+
+// --- mesh files (docs/formats.md) -------------------------------------------------------------------------
+
+// Most materials of a mesh.
+#define KN_MESH_MATERIALS_MAX 4096
+
+typedef struct knMeshUv {
+	double u, v;
+} knMeshUv;
+
+typedef struct knMeshMaterial {
+	char name[64];
+	uint32_t color; // 0xRRGGBB, 0: not known
+} knMeshMaterial;
+
+// What a mesh file holds, as it says it: knGeom_Mesh checks and repairs, knGeom_Hull takes the vertices. There is at least
+// one vertex; there may be no triangle. Faces of more than three corners are cut into fans.
+typedef struct knMeshFile {
+	int vertexCount;
+	knVec3* vertices; // finite
+	int triangleCount;
+	knTriangle* triangles; // of vertices that are there
+	knVec3* normals;       // [3 triangleCount] of the corners; NULL: none
+	knMeshUv* uvs;         // [3 triangleCount] of the corners; NULL: none
+	int materialCount;
+	knMeshMaterial* materials;
+	int* triangleMaterial; // [triangleCount], -1: none; NULL: the mesh has no materials
+	knAllocator allocator;
+} knMeshFile;
+
+// Reads .obj (and colours from its .mtl), .stl (text or binary) and MuJoCo's .msh; other formats where assimp was found
+// when Knuckle was built. `allocator` may be NULL. On an error nothing is left to release, and the error names the file
+// with the line, or the byte, that is wrong.
+KN_API knStatus knMeshFile_Load(const char* path, const knAllocator* allocator, knMeshFile* file,
+								knError* error);
+// The ending of `name` tells the format.
+KN_API knStatus knMeshFile_LoadMemory(const void* bytes, size_t size, const char* name,
+									  const knAllocator* allocator, knMeshFile* file, knError* error);
+KN_API void knMeshFile_Free(knMeshFile* file);
+// Scales (negative: mirrors, and turns the triangles round), then moves.
+KN_API void knMeshFile_Transform(knMeshFile* file, knVec3 scale, knFrame frame);
+// A def of a solid for knGeom_Mesh and knScene_AddMesh; valid as long as `file`.
+KN_API knMeshDef knMeshFile_MeshDef(const knMeshFile* file);
 
 // --- replay pages ----------------------------------------------------------------------------------------
 

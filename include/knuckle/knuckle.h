@@ -11,6 +11,7 @@
 #include "knuckle/scene.h"
 #include "knuckle/stepper.h"
 #include "knuckle/world.h"
+#include "knuckle/control.h"
 #include "knuckle/query.h"
 #include "knuckle/measure.h"
 #include "knuckle/record.h"

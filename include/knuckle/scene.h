@@ -1,4 +1,5 @@
-// The authored scene: bodies, shapes, joints and settings, checked and named. It knows nothing of steppers.
+// The authored scene: bodies, shapes, joints and settings, checked and named. Of steppers it
+// knows a name and settings, which a world may override.
 //
 // Author a scene (by hand, a loader or a catalogue builder), compile it into a knModel, simulate it in any number
 // of knWorlds (world.h). Defs are plain structs: begin with the _Default function, change what differs. Every add
@@ -52,6 +53,13 @@ typedef enum knCombine {
 	KN_COMBINE_MULTIPLY
 } knCombine;
 
+// What a shape is for.
+typedef enum knShapeRole {
+	KN_SHAPE_WHOLE,  // it touches, weighs and is drawn
+	KN_SHAPE_LOOKS,  // it is only drawn: touches nothing, weighs nothing; any mesh may be on any body
+	KN_SHAPE_HIDDEN, // it touches and weighs, and is not drawn
+} knShapeRole;
+
 typedef struct knShapeDef {
 	const char* name;       // may be NULL
 	knFrame frame;          // in the body frame
@@ -60,7 +68,8 @@ typedef struct knShapeDef {
 	double restitution;     // 0
 	double rollingFriction; // m (arm of the rolling resistance), 0
 	knFilter filter;
-	bool sensor;    // reports begin and end, is never solid, has no mass
+	bool sensor; // reports begin and end, is never solid, has no mass
+	knShapeRole role;
 	uint32_t color; // 0xRRGGBB, 0: the body's
 	void* userData;
 } knShapeDef;
@@ -109,9 +118,12 @@ typedef struct knJointAxis {
 	double damping; // N m s or N s/m, viscous
 	knMotorMode motorMode;
 	double motorTarget;
-	double motorMaxForce; // N m or N
-	double stiffness;     // N m/rad or N/m, a spring towards `rest`
-	double rest;          // rad or m
+	double motorMaxForce;          // N m or N
+	double stiffness;              // N m/rad or N/m, a spring towards `rest`
+	double rest;                   // rad or m
+	double armature;               // kg m2 or kg: inertia of a motor that turns or slides with the axis alone
+	bool driveLimited;             // the actuators of the axis (control.h) push together no more than
+	double driveLower, driveUpper; // N m or N; lower <= 0 <= upper
 } knJointAxis;
 
 // A user's joint: two pure functions, callable from any thread. `joint` is the child's joint frame seen from the
@@ -123,7 +135,7 @@ typedef struct knCustomJoint {
 	void* context;
 } knCustomJoint;
 
-#define KN_REACH_MOST 16
+#define KN_REACH_MAX 16
 
 // The twist that a ball joint allows where its x axis points at a corner of its reach cone.
 typedef struct knReachTwist {
@@ -144,12 +156,12 @@ typedef struct knJointDef {
 	// ball, instead of a cone: corners of a reach cone, directions of the child's x axis in the parent's joint frame, once
 	// around its x axis, anticlockwise seen from its tip, every side seen from there; need not be convex
 	int reachCount; // 3 or more; 0: none
-	knVec3 reach[KN_REACH_MOST];
+	knVec3 reach[KN_REACH_MAX];
 	bool twistLimited; // ball: turn about x
 	double twistLower, twistUpper;
 	// with a reach cone, twist limits that depend on the direction: between the parent's x axis, where they are those
 	// above, and the two corners whose triangle the direction is in, they are interpolated, on the boundary along the side
-	knReachTwist reachTwist[KN_REACH_MOST];
+	knReachTwist reachTwist[KN_REACH_MAX];
 	bool collide;         // the two bodies may touch; false
 	bool enabled;         // true
 	bool loop;            // never part of the spanning tree: closes a loop; false
@@ -176,6 +188,8 @@ typedef struct knSceneDef {
 	knCombine frictionCombine;    // geometric mean
 	knCombine restitutionCombine; // larger of the two
 	int jointCapacity;            // joints that worlds may attach at run time without allocating
+	double mediumDensity;         // kg/m3, what bodies move in; 0: nothing
+	double mediumViscosity;       // Pa s; 0
 } knSceneDef;
 
 KN_API knSceneDef knSceneDef_Default(void);
@@ -210,6 +224,16 @@ KN_API knShapeId knScene_AddBox(knScene* scene, knBodyId body, knVec3 halfExtent
 KN_API knShapeId knScene_AddCapsule(knScene* scene, knBodyId body, double radius, double halfLength,
 									const knShapeDef* def, knError* error);
 KN_API knShapeId knScene_AddPlane(knScene* scene, knBodyId body, const knShapeDef* def, knError* error);
+KN_API knShapeId knScene_AddCylinder(knScene* scene, knBodyId body, double radius, double halfLength,
+									 const knShapeDef* def, knError* error);
+KN_API knShapeId knScene_AddEllipsoid(knScene* scene, knBodyId body, knVec3 radii, const knShapeDef* def,
+									  knError* error);
+KN_API knShapeId knScene_AddHull(knScene* scene, knBodyId body, const knVec3* points, int count,
+								 const knShapeDef* def, knError* error);
+KN_API knShapeId knScene_AddMesh(knScene* scene, knBodyId body, const knMeshDef* mesh, const knShapeDef* def,
+								 knError* error);
+KN_API knShapeId knScene_AddHeightField(knScene* scene, knBodyId body, const knHeightFieldDef* field,
+										const knShapeDef* def, knError* error);
 
 // Reading. Indices run over slots 0 <= i < count, some of which may be removed (null id). A const def pointer stays
 // valid until the scene's next change; one that is not const may be edited in place before the model is compiled
@@ -232,6 +256,14 @@ KN_API knBodyId knScene_FindBody(const knScene* scene, const char* name);
 KN_API knJointId knScene_FindJoint(const knScene* scene, const char* name);
 KN_API int knScene_ExcludedCount(const knScene* scene);
 KN_API void knScene_GetExcluded(const knScene* scene, int index, knBodyId* a, knBodyId* b);
+
+// The scene as a block of bytes, and back with the same bits: to send it elsewhere, such as the viewer's engine. For the
+// same version of the library only. A custom joint is KN_UNSUPPORTED. Free the block by its size with the allocator.
+KN_API knStatus knScene_ToBytes(const knScene* scene, const knAllocator* allocator, void** bytes,
+								size_t* size, knError* error);
+// Checks everything: bytes that are damaged or make no sense are KN_BAD_DATA.
+KN_API knScene* knScene_FromBytes(const void* bytes, size_t size, const knAllocator* allocator,
+								  knError* error);
 
 // --- model -----------------------------------------------------------------------------------------------
 

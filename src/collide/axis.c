@@ -10,7 +10,7 @@
 //             Hessian, the radii of curvature of the two surfaces there
 //
 // Any n gives a valid separation, so the best of all candidates is kept, whatever made them.
-#include "collide/support.h"
+#include "collide/convex_support.h"
 
 #define ASIDE 1e-6     // radians to either side of a kink
 #define CONVERGED 1e-8 // radians: the error of s is of second order

@@ -9,7 +9,7 @@
 // then every plane that could still hide a lower place is polished too, as far as that is reasonable.
 //
 // Outward normals of C point against the contact normal: m = -n, offset = -s.
-#include "collide/support.h"
+#include "collide/convex_support.h"
 
 #define MOST_CORNERS 256
 #define MOST_FACES 512

@@ -53,7 +53,7 @@ static void boxFeature(knVec3 half, knVec3 d, knFeatureLimit limit, knCoreFeatur
 // A face's corners; of many, evenly spread ones.
 static void hullFace(const knHull* hull, int index, knCoreFeature* f) {
 	const knHullFace* face = &hull->faces[index];
-	int count = face->count < KN_FEATURE_MOST ? face->count : KN_FEATURE_MOST;
+	int count = face->count < KN_FEATURE_MAX ? face->count : KN_FEATURE_MAX;
 	f->normal = face->normal;
 	for (int k = 0; k < count; ++k) {
 		int vertex = hull->loops[face->first + (int)((int64_t)k * face->count / count)];
@@ -171,10 +171,10 @@ static int cut(const knVec3* from, int count, knVec3 inward, double offset, doub
 		knVec3 next = from[k + 1 < count ? k + 1 : 0];
 		double here = knDot(inward, from[k]) - offset, there = knDot(inward, next) - offset;
 		bool keepHere = here >= -slack, keepThere = there >= -slack;
-		if (keepHere && kept < KN_OVERLAP_MOST) {
+		if (keepHere && kept < KN_OVERLAP_MAX) {
 			to[kept++] = from[k];
 		}
-		if (keepHere != keepThere && k < last && kept < KN_OVERLAP_MOST) {
+		if (keepHere != keepThere && k < last && kept < KN_OVERLAP_MAX) {
 			to[kept++] = knLerp(from[k], next, knClamp(here / (here - there), 0.0, 1.0));
 		}
 	}
@@ -183,8 +183,8 @@ static int cut(const knVec3* from, int count, knVec3 inward, double offset, doub
 
 // The part of `subject` above `face`; `out` is the face's side: n for A's, -n for B's. Returns how many points.
 static int clipBy(const knCoreFeature* subject, const knCoreFeature* face, knVec3 out, double slack,
-				  knVec3 points[KN_OVERLAP_MOST]) {
-	knVec3 buffer[KN_OVERLAP_MOST];
+				  knVec3 points[KN_OVERLAP_MAX]) {
+	knVec3 buffer[KN_OVERLAP_MAX];
 	int count = subject->count;
 	for (int k = 0; k < count; ++k) {
 		points[k] = subject->points[k];
@@ -237,7 +237,7 @@ static knVec3 carry(const knCoreFeature* face, knVec3 point, knVec3 n) {
 }
 
 static void addPair(knOverlap* overlap, bool ofA, knVec3 own, knVec3 other) {
-	if (overlap->count < KN_OVERLAP_MOST) {
+	if (overlap->count < KN_OVERLAP_MAX) {
 		overlap->a[overlap->count] = ofA ? own : other;
 		overlap->b[overlap->count++] = ofA ? other : own;
 	}

@@ -2,24 +2,24 @@
 // overlap.
 #pragma once
 
-#include "collide/support.h"
+#include "collide/convex_support.h"
 
-#define KN_FEATURE_MOST 16                    // corners of a face that take part
-#define KN_OVERLAP_MOST (3 * KN_FEATURE_MOST) // points of an overlap: each cut adds one, rounding a few more
+#define KN_FEATURE_MAX 16                   // corners of a face that take part
+#define KN_OVERLAP_MAX (3 * KN_FEATURE_MAX) // points of an overlap: each cut adds one, rounding a few more
 
 typedef struct knCoreFeature {
-	int count;                      // 1: vertex or curved, 2: edge or side, more: face
-	knVec3 normal;                  // of a face, outward
-	knVec3 center;                  // of a cylinder's cap ...
-	double radius;                  // ... 0: no cap
-	knVec3 points[KN_FEATURE_MOST]; // counter-clockwise seen from outside
-	int names[KN_FEATURE_MOST];
+	int count;                     // 1: vertex or curved, 2: edge or side, more: face
+	knVec3 normal;                 // of a face, outward
+	knVec3 center;                 // of a cylinder's cap ...
+	double radius;                 // ... 0: no cap
+	knVec3 points[KN_FEATURE_MAX]; // counter-clockwise seen from outside
+	int names[KN_FEATURE_MAX];
 } knCoreFeature;
 
 // Core points of A and B that lie above each other, up to a little for edges.
 typedef struct knOverlap {
 	int count;
-	knVec3 a[KN_OVERLAP_MOST], b[KN_OVERLAP_MOST];
+	knVec3 a[KN_OVERLAP_MAX], b[KN_OVERLAP_MAX];
 } knOverlap;
 
 // The largest feature, up to an edge or a face, whose own directions are within some degrees of the unit vector

@@ -3,7 +3,7 @@
 // Keeps a simplex of up to four points of C. Each round finds its point v closest to the origin, drops the
 // corners that do not carry v, and adds the point of C farthest against v. v.w / |v| bounds the distance from
 // below: it ends the search, or proves that the shapes are farther apart than anyone asked.
-#include "collide/support.h"
+#include "collide/convex_support.h"
 
 #define MOST_ROUNDS 200
 #define CURVED_GAP 1e-4 // sizes between the bounds at which curved cores go on to polishing

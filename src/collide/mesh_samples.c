@@ -6,7 +6,7 @@
 // by the slope of the distance along it: where that turns from falling to rising lies a minimum. A stretch along
 // which the distance stays the same (an edge that lies on a face) has two ends, and both are contacts. Edges much
 // longer than the target's features are cut into pieces first.
-#include "collide/target.h"
+#include "collide/sdf_target.h"
 
 #include "geom/sdf.h"
 
@@ -52,7 +52,7 @@ void knContactSink_Add(const knContactSink* sink, knVec3 sample, const knTouch* 
 // --- gaps that say nothing -------------------------------------------------------------------------------
 
 static bool isShut(const knContactSink* sink, const knGap* gap) {
-	return sink->stops != NULL && knStops_Shut(sink->stops, gap);
+	return sink->stops != NULL && knGapCulling_Covers(sink->stops, gap);
 }
 
 // Adds a contact unless its gap says nothing.
@@ -62,7 +62,7 @@ static void addTouch(const knContactSink* sink, knVec3 sample, const knTouch* to
 		return;
 	}
 	if (sink->stops != NULL) {
-		knStops_Add(sink->stops, sample, touch->normal, touch->separation);
+		knGapCulling_Add(sink->stops, sample, touch->normal, touch->separation);
 	}
 	knContactSink_Add(sink, sample, touch, feature);
 }
@@ -70,7 +70,7 @@ static void addTouch(const knContactSink* sink, knVec3 sample, const knTouch* to
 // --- what may come near ----------------------------------------------------------------------------------
 
 // Both turn about their centres, and the samples go along a way: where that leaves a sample as seen from the target.
-static void setTurns(knTarget* target, const knPairInput* in, bool isA) {
+static void setTurns(knSdfTarget* target, const knPairInput* in, bool isA) {
 	int own = isA ? 0 : 1, other = 1 - own;
 	knFrame frame = isA ? in->frameA : in->frameB;
 	knQuat turn = knQuat_Exp(in->turns[own]), turnOther = knQuat_Exp(in->turns[other]);
@@ -88,7 +88,7 @@ static void setTurns(knTarget* target, const knPairInput* in, bool isA) {
 	}
 }
 
-void knTarget_SetWays(knTarget* target, const knPairInput* in, bool isA) {
+void knSdfTarget_SetWays(knSdfTarget* target, const knPairInput* in, bool isA) {
 	bool usable = target->bound != NULL;
 	target->near = usable ? in->near : target->margin;
 	target->exact = INFINITY;
@@ -104,7 +104,7 @@ void knTarget_SetWays(knTarget* target, const knPairInput* in, bool isA) {
 	}
 }
 
-static knVec3 wayOf(const knTarget* target, int way, knVec3 point) {
+static knVec3 wayOf(const knSdfTarget* target, int way, knVec3 point) {
 	return knSub(knAdd(target->ways[way], knMulMV(&target->turn, point)), point);
 }
 
@@ -117,7 +117,7 @@ typedef struct Mover {
 	double lengths[KN_PAIR_WAYS], farthest;
 } Mover;
 
-static double measureWays(const knTarget* target, knVec3 center, knVec3* ways, double* lengths) {
+static double measureWays(const knSdfTarget* target, knVec3 center, knVec3* ways, double* lengths) {
 	double farthest = 0.0;
 	for (int i = 0; i < target->wayCount; ++i) {
 		ways[i] = wayOf(target, i, center);
@@ -128,7 +128,7 @@ static double measureWays(const knTarget* target, knVec3 center, knVec3* ways, d
 }
 
 // Follows a ball along a way in steps as long as the gap is. `bound` is that at its centre, NaN: not known.
-static bool follow(const knTarget* target, int way, const Mover* mover, knVec3* toward, double* gone) {
+static bool follow(const knSdfTarget* target, int way, const Mover* mover, knVec3* toward, double* gone) {
 	double length = mover->lengths[way], near = target->near + target->grow * mover->radius;
 	*toward = length > 0.0 ? knScale(1.0 / length, mover->ways[way]) : knZero3();
 	*gone = target->starts[way] * length;
@@ -151,22 +151,22 @@ static bool follow(const knTarget* target, int way, const Mover* mover, knVec3* 
 	return true;
 }
 
-bool knTarget_Follow(const knTarget* target, int way, knVec3 center, double radius, double bound,
-					 knVec3* toward, double* gone) {
+bool knSdfTarget_Follow(const knSdfTarget* target, int way, knVec3 center, double radius, double bound,
+						knVec3* toward, double* gone) {
 	Mover mover = { .center = center, .radius = radius, .bound = bound };
 	mover.ways[way] = wayOf(target, way, center);
 	mover.lengths[way] = knLength(mover.ways[way]);
 	return follow(target, way, &mover, toward, gone);
 }
 
-bool knTarget_MayReach(const knTarget* target, knVec3 center, double radius) {
+bool knSdfTarget_MayReach(const knSdfTarget* target, knVec3 center, double radius) {
 	double bound = target->bound(target, center), gap = bound - radius, gone;
 	if (target->wayCount == 0 || gap < target->near) {
 		return gap < target->margin;
 	}
 	for (int i = 0; i < target->wayCount; ++i) {
 		knVec3 toward;
-		if (knTarget_Follow(target, i, center, radius, bound, &toward, &gone)) {
+		if (knSdfTarget_Follow(target, i, center, radius, bound, &toward, &gone)) {
 			return true;
 		}
 	}
@@ -174,7 +174,7 @@ bool knTarget_MayReach(const knTarget* target, knVec3 center, double radius) {
 }
 
 // How far a place may go.
-static double farthestWay(const knTarget* target, knVec3 point) {
+static double farthestWay(const knSdfTarget* target, knVec3 point) {
 	double farthest = 0.0;
 	for (int i = 0; i < target->wayCount; ++i) {
 		farthest = knMax(farthest, knLengthSquared(wayOf(target, i, point)));
@@ -183,7 +183,7 @@ static double farthestWay(const knTarget* target, knVec3 point) {
 }
 
 // Whether something of this length goes farther than that, and is not yet so near that its place must be exact.
-static bool isPassing(const knTarget* target, knVec3 center, double length) {
+static bool isPassing(const knSdfTarget* target, knVec3 center, double length) {
 	return target->exact < INFINITY && farthestWay(target, center) > length &&
 		   target->bound(target, center) - 0.5 * length >= target->exact;
 }
@@ -201,7 +201,7 @@ typedef struct KnownVertex {
 
 typedef struct Walk {
 	const knMesh* mesh;
-	const knTarget* target;
+	const knSdfTarget* target;
 	const knContactSink* sink;
 	knFrame frame;
 	knMat33 R; // of the frame
@@ -215,7 +215,7 @@ static knVec3 placed(const Walk* walk, knVec3 local) {
 }
 
 static void learnVertex(const Walk* walk, int vertex, KnownVertex* known) {
-	const knTarget* target = walk->target;
+	const knSdfTarget* target = walk->target;
 	known->vertex = vertex;
 	known->point = placed(walk, walk->mesh->vertices[vertex]);
 	known->probed = target->look != NULL && target->look(target, known->point, &known->seen);
@@ -248,7 +248,7 @@ static const knSeen* probeVertex(const Walk* walk, KnownVertex* known) {
 
 // What a vertex touches.
 static bool touchVertex(const Walk* walk, int vertex, KnownVertex* known, knTouch* touch) {
-	const knTarget* target = walk->target;
+	const knSdfTarget* target = walk->target;
 	bool solid = target->mesh != NULL && target->mesh->solid;
 	bool exact = known->bound < target->exact;                  // else the field is good enough
 	bool told = target->wayCount == 0 && target->bound != NULL; // by the bound
@@ -316,7 +316,7 @@ static int turnAt(const Edge* edge, double t) {
 // A place between two where the distance falls and rises, at which it is level or least: where the lines through both
 // ends meet. That is the place itself if the edge crosses from one face to another there.
 static Probe bottomOf(const Edge* edge, Probe lower, Probe upper) {
-	const knTarget* target = edge->walk->target;
+	const knSdfTarget* target = edge->walk->target;
 	double share = target->exact < INFINITY ? EXACT_AHEAD : EXACT;
 	double exact = share * (upper.t - lower.t) * edge->length;
 	double enough = target->exact < INFINITY ? EXACT_FIELD * target->mesh->field->tolerance : 0.0;
@@ -425,7 +425,7 @@ static bool touchEdge(const Edge* edge, const Sides* sides, const knTouch* found
 // `seen` is what a probe of the place found, or NULL.
 static void collideAt(const Edge* edge, double t, int end, const knSeen* seen) {
 	const int id = edge->piece * edge->walk->mesh->edgeCount + edge->id;
-	const knTarget* target = edge->walk->target;
+	const knSdfTarget* target = edge->walk->target;
 	knVec3 point = knMulAdd(edge->from, t, edge->along);
 	if (t < AT_END || t > 1.0 - AT_END) {
 		return;
@@ -465,7 +465,7 @@ static void collideHollow(const Edge* edge, const Probe* lower, const Probe* upp
 // Whether a piece that falls and rises stays out of reach, if the distance is convex along it. Edges are short compared with
 // the target's features, and what is seen ahead need not be sure.
 static bool isShallow(const Edge* edge, const Probe* lower, const Probe* upper) {
-	const knTarget* target = edge->walk->target;
+	const knSdfTarget* target = edge->walk->target;
 	if (target->exact == INFINITY || target->wayCount > 0) {
 		return false;
 	}
@@ -502,7 +502,7 @@ static void collidePiece(const Edge* edge, const Probe* lower, const Probe* uppe
 }
 
 static bool mayReach(const Edge* edge, double lower, double upper) {
-	const knTarget* target = edge->walk->target;
+	const knSdfTarget* target = edge->walk->target;
 	knVec3 middle = knMulAdd(edge->from, 0.5 * (lower + upper), edge->along);
 	return target->mayReach(target, middle, 0.5 * (upper - lower) * edge->length);
 }
@@ -519,7 +519,7 @@ static int countPieces(const Edge* edge) {
 
 // Whether an edge is too far away, or passes: vertices are enough until it is near.
 static bool isOut(const Edge* edge, double boundA, double boundB) {
-	const knTarget* target = edge->walk->target;
+	const knSdfTarget* target = edge->walk->target;
 	if (target->wayCount == 0 && 0.5 * (boundA + boundB - edge->length) >= target->margin) {
 		return true;
 	}
@@ -614,14 +614,14 @@ typedef struct Branch {
 	double starts[KN_PAIR_WAYS];
 } Branch;
 
-static void setStarts(knTarget* target, const Branch* branch) {
+static void setStarts(knSdfTarget* target, const Branch* branch) {
 	for (int i = 0; i < target->wayCount; ++i) {
 		target->starts[i] = branch->starts[i];
 	}
 }
 
 // Follows a node's ball along all ways; false if none brings it near.
-static bool followNode(const knTarget* target, const Mover* mover, Branch* branch) {
+static bool followNode(const knSdfTarget* target, const Mover* mover, Branch* branch) {
 	double gap = mover->bound - mover->radius;
 	if (gap < target->near) {
 		return gap < target->margin;
@@ -641,14 +641,14 @@ static bool followNode(const knTarget* target, const Mover* mover, Branch* branc
 }
 
 // Whether something of this length goes farther than that, and is not yet so near that its place must be exact.
-static bool passes(const knTarget* target, const Mover* mover, double length) {
+static bool passes(const knSdfTarget* target, const Mover* mover, double length) {
 	return target->exact < INFINITY && mover->farthest > length &&
 		   mover->bound - 0.5 * length >= target->exact;
 }
 
 // Whether a node of the tree may hold samples that touch on their ways; if not but for balls, that is done with here.
 static bool isWorth(const Walk* walk, int index, Branch* branch, bool* passing) {
-	const knTarget* target = walk->target;
+	const knSdfTarget* target = walk->target;
 	const knBvhNode* node = &walk->mesh->tree.nodes[index];
 	Mover mover = { .center = placed(walk, knAabb_Center(node->box)),
 					.radius = walk->mesh->nodeRadii[index] };
@@ -675,9 +675,9 @@ typedef struct Leaf {
 
 typedef struct Side {
 	Walk walk;
-	knTarget target; // its starts are those of the present node
-	bool waits;      // edges come after all vertices
-	int last;        // triangle that the last probe found
+	knSdfTarget target; // its starts are those of the present node
+	bool waits;         // edges come after all vertices
+	int last;           // triangle that the last probe found
 	KnownVertex known[KNOWN];
 	int leafCount;
 	Leaf leaves[LEAVES];
@@ -709,7 +709,7 @@ static void meetTriangle(Side* side, int triangle, const Branch* branch, bool ed
 // Vertices, and edges that need not wait; nothing moves far.
 static void walkTree(Side* side) {
 	const Walk* walk = &side->walk;
-	const knTarget* target = &side->target;
+	const knSdfTarget* target = &side->target;
 	const knBvhNode* nodes = walk->mesh->tree.nodes;
 	const knReducer* reducer = walk->sink->reducer;
 	const Branch none = { 0 };
@@ -733,7 +733,7 @@ static void followTree(Side* side) {
 	const Walk* walk = &side->walk;
 	const knBvh* tree = &walk->mesh->tree;
 	const knReducer* reducer = walk->sink->reducer;
-	knTarget* target = &side->target;
+	knSdfTarget* target = &side->target;
 	Branch branches[DEPTH]; // those above the present node
 	int depth = 1;
 	branches[0] = (Branch){ .skip = tree->nodeCount };
@@ -774,12 +774,12 @@ static void walkEdges(Side* side) {
 
 void knMeshSamples_Collide(const knSamples* samples, int count) {
 	Side sides[2];
-	knStops* stops = samples[0].sink->stops;
+	knGapCulling* stops = samples[0].sink->stops;
 	bool waits = stops != NULL && stops->rule.tilt < INFINITY;
 	for (int k = 0; k < count; ++k) {
 		beginSide(&sides[k], &samples[k], waits);
 		if (k > 0 && waits) {
-			knStops_Turn(stops, samples[k].frame);
+			knGapCulling_Turn(stops, samples[k].frame);
 		}
 		if (sides[k].target.wayCount == 0) {
 			walkTree(&sides[k]);
@@ -789,7 +789,7 @@ void knMeshSamples_Collide(const knSamples* samples, int count) {
 	}
 	for (int k = 0; k < count && waits; ++k) {
 		if (count > 1) {
-			knStops_Turn(stops, samples[k].frame);
+			knGapCulling_Turn(stops, samples[k].frame);
 		}
 		walkEdges(&sides[k]);
 	}

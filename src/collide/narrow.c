@@ -359,9 +359,9 @@ static void copyPoints(int begin, int end, int worker, void* argument) {
 	for (int slot = begin; slot < end; ++slot) {
 		int count;
 		const knContactPoint* points = pointsOf(c, &c->narrowItems.items[job->first + slot], slot, &count);
-		knContactPoint* out = &c->outPoints.items[c->slotPlaces.items[slot]];
+		// without a point there may be no array either
 		for (int i = 0; i < count; ++i) {
-			out[i] = points[i];
+			c->outPoints.items[c->slotPlaces.items[slot] + i] = points[i];
 		}
 	}
 }

@@ -22,7 +22,7 @@ typedef struct Contacts {
 	knVec3 n;
 	double distance; // of the surfaces
 	double margin;
-	Found found[KN_OVERLAP_MOST + 1];
+	Found found[KN_OVERLAP_MAX + 1];
 	int count;
 	double deepest;
 } Contacts;
@@ -162,7 +162,7 @@ static uint64_t nameOf(const knCoreFeature* f, knVec3 point, knVec3 n) {
 // Writes the chosen contacts to the world, named apart.
 static int writeContacts(const Contacts* c, const knCoreFeature* naming, bool nameA, const knPairInput* in,
 						 knContactPoint* points) {
-	knManifoldPoint flat[KN_OVERLAP_MOST + 1];
+	knManifoldPoint flat[KN_OVERLAP_MAX + 1];
 	knVec3 e1 = knAnyOrthogonal(c->n), e2 = knCross(c->n, e1);
 	for (int k = 0; k < c->count; ++k) {
 		knVec3 at = nameA ? c->found[k].a : c->found[k].b;

@@ -7,8 +7,8 @@
 //
 // A convex shape touches a triangle with one of its vertices, one of its edges or its face; the first two are
 // samples of the mesh, the third has the convex shape's farthest point over it.
-#include "collide/support.h"
-#include "collide/target.h"
+#include "collide/convex_support.h"
+#include "collide/sdf_target.h"
 #include "geom/sdf.h"
 
 #define BESIDE 1e-9        // of a triangle's size: so far outside is still on it
@@ -26,7 +26,7 @@ static double sizeOf(const knGeom* geom) {
 // --- convex shapes over triangles ------------------------------------------------------------------------
 
 typedef struct OverMesh {
-	const knTarget* target;
+	const knSdfTarget* target;
 	const knContactSink* sink;
 	knCore core;
 	knFrame frame; // of the convex shape in the mesh's
@@ -158,7 +158,7 @@ static knVec3 lineOf(const knCore* core, const knGeom* geom) {
 // A shape whose inmost line runs through the mesh is pushed out from where that is deepest: what pierces a mesh
 // may have no vertex or edge in it.
 static bool collideLine(const OverMesh* over, const knGeom* geom) {
-	const knTarget* target = over->target;
+	const knSdfTarget* target = over->target;
 	knVec3 line = knRotate(over->frame.q, lineOf(&over->core, geom));
 	knVec3 middle = knPoint(over->frame, over->core.middle), deepest = middle, normal = knZero3();
 	double depth = 0.0;
@@ -196,17 +196,17 @@ static bool collideLine(const OverMesh* over, const knGeom* geom) {
 static void collideConvex(const knPairInput* in, knReducer* reducer) {
 	const knGeom* convex = in->geomA;
 	const knMesh* mesh = in->geomB->mesh;
-	knTarget target = knTarget_Convex(convex, in->margin, mesh->size);
-	knStops stops = knStops_Make(reducer->rule);
+	knSdfTarget target = knSdfTarget_Convex(convex, in->margin, mesh->size);
+	knGapCulling stops = knGapCulling_Make(reducer->rule);
 	knContactSink sink = { reducer, in->frameA, true, &stops };
-	knTarget_SetWays(&target, in, true);
+	knSdfTarget_SetWays(&target, in, true);
 	knSamples samples = { mesh, knInvMulF(in->frameA, in->frameB), &target, KN_FEATURE_VERTEX, &sink };
 	knMeshSamples_Collide(&samples, 1);
 	if (target.flat || knReducer_IsDone(reducer)) {
 		return;
 	}
-	knTarget back = knTarget_Mesh(mesh, in->margin, sizeOf(convex));
-	knTarget_SetWays(&back, in, false);
+	knSdfTarget back = knSdfTarget_Mesh(mesh, in->margin, sizeOf(convex));
+	knSdfTarget_SetWays(&back, in, false);
 	knContactSink backSink = { reducer, in->frameB, false, NULL };
 	OverMesh over = { &back, &backSink, knCore_Of(convex), knInvMulF(in->frameB, in->frameA) };
 	back.hasMiddle = true;
@@ -226,13 +226,14 @@ static void collideConvex(const knPairInput* in, knReducer* reducer) {
 
 static void collideMeshes(const knPairInput* in, knReducer* reducer) {
 	const knMesh *a = in->geomA->mesh, *b = in->geomB->mesh;
-	knTarget targetB = knTarget_Mesh(b, in->margin, a->size), targetA = knTarget_Mesh(a, in->margin, b->size);
-	knStops stops = knStops_Make(reducer->rule);
+	knSdfTarget targetB = knSdfTarget_Mesh(b, in->margin, a->size),
+				targetA = knSdfTarget_Mesh(a, in->margin, b->size);
+	knGapCulling stops = knGapCulling_Make(reducer->rule);
 	knContactSink sinkB = { reducer, in->frameB, false, &stops },
 				  sinkA = { reducer, in->frameA, true, &stops };
 	knFrame ofA = knInvMulF(in->frameB, in->frameA), ofB = knInvMulF(in->frameA, in->frameB);
-	knTarget_SetWays(&targetB, in, false);
-	knTarget_SetWays(&targetA, in, true);
+	knSdfTarget_SetWays(&targetB, in, false);
+	knSdfTarget_SetWays(&targetA, in, true);
 	knSamples samples[] = { { a, ofA, &targetB, KN_FEATURE_VERTEX, &sinkB },
 							{ b, ofB, &targetA, KN_FEATURE_OTHER_VERTEX, &sinkA } };
 	knMeshSamples_Collide(samples, 2);

@@ -9,9 +9,9 @@
 
 typedef struct Standing {
 	int count;
-	knVec3 corners[KN_FEATURE_MOST + 1]; // in the frame of B
-	double heights[KN_FEATURE_MOST + 1];
-	int names[KN_FEATURE_MOST + 1];
+	knVec3 corners[KN_FEATURE_MAX + 1]; // in the frame of B
+	double heights[KN_FEATURE_MAX + 1];
+	int names[KN_FEATURE_MAX + 1];
 	double lowest;
 } Standing;
 
@@ -45,7 +45,7 @@ int knPair_PlaneConvex(const knPairInput* in, knContactPoint* points) {
 	double middle = knDot(up, knSub(in->frameB.p, in->frameA.p));
 	Standing s = standOn(&core, upLocal, middle, in->margin);
 
-	knManifoldPoint flat[KN_FEATURE_MOST + 1];
+	knManifoldPoint flat[KN_FEATURE_MAX + 1];
 	knVec3 e1 = knAnyOrthogonal(upLocal), e2 = knCross(upLocal, e1);
 	for (int k = 0; k < s.count; ++k) {
 		flat[k] = (knManifoldPoint){ knDot(s.corners[k], e1), knDot(s.corners[k], e2), s.heights[k] };

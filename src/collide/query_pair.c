@@ -1,5 +1,5 @@
 // Closest points of two geometries, and the cast of one against another.
-#include "collide/meeting.h"
+#include "collide/time_of_impact.h"
 #include "knuckle/query.h"
 
 #define CAST_SKIN 1e-7  // of the moving geometry's size: so close is touching
@@ -11,7 +11,7 @@ bool knGeom_ClosestPoints(const knGeom* geomA, knFrame frameA, const knGeom* geo
 	*result = (knClosestPoints){ .distance = INFINITY };
 	knPairInput in = knPairInput_Make(geomA, frameA, geomB, frameB, maxDistance);
 	knNearest nearest;
-	if (!(maxDistance > -(double)INFINITY) || !knPieces_Nearest(&in, &nearest)) {
+	if (!(maxDistance > -(double)INFINITY) || !knConvexPairs_Nearest(&in, &nearest)) {
 		return false;
 	}
 	*result = (knClosestPoints){ .pointA = nearest.pointA,
@@ -43,21 +43,21 @@ bool knGeom_Cast(const knShapeCast* cast, const knGeom* geom, knFrame frame, knG
 	}
 	knPairInput start = knPairInput_Make(cast->geom, cast->frame, geom, frame, 0.0);
 	knNearest touch;
-	if (knPieces_Nearest(&start, &touch)) {
+	if (knConvexPairs_Nearest(&start, &touch)) {
 		*hit = hitOf(&touch, 0.0);
 		return true;
 	}
 	double thinA = knGeom_Thinness(cast->geom), thinB = knGeom_Thinness(geom);
 	double thin = thinA > 0.0 && thinB > 0.0 ? knMin(thinA, thinB) : knMax(thinA, thinB);
-	knMeetingInput in = {
+	knTimeOfImpactInput in = {
 		.a = { cast->geom, cast->frame, cast->frame.p, knMakeTwist(cast->rotation, cast->translation) },
 		.b = { geom, frame, frame.p, knZeroTwist() },
 		.to = 1.0,
 		.skin = CAST_SKIN * sizeOf(cast->geom),
 		.nudge = CAST_NUDGE * (knIsFinite(thin) ? thin : sizeOf(cast->geom)),
 	};
-	knMeeting meeting;
-	if (!knMeeting_Find(&in, &meeting)) {
+	knTimeOfImpact meeting;
+	if (!knTimeOfImpact_Find(&in, &meeting)) {
 		return false;
 	}
 	*hit = hitOf(&meeting.touch, meeting.time);

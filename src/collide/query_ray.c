@@ -2,7 +2,7 @@
 //
 // A ray is o + x d, 0 <= x <= 1, in the geometry's own frame. Convex kinds are hit where the last of their
 // boundaries is entered; a ray that starts inside has entered all of them before and hits at 0.
-#include "collide/support.h"
+#include "collide/convex_support.h"
 #include "geom/mesh.h"
 #include "knuckle/query.h"
 

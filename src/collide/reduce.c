@@ -15,7 +15,7 @@ static const double directions[KN_REDUCE_DIRECTIONS][2] = {
 
 void knReducer_Init(knReducer* reducer, double size) {
 	reducer->size = size;
-	reducer->rule = knShutRule_Make(INFINITY, INFINITY, size);
+	reducer->rule = knCullingRule_Make(INFINITY, INFINITY, size);
 	reducer->calm = reducer->anyWillDo = false;
 	reducer->count = 0;
 	reducer->deepestCount = 0;
@@ -24,7 +24,7 @@ void knReducer_Init(knReducer* reducer, double size) {
 
 void knReducer_SetMotion(knReducer* reducer, double slide, double tilt, bool calm) {
 	reducer->calm = calm;
-	reducer->rule = knShutRule_Make(tilt, slide, reducer->size);
+	reducer->rule = knCullingRule_Make(tilt, slide, reducer->size);
 }
 
 // The first cluster that the point fits into; else a new one; else, with all taken, that of the nearest normal.
@@ -146,7 +146,7 @@ static int choose(const knReducer* reducer, knContactPoint points[KN_MESH_MAX_PO
 // Whether the gap i stays open as long as j does not close any further.
 static bool isShut(const knReducer* reducer, const knContactPoint* i, const knContactPoint* j) {
 	double between = knDistance(i->pointA, j->pointA), bend = knDistance(i->normal, j->normal);
-	return knShutRule_Holds(&reducer->rule, i->separation - j->separation, between, bend);
+	return knCullingRule_Holds(&reducer->rule, i->separation - j->separation, between, bend);
 }
 
 // Leaves out gaps that stay open, from the deepest contact on; the rest keeps its order.

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "collide/pair.h"
-#include "collide/stops.h"
+#include "collide/gap_culling.h"
 
 #define KN_REDUCE_CLUSTERS 24
 #define KN_REDUCE_DIRECTIONS 8
@@ -22,8 +22,8 @@ typedef struct knCluster {
 } knCluster;
 
 typedef struct knReducer {
-	double size;     // of the smaller geometry
-	knShutRule rule; // for gaps that say nothing
+	double size;        // of the smaller geometry
+	knCullingRule rule; // for gaps that say nothing
 	bool calm;
 	bool anyWillDo; // nobody asks for more than one contact
 	int count;

@@ -12,37 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/sparse_order.h"
+#include "core/sparse_internal.h"
 #include "knuckle/vecmath.h"
 
 #define MAX KN_SPARSE_MAX_BLOCK
 #define VANISHED 1e-13 // pivot over the largest number that went into it
-
-// A block below the diagonal, and in LU its mirror image above.
-typedef struct Place {
-	int lower, upper; // offsets into the values; symmetric: upper is unused
-} Place;
-
-struct knSparse {
-	knAllocator allocator;
-	knSparseOrder order;
-	bool symmetric;
-	int size;       // scalar unknowns
-	int* sizes;     // [count] by step
-	int* offsets;   // [count + 1] by block: into vectors
-	int* diagonal;  // [count] by step: into values
-	Place* places;  // [order.rowCount]
-	int* targets;   // where updates go: for each step, for each pair of rows i >= j, the offset of A_ij
-	int* targetsUp; // LU: of A_ji; for i == j unused
-	int targetCount;
-	int* firstTarget; // [count + 1]
-	int valueCount;
-	double* matrix; // as written
-	double* factor; // L, U and D^-1 in its diagonal blocks
-	double* reach;  // [size] largest number that went into each diagonal entry
-	double *work, *rest;
-	bool factored;
-};
 
 // --- creation --------------------------------------------------------------------------------------------
 
@@ -97,7 +71,7 @@ static void findTargets(knSparse* s) {
 				if (i == j) {
 					s->targets[at] = s->targetsUp[at] = s->diagonal[i];
 				} else {
-					const Place* place = &s->places[findRow(order, j, i)];
+					const knSparsePlace* place = &s->places[findRow(order, j, i)];
 					s->targets[at] = place->lower;
 					s->targetsUp[at] = place->upper;
 				}
@@ -127,7 +101,7 @@ static bool takeIndexMemory(knSparse* s) {
 	s->offsets = knAllocArray(&s->allocator, n + 1, sizeof(int));
 	s->diagonal = knAllocArray(&s->allocator, n + 1, sizeof(int));
 	s->firstTarget = knAllocArray(&s->allocator, n + 1, sizeof(int));
-	s->places = knAllocArray(&s->allocator, (size_t)s->order.rowCount + 1, sizeof(Place));
+	s->places = knAllocArray(&s->allocator, (size_t)s->order.rowCount + 1, sizeof(knSparsePlace));
 	return s->sizes != NULL && s->offsets != NULL && s->diagonal != NULL && s->firstTarget != NULL &&
 		   s->places != NULL;
 }
@@ -138,7 +112,7 @@ static bool takeValueMemory(knSparse* s) {
 	s->targets = knAllocArray(&s->allocator, targets, sizeof(int));
 	s->targetsUp = knAllocArray(&s->allocator, targets, sizeof(int));
 	s->matrix = knAllocZero(&s->allocator, values * sizeof(double));
-	s->factor = knAllocZero(&s->allocator, values * sizeof(double));
+	s->factor = s->inPlace ? s->matrix : knAllocZero(&s->allocator, values * sizeof(double));
 	s->reach = knAllocZero(&s->allocator, size * sizeof(double));
 	s->work = knAllocZero(&s->allocator, size * sizeof(double));
 	s->rest = knAllocZero(&s->allocator, size * sizeof(double));
@@ -152,7 +126,7 @@ static bool sizesMakeSense(const knSparseDef* def) {
 			return false;
 		}
 	}
-	return def->blockCount >= 0;
+	return def->blockCount >= 0 && !(def->inPlace && def->symmetric);
 }
 
 knSparse* knSparse_Create(const knSparseDef* def) {
@@ -163,6 +137,7 @@ knSparse* knSparse_Create(const knSparseDef* def) {
 	}
 	s->allocator = allocator;
 	s->symmetric = def->symmetric;
+	s->inPlace = def->inPlace;
 	bool done = knSparseOrder_Create(&s->order, def, &s->allocator) && takeIndexMemory(s);
 	if (done) {
 		placeBlocks(s, def);
@@ -185,7 +160,7 @@ void knSparse_Destroy(knSparse* s) {
 	knAllocator allocator = s->allocator;
 	size_t n = (size_t)s->order.count + 1, targets = (size_t)s->targetCount + 1, size = (size_t)s->size + 1;
 	size_t values = (size_t)s->valueCount + 1;
-	knFree(&allocator, s->places, ((size_t)s->order.rowCount + 1) * sizeof(Place));
+	knFree(&allocator, s->places, ((size_t)s->order.rowCount + 1) * sizeof(knSparsePlace));
 	knFree(&allocator, s->sizes, n * sizeof(int));
 	knFree(&allocator, s->offsets, n * sizeof(int));
 	knFree(&allocator, s->diagonal, n * sizeof(int));
@@ -193,7 +168,9 @@ void knSparse_Destroy(knSparse* s) {
 	knFree(&allocator, s->targets, targets * sizeof(int));
 	knFree(&allocator, s->targetsUp, targets * sizeof(int));
 	knFree(&allocator, s->matrix, values * sizeof(double));
-	knFree(&allocator, s->factor, values * sizeof(double));
+	if (!s->inPlace) {
+		knFree(&allocator, s->factor, values * sizeof(double));
+	}
 	knFree(&allocator, s->reach, size * sizeof(double));
 	knFree(&allocator, s->work, size * sizeof(double));
 	knFree(&allocator, s->rest, size * sizeof(double));
@@ -346,7 +323,7 @@ static void updateBelow(knSparse* s, int k) {
 		multiply(s->factor + s->places[a].lower, s->factor + s->diagonal[k], false, ni, nk, nk, L);
 		for (int b = order->first[k]; b <= a; ++b, ++at) {
 			int j = order->rows[b], nj = rowSize(s, j);
-			const Place* other = &s->places[b];
+			const knSparsePlace* other = &s->places[b];
 			const double* right = s->factor + (s->symmetric ? other->lower : other->upper);
 			multiply(L, right, s->symmetric, ni, nk, nj, part);
 			subtract(s->factor + s->targets[at], part, ni * nj);
@@ -378,6 +355,10 @@ static void scaleBelow(knSparse* s, int k) {
 
 knSparseReport knSparse_Factor(knSparse* s) {
 	knSparseReport report = { .finite = true };
+	if (s->inPlace) {
+		s->factored = report.finite = knSparseLu_Factor(s);
+		return report;
+	}
 	memcpy(s->factor, s->matrix, (size_t)s->valueCount * sizeof(double));
 	memset(s->reach, 0, (size_t)s->size * sizeof(double));
 	for (int k = 0; k < s->order.count; ++k) {
@@ -464,7 +445,7 @@ static double residual(knSparse* s, const double* b, double* x) {
 		subtractProduct(s->matrix + s->diagonal[k], false, n, n, part(s, x, k), part(s, s->rest, k));
 		for (int a = order->first[k]; a < order->first[k + 1]; ++a) {
 			int i = order->rows[a], ni = rowSize(s, i);
-			const Place* place = &s->places[a];
+			const knSparsePlace* place = &s->places[a];
 			subtractProduct(s->matrix + place->lower, false, ni, n, part(s, x, k), part(s, s->rest, i));
 			if (s->symmetric) {
 				subtractProduct(s->matrix + place->lower, true, ni, n, part(s, x, i), part(s, s->rest, k));
@@ -484,6 +465,11 @@ knSparseReport knSparse_Solve(knSparse* s, const double* b, double* x, int refin
 	knSparseReport report = { .finite = s->factored };
 	KN_ASSERT(s->factored);
 	if (!s->factored) {
+		return report;
+	}
+	if (s->inPlace) {
+		memmove(x, b, (size_t)s->size * sizeof(double));
+		knSparseLu_Solve(s, x);
 		return report;
 	}
 	double size = 0.0;

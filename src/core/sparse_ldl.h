@@ -12,6 +12,9 @@
 // may depend on those eliminated so far until the whole loop is, so it is marked KN_SPARSE_LAST. Pivots that vanish
 // against the size of their row are dropped: their unknown becomes zero and is counted, so that a redundant but
 // consistent system is solved.
+//
+// A matrix that is written anew before every factorisation, and whose pivot blocks are regular, is factored in its own
+// memory (`inPlace`): LU without dropped pivots and without refinement, several times as fast.
 #pragma once
 
 #include "core/alloc.h"
@@ -31,6 +34,7 @@ typedef struct knSparseDef {
 	int entryCount;
 	const knSparseEntry* entries;
 	bool symmetric; // LDL^T; else LU
+	bool inPlace;   // LU: the factor takes the place of the matrix; pivot blocks must be regular
 	const knAllocator* allocator;
 } knSparseDef;
 

@@ -31,15 +31,18 @@ static knVec3 velocityAt(const knBounceInput* in, const knBouncePoint* p) {
 
 // Immovable bodies are not written to: groups that touch the same one bounce at the same time.
 void knBounce_Push(const knBounceInput* in, const knBouncePoint* p, knVec3 impulse, knTwist* change) {
-	const knBlocks* blocks = in->blocks;
+	const knStepBodies* blocks = in->blocks;
 	knTwist *a = &change[p->a], *b = &change[p->b];
+	// the blocks hold inverse masses times the weights
 	if (blocks->invMass[p->a] > 0.0) {
-		a->lin = knMulAdd(a->lin, -blocks->invMass[p->a], impulse);
-		a->ang = knSub(a->ang, knMulMV(&blocks->invInertia[p->a], knCross(p->rA, impulse)));
+		knVec3 whole = knScale(1.0 / blocks->weight[p->a], impulse);
+		a->lin = knMulAdd(a->lin, -blocks->invMass[p->a], whole);
+		a->ang = knSub(a->ang, knMulMV(&blocks->invInertia[p->a], knCross(p->rA, whole)));
 	}
 	if (blocks->invMass[p->b] > 0.0) {
-		b->lin = knMulAdd(b->lin, blocks->invMass[p->b], impulse);
-		b->ang = knAdd(b->ang, knMulMV(&blocks->invInertia[p->b], knCross(p->rB, impulse)));
+		knVec3 whole = knScale(1.0 / blocks->weight[p->b], impulse);
+		b->lin = knMulAdd(b->lin, blocks->invMass[p->b], whole);
+		b->ang = knAdd(b->ang, knMulMV(&blocks->invInertia[p->b], knCross(p->rB, whole)));
 	}
 }
 
@@ -233,7 +236,7 @@ int knBounce_Run(const knBounceInput* in, knBouncePoint* points, int count) {
 		rounds += 1;
 		fastest = choosePoints(in, points, count);
 	}
-	if (rounds > 0) {
+	if (rounds > 0 && !in->yields) {
 		hold(in, points, count);
 	}
 	return rounds;

@@ -34,9 +34,9 @@ typedef struct knBouncePoint {
 typedef void knBounceAnswer(knTwist* change, int a, int b, void* context);
 
 typedef struct knBounceInput {
-	const knBlocks* blocks; // masses
-	const knTwist* start;   // [bodyCount] velocities before the forces
-	const knTwist* forced;  // [bodyCount] and with them
+	const knStepBodies* blocks; // masses
+	const knTwist* start;       // [bodyCount] velocities before the forces
+	const knTwist* forced;      // [bodyCount] and with them
 	double h;
 	double gravity; // m/s2
 
@@ -49,7 +49,8 @@ typedef struct knBounceInput {
 
 	knBounceAnswer* answer; // NULL: no point is jointed
 	void* context;
-	bool exact; // joints answer at every visit, not once a round
+	bool exact;  // joints answer at every visit, not once a round
+	bool yields; // forces act on what has bounced as on everything
 } knBounceInput;
 
 // Returns the number of rounds; 0: nothing bounced.

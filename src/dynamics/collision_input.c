@@ -1,5 +1,5 @@
 // What the collider is asked in a step. The envelope eps_c is 1 % of a body's size, at most 5 mm (Erleben
-// 3.8); two bodies meet within half of each one's, plus what they can go in the step (reach.h).
+// 3.8); two bodies meet within half of each one's, plus what they can go in the step (search_margins.h).
 
 #include "dynamics/collision_input.h"
 

@@ -509,7 +509,7 @@ static PairValues pairValues(const knRowInput* input, const knStepContact* conta
 
 // What the normal row asks beyond J u >= 0: bias > 0 leaves room, bias < 0 demands a speed outwards.
 static double normalBias(const knSweepPoint* point, const knContactAnchor* anchor, double gap,
-						 const PairValues* pair, const knRowInput* input) {
+						 const PairValues* pair, const knRowInput* input, bool loaded) {
 	double h = input->blocks->h, touching = pair->touching, e = pair->e;
 	if (e > 0.0 && input->bounceRows) {
 		double before = knDot(point->n, relativeVelocity(point, anchor, input->state->velocity));
@@ -521,7 +521,7 @@ static double normalBias(const knSweepPoint* point, const knContactAnchor* ancho
 		}
 	}
 	double room = knMax(gap, 0.0) / h;
-	return gap < touching ? room * (gap / touching) : room;
+	return gap < touching && loaded ? room * (gap / touching) : room;
 }
 
 static knVec3 firstTangent(const knSweepPoint* point, const knContactAnchor* anchor,
@@ -564,13 +564,13 @@ static void fillPoint(const FillTask* task, int k, const PairValues* pair, const
 		.depth = contact->point.separation,
 	};
 	setTangents(task, &point, anchor, before);
-	point.bias = normalBias(&point, anchor, contact->point.separation, pair, input);
 
 	// warm start; friction is projected on today's tangents
 	static const knContactMemory nothing;
+	const knContactMemory* memory =
+		task->memory != NULL && anchor->remembered >= 0 ? &task->memory[anchor->remembered] : &nothing;
+	point.bias = normalBias(&point, anchor, contact->point.separation, pair, input, memory->normal > 0.0);
 	if (task->memory != NULL) {
-		const knContactMemory* memory =
-			anchor->remembered >= 0 ? &task->memory[anchor->remembered] : &nothing;
 		const knCarried* inherited = &anchor->inherited;
 		knVec3 friction = knAdd(memory->friction, inherited->friction);
 		point.lambda[0] = input->impulseScale * knMax(memory->normal + inherited->normal, 0.0);

@@ -2,7 +2,7 @@
 
 #include "dynamics/fast_bodies.h"
 
-#include "collide/nearby.h"
+#include "collide/tree_query.h"
 #include "core/sort.h"
 #include "dynamics/collision_input.h"
 #include "dynamics/joint_rows.h"
@@ -21,7 +21,7 @@ double knFastBodies_Skin(const knModel* model, int a, int b) {
 	return SKIN_SHARE * (model->invMass[a] > 0.0 ? envelopeA : envelopeB);
 }
 
-static bool isFast(const knModel* model, const knBlocks* blocks, int b) {
+static bool isFast(const knModel* model, const knStepBodies* blocks, int b) {
 	double radius = model->radius[b];
 	if (blocks->invMass[b] == 0.0 || radius == 0.0) {
 		return false;
@@ -49,8 +49,8 @@ static bool findJointed(knFastBodies* fast, const knModel* model, const knState*
 	return true;
 }
 
-bool knFastBodies_Find(knFastBodies* fast, const knModel* model, const knState* state, const knBlocks* blocks,
-					   knArena* arena) {
+bool knFastBodies_Find(knFastBodies* fast, const knModel* model, const knState* state,
+					   const knStepBodies* blocks, knArena* arena) {
 	for (int b = 1; b < model->bodyCount; ++b) {
 		if (!isFast(model, blocks, b)) {
 			continue;
@@ -66,7 +66,7 @@ bool knFastBodies_Find(knFastBodies* fast, const knModel* model, const knState* 
 	return true;
 }
 
-static void setMargins(const knFastBodies* fast, const knModel* model, knReach* reach) {
+static void setMargins(const knFastBodies* fast, const knModel* model, knSearchMargins* reach) {
 	for (int b = 0; fast->count > 0 && b < model->bodyCount; ++b) {
 		fast->ahead.margins[b] = reach->margins[b];
 		fast->ahead.motions[b] = reach->motions[b];
@@ -81,7 +81,7 @@ static void setMargins(const knFastBodies* fast, const knModel* model, knReach* 
 
 typedef struct Crowd {
 	const knModel* model;
-	const knBlocks* blocks;
+	const knStepBodies* blocks;
 	const knCollider* collider;
 	int body;
 	knAabb box; // at the start
@@ -120,8 +120,8 @@ static bool countShape(int shape, void* context) {
 }
 
 // After a query: bodies in crowds become so, and get their margins back. True: there are some.
-static bool leaveCrowds(knFastBodies* fast, const knModel* model, const knBlocks* blocks,
-						const knCollider* collider, knReach* reach) {
+static bool leaveCrowds(knFastBodies* fast, const knModel* model, const knStepBodies* blocks,
+						const knCollider* collider, knSearchMargins* reach) {
 	bool left = false;
 	for (int b = 1; fast->count > 0 && b < model->bodyCount; ++b) {
 		if (fast->kind[b] != KN_FAST_FREE || model->bodyFast[b]) {
@@ -142,13 +142,13 @@ static bool leaveCrowds(knFastBodies* fast, const knModel* model, const knBlocks
 	return left;
 }
 
-knStatus knFastBodies_Collide(knFastBodies* fast, const knModel* model, const knBlocks* blocks,
-							  knCollider* collider, knCollideInput* input, knReach* reach, knContactSet* set,
-							  knArena* arena, knError* error) {
+knStatus knFastBodies_Collide(knFastBodies* fast, const knModel* model, const knStepBodies* blocks,
+							  knCollider* collider, knCollideInput* input, knSearchMargins* reach,
+							  knContactSet* set, knArena* arena, knError* error) {
 	setMargins(fast, model, reach);
-	knStatus status = knReach_Collide(reach, model, collider, input, set, arena, error);
+	knStatus status = knSearchMargins_Collide(reach, model, collider, input, set, arena, error);
 	if (status == KN_OK && leaveCrowds(fast, model, blocks, collider, reach)) {
-		status = knReach_Collide(reach, model, collider, input, set, arena, error);
+		status = knSearchMargins_Collide(reach, model, collider, input, set, arena, error);
 	}
 	return status;
 }
@@ -163,14 +163,14 @@ bool knFastBodies_IsFastPair(const knModel* model, int bodyA, int bodyB, knVec3 
 	return marked || h * knDistance(velocityA, velocityB) > 2.0 * OWN_SIZES * radius;
 }
 
-static bool leavesGaps(const knFastBodies* fast, const knModel* model, const knBlocks* blocks,
+static bool leavesGaps(const knFastBodies* fast, const knModel* model, const knStepBodies* blocks,
 					   const knContactPair* pair) {
 	int a = pair->frameA, b = pair->frameB;
 	return (fast->kind[a] == KN_FAST_FREE || fast->kind[b] == KN_FAST_FREE) &&
 		   knFastBodies_IsFastPair(model, a, b, blocks->u[a].lin, blocks->u[b].lin, blocks->h);
 }
 
-bool knFastBodies_Filter(const knFastBodies* fast, const knModel* model, const knBlocks* blocks,
+bool knFastBodies_Filter(const knFastBodies* fast, const knModel* model, const knStepBodies* blocks,
 						 knContactSet* set, knArena* arena) {
 	if (fast->count == 0) {
 		return true;

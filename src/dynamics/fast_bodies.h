@@ -21,17 +21,17 @@
 #pragma once
 
 #include "dynamics/contact_rows.h"
-#include "dynamics/reach.h"
+#include "dynamics/search_margins.h"
 #include "dynamics/step_contact.h"
 
 // Crowded: followed only past what does not move.
 enum { KN_FAST_NOT, KN_FAST_FREE, KN_FAST_JOINTED, KN_FAST_CROWDED };
 
 typedef struct knFastBodies {
-	int count;        // of bodies that are followed; 0 at first: what follows is not there
-	uint8_t* kind;    // [bodyCount]
-	uint8_t* jointed; // [bodyCount]
-	knReach ahead;    // with a look ahead; knFastBodies_Collide
+	int count;             // of bodies that are followed; 0 at first: what follows is not there
+	uint8_t* kind;         // [bodyCount]
+	uint8_t* jointed;      // [bodyCount]
+	knSearchMargins ahead; // with a look ahead; knFastBodies_Collide
 
 	// impacts during the step, in order of time; knFastBodies_Move
 	knStepContact* hits;
@@ -43,21 +43,21 @@ typedef struct knFastBodies {
 } knFastBodies;
 
 // By the velocities blocks->u; may be called again when they have changed, and then adds bodies. False: no memory.
-bool knFastBodies_Find(knFastBodies* fast, const knModel* model, const knState* state, const knBlocks* blocks,
-					   knArena* arena);
+bool knFastBodies_Find(knFastBodies* fast, const knModel* model, const knState* state,
+					   const knStepBodies* blocks, knArena* arena);
 // Asks the collider for a step's contacts. Fast bodies without joints are not looked ahead for, beyond what pairs that
 // move together need; those that turn out to fly in crowds are, and then the query is made again.
-knStatus knFastBodies_Collide(knFastBodies* fast, const knModel* model, const knBlocks* blocks,
-							  knCollider* collider, knCollideInput* input, knReach* reach, knContactSet* set,
-							  knArena* arena, knError* error);
+knStatus knFastBodies_Collide(knFastBodies* fast, const knModel* model, const knStepBodies* blocks,
+							  knCollider* collider, knCollideInput* input, knSearchMargins* reach,
+							  knContactSet* set, knArena* arena, knError* error);
 // Takes out of a set the points of fast pairs that do not touch yet. False: no memory.
-bool knFastBodies_Filter(const knFastBodies* fast, const knModel* model, const knBlocks* blocks,
+bool knFastBodies_Filter(const knFastBodies* fast, const knModel* model, const knStepBodies* blocks,
 						 knContactSet* set, knArena* arena);
 
 typedef struct knFastMoveInput {
 	const knModel* model;
 	knState* state;
-	const knBlocks* blocks;
+	const knStepBodies* blocks;
 	knCollider* collider;          // as of a query at the present poses
 	bool lookedAhead;              // its margins cover the step's motion
 	const knContactRows* contacts; // of the solve: who is held
@@ -65,7 +65,7 @@ typedef struct knFastMoveInput {
 	knArena* arena;
 } knFastMoveInput;
 
-// Moves all bodies to the end of the step (knBlocks_End), fast ones along their ways. False: no memory.
+// Moves all bodies to the end of the step (knStepBodies_End), fast ones along their ways. False: no memory.
 bool knFastBodies_Move(knFastBodies* fast, const knFastMoveInput* in);
 // Adds the impacts to a step's contacts, which stay sorted. False: no memory.
 bool knFastBodies_Publish(const knFastBodies* fast, knStepContact** contacts, int* count, knArena* arena);

@@ -4,7 +4,7 @@
 //   fast_motion.c  fliers, impacts, and the step from event to event
 #pragma once
 
-#include "collide/meeting.h"
+#include "collide/time_of_impact.h"
 #include "dynamics/fast_bodies.h"
 
 #define KN_FLIGHT_NONE (-1) // no flier, no pair
@@ -35,7 +35,7 @@ typedef struct knFlightPair {
 	int next[2];           // of the flier's pairs
 	int place;             // in the queue
 	double thin;
-	knMeeting meeting;
+	knTimeOfImpact meeting;
 } knFlightPair;
 
 typedef struct knFlight {

@@ -1,7 +1,7 @@
 // The flight of fast bodies: from event to event, each an impact of two bodies where and when they meet.
 //
 // A *flier* is a body whose way is followed piece by piece. Each pair of its shapes with what lies along the way knows a
-// time before which it does not meet (collide/meeting.h). The pair with the earliest such time is next: it is followed by
+// time before which it does not meet (collide/time_of_impact.h). The pair with the earliest such time is next: it is followed by
 // one round, or, if it is known to meet then, is an impact, after which the pairs of the two bodies begin again. So no
 // pair is followed farther than the next impact needs. At the impact both bodies stand where they are at that time, so
 // the arms are true and both momenta are conserved to round-off. Forces act evenly over the step: at time t the share
@@ -27,20 +27,19 @@
 
 static int addFlier(knFlight* f, int body, bool keepsPath) {
 	const knFastMoveInput* in = f->in;
-	const knBlocks* blocks = in->blocks;
+	const knStepBodies* blocks = in->blocks;
 	knFrame pose = in->state->pose[body];
-	knMat33 inertia = knRotateTensor(pose.q, &in->model->inertiaLocal[body]);
-	knVec3 change = knSub(blocks->u[body].ang, blocks->free[body].ang);
 	knVec3 gravity = knScale(in->model->gravityScale[body], in->state->header->gravity);
 	knFlier flier = { .body = body,
 					  .keepsPath = keepsPath,
 					  .firstPair = KN_FLIGHT_NONE,
 					  .pose = pose,
 					  .path = knFlight_PlannedPath(f, body),
-					  .velocity = blocks->u[body].lin,
-					  .momentum = knAdd(blocks->momentum[body], knMulMV(&inertia, change)) };
-	flier.energy = 0.5 * knDot(flier.momentum, knMulMV(&blocks->invInertia[body], flier.momentum));
-	flier.force = knScale(f->h, knMulAdd(gravity, blocks->invMass[body], in->state->force[body].lin));
+					  .velocity = knStepBodies_EndVelocity(blocks, in->model, in->state, body),
+					  .momentum = knStepBodies_EndMomentum(blocks, in->model, in->state, body) };
+	knMat33 inverse = knRotateTensor(pose.q, &in->model->invInertiaLocal[body]);
+	flier.energy = 0.5 * knDot(flier.momentum, knMulMV(&inverse, flier.momentum));
+	flier.force = knScale(f->h, knMulAdd(gravity, in->model->invMass[body], in->state->force[body].lin));
 	f->slot[body] = f->flierCount;
 	f->fliers[f->flierCount] = flier;
 	f->fliers[f->flierCount].swept = knFlight_SweptBox(f, &flier);
@@ -129,7 +128,7 @@ static knVec3 restrainSpin(knFlier* flier, knVec3 omega) {
 
 static Party makeParty(knFlight* f, int body, int slot, knVec3 point) {
 	const knFastMoveInput* in = f->in;
-	Party party = { .invMass = in->blocks->invMass[body] };
+	Party party = { .invMass = in->model->invMass[body] };
 	if (slot == KN_FLIGHT_NONE) {
 		party.u = in->blocks->u[body];
 		knFrame pose = knMovePose(in->state->pose[body], party.u, f->now);
@@ -326,7 +325,7 @@ static bool lookAhead(knFlight* f, int slot) {
 
 // What the pair with the earliest time does: it is followed by a round, or its bodies' ways change. False: no memory.
 static bool takeNext(knFlight* f, int next) {
-	knMeeting* meeting = &f->pairs[next].meeting;
+	knTimeOfImpact* meeting = &f->pairs[next].meeting;
 	if (meeting->state == KN_MEETING_OPEN) {
 		charge(f, next, 1, knFlight_FollowPair(f, next));
 		return true;
@@ -430,14 +429,14 @@ bool knFastBodies_Move(knFastBodies* fast, const knFastMoveInput* in) {
 	fast->hitCount = 0;
 	fast->rounds = fast->looks = 0;
 	if (fast->count == 0) {
-		knBlocks_End(in->blocks, in->model, &in->tasks, in->state);
+		knStepBodies_End(in->blocks, in->model, &in->tasks, in->state);
 		return true;
 	}
 	knFlight flight = { .in = in, .fast = fast, .h = in->blocks->h };
 	if (!begin(&flight) || !fly(&flight)) {
 		return false;
 	}
-	knBlocks_End(in->blocks, in->model, &in->tasks, in->state);
+	knStepBodies_End(in->blocks, in->model, &in->tasks, in->state);
 	land(&flight);
 	return true;
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "collide/nearby.h"
+#include "collide/tree_query.h"
 #include "collide/turning.h"
 #include "core/sort.h"
 #include "core/tasks.h"
@@ -20,7 +20,7 @@
 // --- ways ----------------------------------------------------------------------------------------------------
 
 knTwist knFlight_PlannedPath(const knFlight* f, int body) {
-	const knBlocks* blocks = f->in->blocks;
+	const knStepBodies* blocks = f->in->blocks;
 	bool pushed = blocks->push != NULL && blocks->invMass[body] > 0.0;
 	return pushed ? knAddT(blocks->u[body], blocks->push[body]) : blocks->u[body];
 }
@@ -70,22 +70,22 @@ static knMoving movingShape(const knFlight* f, int shape) {
 static void follow(knFlight* f, int index, int rounds) {
 	knFlightPair* pair = &f->pairs[index];
 	const knModel* model = f->in->model;
-	knMeetingInput in = { .a = movingShape(f, pair->shape[0]),
-						  .b = movingShape(f, pair->shape[1]),
-						  .to = f->h,
-						  .skin = knFastBodies_Skin(model, pair->body[0], pair->body[1]),
-						  .nudge = NUDGE_SHARE * pair->thin };
+	knTimeOfImpactInput in = { .a = movingShape(f, pair->shape[0]),
+							   .b = movingShape(f, pair->shape[1]),
+							   .to = f->h,
+							   .skin = knFastBodies_Skin(model, pair->body[0], pair->body[1]),
+							   .nudge = NUDGE_SHARE * pair->thin };
 	in.idle = KN_FLIGHT_IDLE * (knLength(in.a.motion.lin) + knLength(in.b.motion.lin) +
 								knLength(in.a.motion.ang) * model->radius[pair->body[0]] +
 								knLength(in.b.motion.ang) * model->radius[pair->body[1]]);
-	knMeeting_Follow(&in, rounds, &pair->meeting);
+	knTimeOfImpact_Follow(&in, rounds, &pair->meeting);
 }
 
 static void followRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	knFlight* f = argument;
 	for (int i = begin; i < end; ++i) {
-		const knMeeting* meeting = &f->pairs[i].meeting;
+		const knTimeOfImpact* meeting = &f->pairs[i].meeting;
 		while (meeting->state == KN_MEETING_OPEN && knIsFinite(meeting->time) &&
 			   meeting->rounds < FIRST_ROUNDS && meeting->looks < FIRST_LOOKS) {
 			follow(f, i, 1);
@@ -162,7 +162,7 @@ void knFlight_FollowAll(knFlight* f) {
 }
 
 int knFlight_FollowPair(knFlight* f, int index) {
-	const knMeeting* meeting = &f->pairs[index].meeting;
+	const knTimeOfImpact* meeting = &f->pairs[index].meeting;
 	int before = meeting->looks;
 	follow(f, index, 1);
 	requeue(f, index);
@@ -181,7 +181,7 @@ static void restartPair(knFlight* f, int index) {
 	knFlightPair* pair = &f->pairs[index];
 	const int* items = f->in->collider->items;
 	bool planes = items[pair->shape[0]] < 0 || items[pair->shape[1]] < 0;
-	pair->meeting = knMeeting_Begin(planes ? f->now : whenBallsMeet(f, pair->body[0], pair->body[1]));
+	pair->meeting = knTimeOfImpact_Begin(planes ? f->now : whenBallsMeet(f, pair->body[0], pair->body[1]));
 	if (!knFlight_IsFollowed(f, pair->body[0]) && !knFlight_IsFollowed(f, pair->body[1])) {
 		pair->meeting.time = INFINITY;
 	}

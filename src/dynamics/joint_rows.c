@@ -8,7 +8,8 @@
 //   locked     J u = -c                             lambda free
 //   limit      J u >= -room/h, at most 0            lambda >= 0
 //   friction   J u = 0                              |lambda| <= h f + b |load|, the load being the locked rows' lambda
-//   spring     lambda = -h (k (x + h J u) + c J u)  implicit: gamma = 1/(h (h k + c)), bias = k x/(h k + c)
+//   spring     lambda = -h (k (x + h J u) + c J u)  implicit: gamma = 1/(h (h k + c)), bias = k x/(h k + c); armature and
+//   drive      actuators                            likewise (model/control.h)
 //   motor      J u = target speed                   |lambda| <= h fmax
 //
 // c = (C(x + h v) - C(x))/h - J v is the curvature of the constraint C (distance from the closest allowed frame)
@@ -20,6 +21,7 @@
 
 #include "dynamics/joint_rows.h"
 
+#include "model/control.h"
 #include "model/joint_parts.h"
 
 #define SERVO_GAIN 0.2     // share of its way that a servo plans to go per step
@@ -102,7 +104,7 @@ static knRow* addRow(Builder* builder, const Site* site, knTwist along, int part
 		.normal = KN_ROW_NO_NORMAL,
 		.group = site->index,
 	};
-	knBlocks_FinishRow(builder->input->blocks, row);
+	knStepBodies_FinishRow(builder->input->blocks, row);
 	return row;
 }
 
@@ -159,7 +161,7 @@ static void addLocked(Builder* builder, const Site* site) {
 }
 
 static void addLimits(Builder* builder, const Site* site) {
-	const knBlocks* blocks = builder->input->blocks;
+	const knStepBodies* blocks = builder->input->blocks;
 	const knFrame* pose = builder->input->state->pose;
 	knTwist V = knJoint_RelativeTwist(site->joint, pose[site->parent], blocks->u[site->parent],
 									  pose[site->child], blocks->u[site->child]);
@@ -217,13 +219,29 @@ static void addLoads(Builder* builder, const Site* site, int begin, int first) {
 	}
 }
 
+// A row of an axis that gives way: spring, armature, actuators.
+static void addSoft(Builder* builder, const Site* site, knTwist along, int part, knAxisRow soft) {
+	knRow* row = addRow(builder, site, along, part, soft.gamma);
+	row->bias = soft.bias;
+	row->lo = soft.lo;
+	row->hi = soft.hi;
+	row->lambda = recall(builder, part);
+}
+
 static void addSpring(Builder* builder, const Site* site, int axis, knTwist along) {
-	const knJointAxis* parts = &site->joint->axis[axis];
-	double h = builder->input->blocks->h;
-	double resistance = h * parts->stiffness + parts->damping; // force per velocity
-	knRow* row = addRow(builder, site, along, KN_PART_SPRING + axis, 1.0 / (h * resistance));
-	row->bias = parts->stiffness * knJoint_AxisPosition(site->joint, site->q, axis) / resistance;
-	row->lambda = recall(builder, KN_PART_SPRING + axis);
+	const knState* state = builder->input->state;
+	const knAxisDrive* drive = knState_Drive(state, builder->input->model, site->index, axis);
+	const knTwist V =
+		knJoint_RelativeTwist(site->joint, state->pose[site->parent], state->velocity[site->parent],
+							  state->pose[site->child], state->velocity[site->child]);
+	addSoft(builder, site, along, KN_PART_SPRING + axis,
+			knAxisRow_Spring(site->joint, drive, site->q, knDotT(along, V), axis, builder->input->blocks->h));
+}
+
+static void addDrive(Builder* builder, const Site* site, int axis, knTwist along) {
+	const knAxisDrive* drive = knState_Drive(builder->input->state, builder->input->model, site->index, axis);
+	addSoft(builder, site, along, KN_PART_DRIVE + axis,
+			knAxisRow_Drive(site->joint, drive, site->q, axis, builder->input->blocks->h));
 }
 
 // The speed at which a servo approaches its target: a share of the way per step, and no faster than it can
@@ -252,10 +270,6 @@ static void addMotor(Builder* builder, const Site* site, int axis, knTwist along
 	row->lambda = recall(builder, KN_PART_MOTOR + axis);
 }
 
-static bool hasSpring(const knJointAxis* axis) {
-	return axis->stiffness > 0.0 || axis->damping > 0.0;
-}
-
 static bool hasMotorRow(const knJointState* state, int axis) {
 	return state->motorMode[axis] == KN_MOTOR_VELOCITY || state->motorMode[axis] == KN_MOTOR_POSITION;
 }
@@ -263,8 +277,8 @@ static bool hasMotorRow(const knJointState* state, int axis) {
 static int countAxisRows(const knJoint* joint, const knJointState* state) {
 	int count = 0;
 	for (int i = 0; i < joint->nv; ++i) {
-		count +=
-			knJointAxis_HasFriction(&joint->axis[i]) + hasSpring(&joint->axis[i]) + hasMotorRow(state, i);
+		count += knJointAxis_HasFriction(&joint->axis[i]) + knAxisRow_HasSpring(joint, state, i) +
+				 knAxisRow_HasDrive(state, i) + hasMotorRow(state, i);
 	}
 	return count;
 }
@@ -279,8 +293,11 @@ static void addAxes(Builder* builder, const Site* site) {
 		if (knJointAxis_HasFriction(&site->joint->axis[i])) {
 			addFriction(builder, site, i, along[i]);
 		}
-		if (hasSpring(&site->joint->axis[i])) {
+		if (knAxisRow_HasSpring(site->joint, site->state, i)) {
 			addSpring(builder, site, i, along[i]);
+		}
+		if (knAxisRow_HasDrive(site->state, i)) {
+			addDrive(builder, site, i, along[i]);
 		}
 		if (hasMotorRow(site->state, i)) {
 			addMotor(builder, site, i, along[i]);
@@ -290,7 +307,7 @@ static void addAxes(Builder* builder, const Site* site) {
 
 // --- all joints ------------------------------------------------------------------------------------------
 
-static bool takesPart(const knModel* model, const knState* state, int index) {
+bool knJointRows_TakesPart(const knModel* model, const knState* state, int index) {
 	if (!knState_JointActive(state, model, index)) {
 		return false;
 	}
@@ -298,14 +315,14 @@ static bool takesPart(const knModel* model, const knState* state, int index) {
 	return model->invMass[joint->parent] > 0.0 || model->invMass[joint->child] > 0.0;
 }
 
-void knJointRows_ApplyForces(const knModel* model, knBlocks* blocks, knState* state) {
+void knJointRows_ApplyForces(const knModel* model, knStepBodies* blocks, knState* state) {
 	int count = knState_JointCount(model);
 	for (int j = 0; j < count; ++j) {
 		state->joint[j].reaction = knZeroTwist();
-		if (!takesPart(model, state, j)) {
+		if (!knJointRows_TakesPart(model, state, j)) {
 			continue;
 		}
-		bool driven = false;
+		bool driven = knJointState_IsPushed(&state->joint[j]);
 		const knJoint* joint = knState_Joint(state, model, j);
 		for (int i = 0; i < joint->nv; ++i) {
 			driven = driven || state->joint[j].motorMode[i] == KN_MOTOR_FORCE;
@@ -320,11 +337,15 @@ void knJointRows_ApplyForces(const knModel* model, knBlocks* blocks, knState* st
 			if (state->joint[j].motorMode[i] == KN_MOTOR_FORCE) {
 				wrench = knMulAddT(wrench, state->joint[j].motorTarget[i], along[i]);
 			}
+			const knAxisDrive* drive = knState_Drive(state, model, j, i);
+			if (drive != NULL && knAxisRow_IsForce(joint, &state->joint[j], i)) {
+				wrench = knMulAddT(wrench, knAxisDrive_Push(drive), along[i]);
+			}
 		}
 		wrench = knRotateT(site.axes, wrench);
 		state->joint[j].reaction = wrench;
-		knBlocks_Drive(blocks, site.parent, knScaleT(-blocks->h, atCenter(wrench, site.rP)));
-		knBlocks_Drive(blocks, site.child, knScaleT(blocks->h, atCenter(wrench, site.rC)));
+		knStepBodies_Drive(blocks, site.parent, knScaleT(-blocks->h, atCenter(wrench, site.rP)));
+		knStepBodies_Drive(blocks, site.child, knScaleT(blocks->h, atCenter(wrench, site.rC)));
 	}
 }
 
@@ -342,7 +363,7 @@ static knMat33 pullStiffness(knVec3 f, knVec3 r) {
 	return knScaleM(-k, &square);
 }
 
-static void steadyBody(knBlocks* blocks, const knMat33* inertia, const knMat33* stiffness, int b) {
+static void steadyBody(knStepBodies* blocks, const knMat33* inertia, const knMat33* stiffness, int b) {
 	knMat33 add = knScaleM(blocks->h * blocks->h, stiffness), less = knScaleM(-STEADY_SHARE, inertia);
 	knMat33 excess = knAddMM(&add, &less);
 	knVec3 values;
@@ -358,7 +379,7 @@ static void steadyBody(knBlocks* blocks, const knMat33* inertia, const knMat33* 
 }
 
 bool knJointRows_Steady(const knModel* model, const knState* state, const knJointMemory* memory,
-						int memoryCount, double lastStep, knBlocks* blocks, knArena* arena) {
+						int memoryCount, double lastStep, knStepBodies* blocks, knArena* arena) {
 	if (memoryCount == 0 || lastStep <= 0.0) {
 		return true;
 	}
@@ -370,7 +391,7 @@ bool knJointRows_Steady(const knModel* model, const knState* state, const knJoin
 		// the three linear components of a locked wrench stand together; a damaged snapshot may name any joint
 		bool known = memory[i].joint >= 0 && memory[i].joint < knState_JointCount(model);
 		if (memory[i].part != KN_PART_LOCKED + 3 || i + 2 >= memoryCount || !known ||
-			!takesPart(model, state, memory[i].joint)) {
+			!knJointRows_TakesPart(model, state, memory[i].joint)) {
 			continue;
 		}
 		Site site = makeSite(model, state, memory[i].joint);
@@ -393,7 +414,7 @@ bool knJointRows_Steady(const knModel* model, const knState* state, const knJoin
 bool knJointRows_Reserve(knJointRows* list, const knModel* model, const knState* state, knArena* arena) {
 	int bound = 0, loads = 0;
 	for (int j = 0; j < knState_JointCount(model); ++j) {
-		if (takesPart(model, state, j)) {
+		if (knJointRows_TakesPart(model, state, j)) {
 			const knJoint* joint = knState_Joint(state, model, j);
 			bound += 6 + KN_JOINT_MAX_LIMITS + countAxisRows(joint, &state->joint[j]);
 			for (int i = 0; i < joint->nv; ++i) {
@@ -407,12 +428,17 @@ bool knJointRows_Reserve(knJointRows* list, const knModel* model, const knState*
 	return list->rows != NULL;
 }
 
+static bool hasRows(const knRowInput* input, int joint) {
+	return knJointRows_TakesPart(input->model, input->state, joint) &&
+		   !(input->solved != NULL && input->solved[joint]);
+}
+
 void knJointRows_Fill(knJointRows* list, const knRowInput* input, const knJointMemory* memory,
 					  int memoryCount, knRows* rows) {
 	KN_ASSERT(rows->count == 0);
 	int next = 0;
 	for (int j = 0; j < knState_JointCount(input->model); ++j) {
-		if (!takesPart(input->model, input->state, j)) {
+		if (!hasRows(input, j)) {
 			continue;
 		}
 		while (next < memoryCount && memory[next].joint < j) {
@@ -455,7 +481,7 @@ void knJointRows_FillErrors(knJointRows* list, const knRowInput* input, knRows* 
 	rows->count = list->count = 0;
 	Builder builder = { .input = input, .list = list, .rows = rows };
 	for (int j = 0; j < knState_JointCount(input->model); ++j) {
-		if (takesPart(input->model, input->state, j)) {
+		if (hasRows(input, j)) {
 			Site site = makeSite(input->model, input->state, j);
 			addErrors(&builder, &site);
 		}
@@ -465,7 +491,7 @@ void knJointRows_FillErrors(knJointRows* list, const knRowInput* input, knRows* 
 int knJointRows_ListEdges(const knModel* model, const knState* state, knJointEdge* edges) {
 	int count = 0;
 	for (int j = 0; j < knState_JointCount(model); ++j) {
-		if (takesPart(model, state, j)) {
+		if (knJointRows_TakesPart(model, state, j)) {
 			const knJoint* joint = knState_Joint(state, model, j);
 			edges[count++] = (knJointEdge){ joint->parent, joint->child };
 		}
@@ -509,7 +535,7 @@ static int collectMemories(const knJointRows* list, const knRows* rows, int begi
 	return count;
 }
 
-double knJointRows_Collect(const knJointRows* list, const knModel* model, const knBlocks* blocks,
+double knJointRows_Collect(const knJointRows* list, const knModel* model, const knStepBodies* blocks,
 						   const knRows* rows, knState* state, knJointMemory* memory) {
 	double work = 0.0;
 	for (int begin = 0, end = 0; begin < list->count; begin = end) {

@@ -22,6 +22,8 @@ typedef enum knJointPart {
 	KN_PART_FRICTION = 32,
 	KN_PART_SPRING = 40,
 	KN_PART_MOTOR = 48,
+	KN_PART_DRIVE = 56,
+	KN_PART_SOLVED = 64, // a row of joints that are solved at once (joint_step.h)
 } knJointPart;
 
 typedef struct knJointRow {
@@ -37,13 +39,15 @@ typedef struct knJointRows {
 	int loadCapacity; // loads of friction that the solver's rows need
 } knJointRows;
 
+// Whether a joint is active and can move a body.
+bool knJointRows_TakesPart(const knModel* model, const knState* state, int index);
 // Clears all reactions and applies force motors, which are then part of the reactions.
-void knJointRows_ApplyForces(const knModel* model, knBlocks* blocks, knState* state);
+void knJointRows_ApplyForces(const knModel* model, knStepBodies* blocks, knState* state);
 // Where joints pull so hard that a body would swing about its joints faster than the step can follow, the pull's own
 // stiffness is taken implicitly: the body's inverse inertia becomes smaller. `memory` tells the pulls of the last
 // step, which took `lastStep` seconds. False: no memory.
 bool knJointRows_Steady(const knModel* model, const knState* state, const knJointMemory* memory,
-						int memoryCount, double lastStep, knBlocks* blocks, knArena* arena);
+						int memoryCount, double lastStep, knStepBodies* blocks, knArena* arena);
 // Room for the list; its capacities bound the number of rows and loads. False when the arena has no memory.
 bool knJointRows_Reserve(knJointRows* list, const knModel* model, const knState* state, knArena* arena);
 // Appends the rows of all active joints to `rows`, which must be empty and have room.
@@ -57,5 +61,5 @@ int knJointRows_ListEdges(const knModel* model, const knState* state, knJointEdg
 // Memories that knJointRows_Collect writes.
 int knJointRows_MemoryCount(const knJointRows* list);
 // After the solve: adds to the joints' reactions, writes memories, and sums the work of motors (J).
-double knJointRows_Collect(const knJointRows* list, const knModel* model, const knBlocks* blocks,
+double knJointRows_Collect(const knJointRows* list, const knModel* model, const knStepBodies* blocks,
 						   const knRows* rows, knState* state, knJointMemory* memory);

@@ -16,10 +16,20 @@ double knMeasure_Kinetic(const knModel* model, const knState* state) {
 			energy += 0.5 * knDot(w, knMulMV(&model->inertiaLocal[b], w));
 		}
 	}
+	// motors turn or slide with their axes
+	for (int j = 0; j < knState_JointCount(model); ++j) {
+		if (knState_JointActive(state, model, j)) {
+			const knJoint* joint = knState_Joint(state, model, j);
+			for (int i = 0; i < joint->nv; ++i) {
+				const double rate = joint->axis[i].armature > 0.0 ? state->v[joint->vOffset + i] : 0.0;
+				energy += 0.5 * joint->axis[i].armature * rate * rate;
+			}
+		}
+	}
 	return energy;
 }
 
-double knMeasure_Potential(const knModel* model, const knState* state) {
+double knMeasure_GravityPotential(const knModel* model, const knState* state) {
 	knVec3 gravity = state->header->gravity;
 	double energy = 0.0;
 	for (int b = 1; b < model->bodyCount; ++b) {
@@ -27,6 +37,11 @@ double knMeasure_Potential(const knModel* model, const knState* state) {
 			energy -= model->mass[b] * model->gravityScale[b] * knDot(gravity, state->pose[b].p);
 		}
 	}
+	return energy;
+}
+
+double knMeasure_Potential(const knModel* model, const knState* state) {
+	double energy = knMeasure_GravityPotential(model, state);
 	for (int j = 0; j < knState_JointCount(model); ++j) {
 		if (knState_JointActive(state, model, j)) {
 			const knJoint* joint = knState_Joint(state, model, j);

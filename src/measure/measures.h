@@ -29,6 +29,7 @@ typedef struct knMomentum {
 // Over the joints that are enabled, attached ones included.
 knJointErrors knMeasure_Joints(const knModel* model, const knState* state);
 double knMeasure_Kinetic(const knModel* model, const knState* state);
+double knMeasure_GravityPotential(const knModel* model, const knState* state);
 double knMeasure_Potential(const knModel* model, const knState* state);
 knMomentum knMeasure_Momentum(const knModel* model, const knState* state);
 double knMeasure_Displacement(const knModel* model, const knState* state, const knVec3* initial);

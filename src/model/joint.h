@@ -31,10 +31,10 @@ typedef struct knJoint {
 	knJointAxis axis[6];
 	bool coneLimited, twistLimited;
 	double coneY, coneZ, twistLower, twistUpper;
-	int reachCount;              // instead of a cone; 0: none
-	knVec3 reach[KN_REACH_MOST]; // unit
-	bool reachTwisted;           // twist limits of the corners differ from the joint's
-	double reachLower[KN_REACH_MOST], reachUpper[KN_REACH_MOST];
+	int reachCount;             // instead of a cone; 0: none
+	knVec3 reach[KN_REACH_MAX]; // unit
+	bool reachTwisted;          // twist limits of the corners differ from the joint's
+	double reachLower[KN_REACH_MAX], reachUpper[KN_REACH_MAX];
 	bool collide, loop;
 	double maxForce;
 	knCustomJoint custom;

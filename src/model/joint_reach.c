@@ -30,7 +30,7 @@ static double angleBetween(knVec3 a, knVec3 b) {
 
 bool knReachCone_IsSound(const knVec3* corners, int count) {
 	double around = 0.0;
-	if (count < 3 || count > KN_REACH_MOST) {
+	if (count < 3 || count > KN_REACH_MAX) {
 		return false;
 	}
 	for (int i = 0; i < count; ++i) {

@@ -6,9 +6,9 @@
 // are not dynamic keep their centre but have no mass.
 #include <string.h>
 
-#include "collide/pieces.h"
+#include "collide/convex_pairs.h"
 #include "core/sort.h"
-#include "model/carve.h"
+#include "model/block_layout.h"
 #include "model/model_internal.h"
 #include "model/scene_internal.h"
 
@@ -19,37 +19,38 @@ static knStatus outOfMemory(knError* error) {
 // --- memory ----------------------------------------------------------------------------------------------
 
 // Sets all array pointers of the model (which may be NULL in `carver->base`: then only the size is found).
-static void layOut(knModel* m, knCarver* carver) {
+static void layOut(knModel* m, knBlockLayout* carver) {
 	const uint64_t bodies = (uint64_t)m->bodyCount;
-	knCarver_Take(carver, 1, sizeof(knModel));
-	m->bodyKind = knCarver_Take(carver, bodies, sizeof(knBodyKind));
-	m->mass = knCarver_Take(carver, bodies, sizeof(double));
-	m->invMass = knCarver_Take(carver, bodies, sizeof(double));
-	m->inertiaLocal = knCarver_Take(carver, bodies, sizeof(knMat33));
-	m->invInertiaLocal = knCarver_Take(carver, bodies, sizeof(knMat33));
-	m->centerLocal = knCarver_Take(carver, bodies, sizeof(knVec3));
-	m->gravityScale = knCarver_Take(carver, bodies, sizeof(double));
-	m->linearDamping = knCarver_Take(carver, bodies, sizeof(double));
-	m->angularDamping = knCarver_Take(carver, bodies, sizeof(double));
-	m->radius = knCarver_Take(carver, bodies, sizeof(double));
-	m->thinness = knCarver_Take(carver, bodies, sizeof(double));
-	m->bodyFast = knCarver_Take(carver, bodies, sizeof(bool));
-	m->initialPose = knCarver_Take(carver, bodies, sizeof(knFrame));
-	m->initialVelocity = knCarver_Take(carver, bodies, sizeof(knTwist));
-	m->shapes = knCarver_Take(carver, (uint64_t)m->shapeCount, sizeof(knModelShape));
-	m->joints = knCarver_Take(carver, (uint64_t)m->jointCount, sizeof(knJoint));
-	m->jointEnabled = knCarver_Take(carver, (uint64_t)m->jointCount, sizeof(bool));
-	m->slotToBody = knCarver_Take(carver, (uint64_t)m->bodySlots, sizeof(int));
-	m->slotToShape = knCarver_Take(carver, (uint64_t)m->shapeSlots, sizeof(int));
-	m->slotToJoint = knCarver_Take(carver, (uint64_t)m->jointSlots, sizeof(int));
-	m->bodyToSlot = knCarver_Take(carver, bodies, sizeof(int));
-	m->shapeToSlot = knCarver_Take(carver, (uint64_t)m->shapeCount, sizeof(int));
-	m->jointToSlot = knCarver_Take(carver, (uint64_t)m->jointCount, sizeof(int));
+	knBlockLayout_Take(carver, 1, sizeof(knModel));
+	m->bodyKind = knBlockLayout_Take(carver, bodies, sizeof(knBodyKind));
+	m->mass = knBlockLayout_Take(carver, bodies, sizeof(double));
+	m->invMass = knBlockLayout_Take(carver, bodies, sizeof(double));
+	m->inertiaLocal = knBlockLayout_Take(carver, bodies, sizeof(knMat33));
+	m->invInertiaLocal = knBlockLayout_Take(carver, bodies, sizeof(knMat33));
+	m->centerLocal = knBlockLayout_Take(carver, bodies, sizeof(knVec3));
+	m->gravityScale = knBlockLayout_Take(carver, bodies, sizeof(double));
+	m->linearDamping = knBlockLayout_Take(carver, bodies, sizeof(double));
+	m->angularDamping = knBlockLayout_Take(carver, bodies, sizeof(double));
+	m->radius = knBlockLayout_Take(carver, bodies, sizeof(double));
+	m->thinness = knBlockLayout_Take(carver, bodies, sizeof(double));
+	m->bodyFast = knBlockLayout_Take(carver, bodies, sizeof(bool));
+	m->initialPose = knBlockLayout_Take(carver, bodies, sizeof(knFrame));
+	m->initialVelocity = knBlockLayout_Take(carver, bodies, sizeof(knTwist));
+	m->shapes = knBlockLayout_Take(carver, (uint64_t)m->shapeCount, sizeof(knModelShape));
+	m->joints = knBlockLayout_Take(carver, (uint64_t)m->jointCount, sizeof(knJoint));
+	m->jointEnabled = knBlockLayout_Take(carver, (uint64_t)m->jointCount, sizeof(bool));
+	m->slotToBody = knBlockLayout_Take(carver, (uint64_t)m->bodySlots, sizeof(int));
+	m->slotToShape = knBlockLayout_Take(carver, (uint64_t)m->shapeSlots, sizeof(int));
+	m->slotToJoint = knBlockLayout_Take(carver, (uint64_t)m->jointSlots, sizeof(int));
+	m->bodyToSlot = knBlockLayout_Take(carver, bodies, sizeof(int));
+	m->shapeToSlot = knBlockLayout_Take(carver, (uint64_t)m->shapeCount, sizeof(int));
+	m->jointToSlot = knBlockLayout_Take(carver, (uint64_t)m->jointCount, sizeof(int));
+	knModelControl_LayOut(&m->control, carver, m->jointCount);
 }
 
 static size_t modelSize(const knModel* counts) {
 	knModel copy = *counts;
-	knCarver carver = { .base = NULL };
+	knBlockLayout carver = { .base = NULL };
 	layOut(&copy, &carver);
 	return carver.overflow ? 0 : carver.offset;
 }
@@ -70,11 +71,13 @@ static knModel* allocateModel(const knScene* scene) {
 	for (int i = 0; i < scene->joints.count; ++i) {
 		counts.jointCount += scene->joints.items[i].used ? 1 : 0;
 	}
+	knModelControl_Count(&counts.control, scene);
+	knModelControl_CountDrag(&counts.control, scene, counts.bodyCount);
 	size_t size = modelSize(&counts);
 	knModel* model = size > 0 ? knAllocZero(&scene->allocator, size) : NULL;
 	if (model != NULL) {
 		*model = counts;
-		knCarver carver = { .base = (char*)model };
+		knBlockLayout carver = { .base = (char*)model };
 		layOut(model, &carver);
 	}
 	return model;
@@ -134,7 +137,8 @@ static void sumShapes(knModel* model, const knScene* scene) {
 	for (int i = 0; i < model->shapeSlots; ++i) {
 		const knShapeSlot* slot = &scene->shapes.items[i];
 		int body = slot->used ? knModel_BodyIndex(model, slot->body) : -1;
-		if (body <= 0 || slot->def.sensor || scene->bodies.items[model->bodyToSlot[body]].def.hasMass) {
+		if (body <= 0 || slot->def.sensor || slot->def.role == KN_SHAPE_LOOKS ||
+			scene->bodies.items[model->bodyToSlot[body]].def.hasMass) {
 			continue;
 		}
 		knMassProps own = knGeom_MassProps(slot->geom, slot->def.density);
@@ -270,8 +274,14 @@ static void compileShapes(knModel* model, const knScene* scene) {
 		shape->rollingFriction = slot->def.rollingFriction;
 		shape->filter = slot->def.filter;
 		shape->sensor = slot->def.sensor;
+		shape->hidden = slot->def.role == KN_SHAPE_HIDDEN;
+		shape->looks = slot->def.role == KN_SHAPE_LOOKS;
 		shape->geom = slot->geom;
 		knGeom_Retain(shape->geom);
+		if (shape->looks) {
+			shape->filter = (knFilter){ 0 };
+			continue;
+		}
 		model->radius[shape->body] = knMax(model->radius[shape->body], geomRadius(shape->geom, shape->local));
 		double thin = knGeom_Thinness(shape->geom), *thinnest = &model->thinness[shape->body];
 		if (knIsFinite(thin)) {
@@ -295,6 +305,10 @@ static void copyAxis(knJointAxis* to, const knJointAxis* from) {
 	to->motorMaxForce = from->motorMaxForce;
 	to->stiffness = from->stiffness;
 	to->rest = from->rest;
+	to->armature = from->armature;
+	to->driveLimited = from->driveLimited;
+	to->driveLower = from->driveLimited ? from->driveLower : 0.0;
+	to->driveUpper = from->driveLimited ? from->driveUpper : 0.0;
 }
 
 knStatus knModel_CompileJoint(const knModel* model, const knJointDef* def, knJoint* joint, knError* error) {
@@ -452,6 +466,9 @@ static knStatus compile(knModel* model, const knScene* scene, knError* error) {
 	status = compileJoints(model, scene, error);
 	if (status != KN_OK) {
 		return status;
+	}
+	if (!knModelControl_Compile(model, scene)) {
+		return outOfMemory(error);
 	}
 	knArena scratch;
 	knArena_Init(&scratch, &model->allocator);

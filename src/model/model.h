@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "model/joint.h"
+#include "model/model_control.h"
 
 typedef struct knModelShape {
 	const knGeom* geom; // retained
@@ -13,6 +14,8 @@ typedef struct knModelShape {
 	double friction, restitution, rollingFriction;
 	knFilter filter;
 	bool sensor;
+	bool looks;  // only drawn: its filter meets nothing, and it is never enabled
+	bool hidden; // not drawn
 } knModelShape;
 
 struct knModel {
@@ -49,6 +52,7 @@ struct knModel {
 	bool* jointEnabled; // initially
 	int qCount, vCount; // coordinates of authored joints and of the capacity (7 and 6 each)
 	int dofCount;
+	knModelControl control; // actuators, tendons, couplings
 
 	// pairs of bodies that never touch: authored exclusions and jointed neighbours, a < b, sorted
 	int excludedCount;

@@ -72,7 +72,9 @@ static uint64_t hashShape(uint64_t h, const knModel* m, int i) {
 	h = hashInteger(h, (int64_t)shape->filter.category);
 	h = hashInteger(h, (int64_t)shape->filter.mask);
 	h = hashInteger(h, shape->filter.group);
-	return hashInteger(h, shape->sensor);
+	h = hashInteger(h, shape->sensor);
+	// scenes without looks keep the hash that they had
+	return shape->looks ? hashInteger(h, 2) : h;
 }
 
 static uint64_t hashAxis(uint64_t h, const knJointAxis* axis) {
@@ -83,6 +85,10 @@ static uint64_t hashAxis(uint64_t h, const knJointAxis* axis) {
 	h = hashInteger(h, axis->motorMode);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
 		h = knHash_Double(h, numbers[i]);
+	}
+	if (axis->armature > 0.0 || axis->driveLimited) {
+		h = knHash_Double(knHash_Double(h, axis->armature), axis->driveLimited ? axis->driveLower : 0.0);
+		h = knHash_Double(h, axis->driveLimited ? axis->driveUpper : 0.0);
 	}
 	return h;
 }
@@ -139,5 +145,5 @@ uint64_t knModel_ComputeFingerprint(const knModel* model) {
 		h = hashInteger(h, model->excluded[i].a);
 		h = hashInteger(h, model->excluded[i].b);
 	}
-	return h;
+	return knModelControl_Hash(h, &model->control);
 }

@@ -94,6 +94,7 @@ static knScene* createEmpty(const knAllocator* allocator) {
 		scene->freeBody = scene->freeShape = scene->freeJoint = -1;
 		knNameTable_Init(&scene->bodyNames, &memory);
 		knNameTable_Init(&scene->jointNames, &memory);
+		knNameTable_Init(&scene->controlNames, &memory);
 	}
 	return scene;
 }
@@ -143,8 +144,10 @@ void knScene_Destroy(knScene* scene) {
 	KN_ARRAY_FREE(&allocator, &scene->shapes);
 	KN_ARRAY_FREE(&allocator, &scene->joints);
 	KN_ARRAY_FREE(&allocator, &scene->excluded);
+	knSceneControl_Free(scene);
 	knNameTable_Free(&scene->bodyNames);
 	knNameTable_Free(&scene->jointNames);
+	knNameTable_Free(&scene->controlNames);
 	knFreeString(&allocator, scene->name);
 	knFreeString(&allocator, scene->stepper);
 	knFree(&allocator, scene, sizeof(knScene));
@@ -272,7 +275,8 @@ knScene* knScene_Clone(const knScene* scene, knError* error) {
 	if (status == KN_OK) {
 		status = cloneJoints(clone, scene, error);
 	}
-	if (status == KN_OK && !KN_ARRAY_RESERVE(&clone->allocator, &clone->excluded, scene->excluded.count)) {
+	if (status == KN_OK && (!KN_ARRAY_RESERVE(&clone->allocator, &clone->excluded, scene->excluded.count) ||
+							!knSceneControl_Clone(clone, scene))) {
 		status = outOfMemory(error);
 	}
 	if (status != KN_OK) {
@@ -522,6 +526,31 @@ knShapeId knScene_AddPlane(knScene* scene, knBodyId body, const knShapeDef* def,
 	return addOwnGeom(scene, body, knGeom_Plane(memoryOf(scene), error), def, error);
 }
 
+knShapeId knScene_AddCylinder(knScene* scene, knBodyId body, double radius, double halfLength,
+							  const knShapeDef* def, knError* error) {
+	return addOwnGeom(scene, body, knGeom_Cylinder(radius, halfLength, memoryOf(scene), error), def, error);
+}
+
+knShapeId knScene_AddEllipsoid(knScene* scene, knBodyId body, knVec3 radii, const knShapeDef* def,
+							   knError* error) {
+	return addOwnGeom(scene, body, knGeom_Ellipsoid(radii, memoryOf(scene), error), def, error);
+}
+
+knShapeId knScene_AddHull(knScene* scene, knBodyId body, const knVec3* points, int count,
+						  const knShapeDef* def, knError* error) {
+	return addOwnGeom(scene, body, knGeom_Hull(points, count, memoryOf(scene), error), def, error);
+}
+
+knShapeId knScene_AddMesh(knScene* scene, knBodyId body, const knMeshDef* mesh, const knShapeDef* def,
+						  knError* error) {
+	return addOwnGeom(scene, body, knGeom_Mesh(mesh, memoryOf(scene), error), def, error);
+}
+
+knShapeId knScene_AddHeightField(knScene* scene, knBodyId body, const knHeightFieldDef* field,
+								 const knShapeDef* def, knError* error) {
+	return addOwnGeom(scene, body, knGeom_HeightField(field, memoryOf(scene), error), def, error);
+}
+
 // --- removing --------------------------------------------------------------------------------------------
 
 static void removeShapeSlot(knScene* scene, int slot) {
@@ -573,6 +602,7 @@ knStatus knScene_RemoveBody(knScene* scene, knBodyId body, knError* error) {
 	knFreeString(&scene->allocator, item->name);
 	*item = (knBodySlot){ .generation = item->generation, .nextFree = scene->freeBody };
 	scene->freeBody = slot;
+	knSceneControl_Drop(scene);
 	return KN_OK;
 }
 
@@ -583,6 +613,7 @@ knStatus knScene_RemoveJoint(knScene* scene, knJointId joint, knError* error) {
 		return knError_Set(error, KN_BAD_ARGUMENT, "joint", "the joint to remove is not in this scene");
 	}
 	removeJointSlot(scene, slot);
+	knSceneControl_Drop(scene);
 	return KN_OK;
 }
 

@@ -78,6 +78,12 @@ knStatus knSceneCheck_Def(const knSceneDef* def, knError* error) {
 		(unsigned)def->restitutionCombine > KN_COMBINE_MULTIPLY) {
 		return knError_Set(error, KN_BAD_DATA, element, "the rule that combines two materials is unknown");
 	}
+	if (!knIsFinite(def->mediumDensity) || def->mediumDensity < 0.0 || !knIsFinite(def->mediumViscosity) ||
+		def->mediumViscosity < 0.0) {
+		return knError_Set(error, KN_BAD_DATA, element,
+						   "the medium's density is %g and its viscosity %g; neither may be negative",
+						   def->mediumDensity, def->mediumViscosity);
+	}
 	if (def->jointCapacity < 0) {
 		return knError_Set(error, KN_BAD_DATA, element, "the joint capacity is %d; it must not be negative",
 						   def->jointCapacity);
@@ -184,7 +190,8 @@ knStatus knSceneCheck_Shape(const knScene* scene, knBodyId body, const knGeom* g
 		return knError_Set(error, KN_BAD_DATA, element,
 						   "a plane is infinite; it cannot belong to a dynamic body");
 	}
-	if (knGeom_IsSurface(geom) && owner != NULL && owner->def.kind == KN_BODY_DYNAMIC) {
+	if (knGeom_IsSurface(geom) && def->role != KN_SHAPE_LOOKS && owner != NULL &&
+		owner->def.kind == KN_BODY_DYNAMIC) {
 		return knError_Set(error, KN_BAD_DATA, element,
 						   "a %s that is not solid has no inside; it cannot belong to a dynamic body",
 						   knGeomKind_Name(knGeom_Kind(geom)));
@@ -247,6 +254,16 @@ static knStatus checkAxis(const knJointDef* def, int index, const char* element,
 	if (status == KN_OK) {
 		status = checkFinite(axis->rest, "its spring's rest", element, error);
 	}
+	if (status == KN_OK) {
+		status = checkNotNegative(axis->armature, "its armature", element, error);
+	}
+	if (status == KN_OK && axis->driveLimited &&
+		!(axis->driveLower <= 0.0 && axis->driveUpper >= 0.0 && knIsFinite(axis->driveLower) &&
+		  knIsFinite(axis->driveUpper))) {
+		status = knError_Set(error, KN_BAD_DATA, element,
+							 "the actuators of axis %d may push from %g to %g; 0 must lie between them",
+							 index, axis->driveLower, axis->driveUpper);
+	}
 	return status;
 }
 
@@ -280,8 +297,8 @@ static knStatus checkBallLimits(const knJointDef* def, const char* element, knEr
 						   def->coneZ);
 	}
 	if (def->reachCount != 0) {
-		knVec3 corners[KN_REACH_MOST];
-		for (int i = 0; i < KN_REACH_MOST; ++i) {
+		knVec3 corners[KN_REACH_MAX];
+		for (int i = 0; i < KN_REACH_MAX; ++i) {
 			corners[i] = knNormalize(def->reach[i]);
 		}
 		if (def->coneLimited) {
@@ -292,7 +309,7 @@ static knStatus checkBallLimits(const knJointDef* def, const char* element, knEr
 				error, KN_BAD_DATA, element,
 				"its reach cone has %d corners; there must be 3 to %d, which go once around x, "
 				"anticlockwise, each side seen from x",
-				def->reachCount, KN_REACH_MOST);
+				def->reachCount, KN_REACH_MAX);
 		}
 	}
 	if (def->twistLimited &&
@@ -377,5 +394,5 @@ knStatus knSceneCheck_All(knScene* scene, knError* error) {
 			status = knSceneCheck_Joint(scene, &slot->def, slot->name, error);
 		}
 	}
-	return status;
+	return status == KN_OK ? knSceneCheck_Control(scene, error) : status;
 }

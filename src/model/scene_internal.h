@@ -4,6 +4,7 @@
 
 #include "core/array.h"
 #include "core/table.h"
+#include "knuckle/control.h"
 #include "knuckle/scene.h"
 
 // Bodies, shapes, joints and attached joints that a scene holds at most, each.
@@ -49,8 +50,14 @@ struct knScene {
 	KN_ARRAY(knShapeSlot) shapes;
 	KN_ARRAY(knJointSlot) joints;
 	KN_ARRAY(knBodyPair) excluded;
+	// names and parts are owned (scene_control.c)
+	KN_ARRAY(knTendonDef) tendons;
+	KN_ARRAY(knCouplingDef) couplings;
+	KN_ARRAY(knActuatorDef) actuators;
+	KN_ARRAY(knProbeDef) probes;
 	int freeBody, freeShape, freeJoint; // heads of the free lists, -1: empty
 	knNameTable bodyNames, jointNames;  // name -> slot
+	knNameTable controlNames;           // "a/NAME": actuators, "c/": couplings, "p/": probes, "t/": tendons
 };
 
 // Slot of an id, -1 if it is null, stale or unknown.
@@ -70,6 +77,15 @@ knStatus knSceneCheck_Joint(const knScene* scene, knJointDef* def, const char* n
 knStatus knSceneCheck_Mass(const knMassProps* mass, const char* element, knError* error);
 // All of it again: defs may have been edited in place.
 knStatus knSceneCheck_All(knScene* scene, knError* error);
+
+// --- scene_control.c ---
+
+void knSceneControl_Free(knScene* scene);
+// Copies tendons, couplings, actuators and probes; false when out of memory.
+bool knSceneControl_Clone(knScene* to, const knScene* from);
+// Removes what refers to bodies or joints that are gone.
+void knSceneControl_Drop(knScene* scene);
+knStatus knSceneCheck_Control(const knScene* scene, knError* error);
 
 #define KN_ELEMENT_SIZE 96
 // "body 'crank'" in `text`, which has room for KN_ELEMENT_SIZE; returns it.

@@ -1,7 +1,9 @@
-// Stepper settings by name: one table drives parsing, --help and messages.
+// Stepper settings by name: one table drives defaults, parsing, printing, --help, messages, and who reads what. A new
+// setting is a field in knSettings and a row here.
 #include <stdio.h>
 #include <string.h>
 
+#include "core/assert.h"
 #include "core/text.h"
 #include "knuckle/stepper.h"
 
@@ -9,202 +11,100 @@ typedef enum knSettingKind { SETTING_CHOICE, SETTING_INTEGER, SETTING_NUMBER } k
 
 typedef struct knSetting {
 	const char* name;
+	const char*
+		readers; // "stepper stepper:scheme ...", a stepper alone: under each scheme; NULL: every stepper
 	const char* help;
 	knSettingKind kind;
 	size_t offset;          // in knSettings
 	const char* choices[5]; // the value is the index; NULL ends the list
 	double lower, upper;    // integers and numbers
+	bool firstChoice;       // the default is choices[0], not the stepper's own choice
 } knSetting;
 
-#define FIELD(member) offsetof(knSettings, member)
 #define LARGE 1e300
+#define ROW(label, by, member, what, text)                                                                   \
+	.name = (label), .readers = (by), .help = (text), .kind = (what), .offset = offsetof(knSettings, member)
+#define CHOICE(label, by, member, text, ...)                                                                 \
+	{                                                                                                        \
+		ROW(label, by, member, SETTING_CHOICE, text), .choices = { __VA_ARGS__ }                             \
+	}
+#define FIRST(label, by, member, text, ...)                                                                  \
+	{ ROW(label, by, member, SETTING_CHOICE, text), .choices = { __VA_ARGS__ }, .firstChoice = true }
+#define WHOLE(label, by, member, least, most, text)                                                          \
+	{ ROW(label, by, member, SETTING_INTEGER, text), .lower = (least), .upper = (most) }
+#define NUMBER(label, by, member, least, most, text)                                                         \
+	{ ROW(label, by, member, SETTING_NUMBER, text), .lower = (least), .upper = (most) }
 
 static const knSetting settingTable[] = {
-	{ "scheme",
-	  "default | paper: what serves users best, or the published form",
-	  SETTING_CHOICE,
-	  FIELD(scheme),
-	  { "default", "paper" },
-	  0.0,
-	  0.0 },
-	{ "shock",
-	  "0 | 1: shock propagation; 2: joints take part in it (impulse, scheme=paper)",
-	  SETTING_CHOICE,
-	  FIELD(shock),
-	  { "0", "1", "2" },
-	  0.0,
-	  0.0 },
-	{ "sweeps", "N: solver sweeps per step", SETTING_INTEGER, FIELD(sweeps), { NULL }, 1.0, 100000.0 },
-	{ "articulation",
-	  "direct | sweep: impulse, all joints at once or in sweeps",
-	  SETTING_CHOICE,
-	  FIELD(articulation),
-	  { "direct", "sweep" },
-	  0.0,
-	  0.0 },
-	{ "prestabilize",
-	  "0 | 1: impulse, joints kept closed before bodies move, or their velocities corrected only",
-	  SETTING_CHOICE,
-	  FIELD(prestabilize),
-	  { "0", "1" },
-	  0.0,
-	  0.0 },
-	{ "newton",
-	  "golden | damped: impulse scheme=paper, Newton's step searched along, or shortened by the share",
-	  SETTING_CHOICE,
-	  FIELD(newton),
-	  { "golden", "damped" },
-	  0.0,
-	  0.0 },
-	{ "angular",
-	  "normal | square: impulse scheme=paper, orientation by 4 x 3 normal equations, or 3 x 3",
-	  SETTING_CHOICE,
-	  FIELD(angular),
-	  { "normal", "square" },
-	  0.0,
-	  0.0 },
-	{ "ramp",
-	  "0 | 1: impulse scheme=paper, sweeps take all of a joint's error, or a growing share",
-	  SETTING_CHOICE,
-	  FIELD(ramp),
-	  { "0", "1" },
-	  0.0,
-	  0.0 },
-	{ "joint_sweeps",
-	  "N: impulse scheme=paper, sweeps over joints alone after shock propagation",
-	  SETTING_INTEGER,
-	  FIELD(jointSweeps),
-	  { NULL },
-	  0.0,
-	  100000.0 },
-	{ "restore",
-	  "0 | 1: impulse scheme=paper, the velocities of before those sweeps come back after the move",
-	  SETTING_CHOICE,
-	  FIELD(restore),
-	  { "0", "1" },
-	  0.0,
-	  0.0 },
-	{ "rolling",
-	  "R: rolling friction of every shape, m",
-	  SETTING_NUMBER,
-	  FIELD(rolling),
-	  { NULL },
-	  0.0,
-	  LARGE },
-	{ "integrator",
-	  "euler | rk4 | embedded | implicit: reduced",
-	  SETTING_CHOICE,
-	  FIELD(integrator),
-	  { "euler", "rk4", "embedded", "implicit" },
-	  0.0,
-	  0.0 },
-	{ "active", "N: adaptive, active joints", SETTING_INTEGER, FIELD(active), { NULL }, 0.0, 16777216.0 },
-	{ "threshold",
-	  "X: adaptive, activity below which a joint is frozen",
-	  SETTING_NUMBER,
-	  FIELD(threshold),
-	  { NULL },
-	  0.0,
-	  LARGE },
-	{ "budget", "MS: adaptive, milliseconds per step", SETTING_NUMBER, FIELD(budget), { NULL }, 0.0, LARGE },
-	{ "update",
-	  "K: adaptive, steps between updates of the active region",
-	  SETTING_INTEGER,
-	  FIELD(update),
-	  { NULL },
-	  1.0,
-	  1000000.0 },
-	{ "friction_model",
-	  "cone | aligned | box: velocity, how friction is bounded",
-	  SETTING_CHOICE,
-	  FIELD(frictionModel),
-	  { "cone", "aligned", "box" },
-	  0.0,
-	  0.0 },
-	{ "solver",
-	  "pgs | jacobi | conjugate: velocity, rows one after the other, all at once, or in conjugate directions",
-	  SETTING_CHOICE,
-	  FIELD(solver),
-	  { "pgs", "jacobi", "conjugate" },
-	  0.0,
-	  0.0 },
-	{ "relaxation",
-	  "W: velocity, factor of every change of an impulse; 1 is plain",
-	  SETTING_NUMBER,
-	  FIELD(relaxation),
-	  { NULL },
-	  0.01,
-	  2.0 },
-	{ "mixing",
-	  "G: velocity, constraint force mixing at the first sweep, falling to 0",
-	  SETTING_NUMBER,
-	  FIELD(mixing),
-	  { NULL },
-	  0.0,
-	  LARGE },
-	{ "warm_start",
-	  "0 | 1: velocity, start from the impulses of the step before",
-	  SETTING_CHOICE,
-	  FIELD(warmStart),
-	  { "0", "1" },
-	  0.0,
-	  0.0 },
-	{ "queries",
-	  "1 | 2: velocity, collision queries a step",
-	  SETTING_INTEGER,
-	  FIELD(queries),
-	  { NULL },
-	  1.0,
-	  2.0 },
-	{ "layer_sweeps",
-	  "N: velocity, sweeps a layer of shock propagation",
-	  SETTING_INTEGER,
-	  FIELD(layerSweeps),
-	  { NULL },
-	  1.0,
-	  100000.0 },
-	{ "correction_sweeps",
-	  "N: velocity, sweeps of each correction of overlaps and joint errors",
-	  SETTING_INTEGER,
-	  FIELD(correctionSweeps),
-	  { NULL },
-	  0.0,
-	  100000.0 },
-	{ "weighting",
-	  "A: velocity scheme=paper, share of the step that the global dynamics takes",
-	  SETTING_NUMBER,
-	  FIELD(weighting),
-	  { NULL },
-	  0.0,
-	  1.0 },
-	{ "scaling",
-	  "0 | 1: velocity, theta of plain or of scaled rows",
-	  SETTING_CHOICE,
-	  FIELD(scaling),
-	  { "0", "1" },
-	  0.0,
-	  0.0 },
-	{ "stop_theta",
-	  "T: velocity, global sweeps end when theta is below",
-	  SETTING_NUMBER,
-	  FIELD(stopTheta),
-	  { NULL },
-	  0.0,
-	  LARGE },
-	{ "stop_stall",
-	  "S: velocity, global sweeps end when theta fell by less than this share over five",
-	  SETTING_NUMBER,
-	  FIELD(stopStall),
-	  { NULL },
-	  0.0,
-	  1.0 },
-	{ "sleep",
-	  "0 | 1: groups of bodies at rest sleep",
-	  SETTING_CHOICE,
-	  FIELD(sleep),
-	  { "0", "1" },
-	  0.0,
-	  0.0 },
+	// several steppers
+	FIRST("scheme", "velocity impulse", scheme,
+		  "default | paper: what serves users best, or the published form", "default", "paper"),
+	CHOICE("shock", "velocity impulse", shock,
+		   "0 | 1: shock propagation; 2: joints take part in it (impulse, scheme=paper)", "0", "1", "2"),
+	WHOLE("sweeps", "velocity impulse", sweeps, 1.0, 100000.0, "N: solver sweeps per step"),
+	CHOICE("articulation", "velocity:default impulse", articulation,
+		   "direct | sweep: all joints at once, at the end of the step, or in sweeps", "direct", "sweep"),
+	NUMBER("rolling", "velocity impulse", rolling, 0.0, LARGE, "R: rolling friction of every shape, m"),
+	FIRST("sleep", NULL, sleep, "0 | 1: groups of bodies at rest sleep", "0", "1"),
+
+	// impulse
+	CHOICE("prestabilize", "impulse", impulse.prestabilize,
+		   "0 | 1: impulse, joints kept closed before bodies move, or their velocities corrected only", "0",
+		   "1"),
+	CHOICE("newton", "impulse:paper", impulse.newton,
+		   "golden | damped: impulse scheme=paper, Newton's step searched along, or shortened by the share",
+		   "golden", "damped"),
+	CHOICE("angular", "impulse:paper", impulse.angular,
+		   "normal | square: impulse scheme=paper, orientation by 4 x 3 normal equations, or 3 x 3", "normal",
+		   "square"),
+	CHOICE("ramp", "impulse:paper", impulse.ramp,
+		   "0 | 1: impulse scheme=paper, sweeps take all of a joint's error, or a growing share", "0", "1"),
+	WHOLE("joint_sweeps", "impulse:paper", impulse.jointSweeps, 0.0, 100000.0,
+		  "N: impulse scheme=paper, sweeps over joints alone after shock propagation"),
+	CHOICE("restore", "impulse:paper", impulse.restore,
+		   "0 | 1: impulse scheme=paper, the velocities of before those sweeps come back after the move", "0",
+		   "1"),
+
+	// velocity
+	CHOICE("friction_model", "velocity", velocity.frictionModel,
+		   "cone | aligned | box: velocity, how friction is bounded", "cone", "aligned", "box"),
+	CHOICE("warm_start", "velocity", velocity.warmStart,
+		   "0 | 1: velocity, start from the impulses of the step before", "0", "1"),
+	WHOLE("queries", "velocity", velocity.queries, 1.0, 2.0, "1 | 2: velocity, collision queries a step"),
+	WHOLE("layer_sweeps", "velocity", velocity.layerSweeps, 1.0, 100000.0,
+		  "N: velocity, sweeps a layer of shock propagation"),
+	WHOLE("correction_sweeps", "velocity", velocity.correctionSweeps, 0.0, 100000.0,
+		  "N: velocity, sweeps of each correction of overlaps and joint errors"),
+	NUMBER("weighting", "velocity:paper", velocity.weighting, 0.0, 1.0,
+		   "A: velocity scheme=paper, share of the step that the global dynamics takes"),
+
+	// studies of convergence
+	CHOICE("solver", "velocity", study.solver,
+		   "pgs | jacobi | conjugate: velocity, rows one after the other, all at once, or in conjugate "
+		   "directions",
+		   "pgs", "jacobi", "conjugate"),
+	NUMBER("relaxation", "velocity", study.relaxation, 0.01, 2.0,
+		   "W: velocity, factor of every change of an impulse; 1 is plain"),
+	NUMBER("mixing", "velocity", study.mixing, 0.0, LARGE,
+		   "G: velocity, constraint force mixing at the first sweep, falling to 0"),
+	CHOICE("scaling", "velocity", study.scaling, "0 | 1: velocity, theta of plain or of scaled rows", "0",
+		   "1"),
+	NUMBER("stop_theta", "velocity", study.stopTheta, 0.0, LARGE,
+		   "T: velocity, global sweeps end when theta is below"),
+	NUMBER("stop_stall", "velocity", study.stopStall, 0.0, 1.0,
+		   "S: velocity, global sweeps end when theta fell by less than this share over five"),
+
+	// reduced
+	CHOICE("integrator", "reduced", reduced.integrator, "euler | rk4 | embedded | implicit: reduced", "euler",
+		   "rk4", "embedded", "implicit"),
+
+	// adaptive
+	WHOLE("active", "adaptive", adaptive.active, 0.0, 16777216.0, "N: adaptive, active joints"),
+	NUMBER("threshold", "adaptive", adaptive.threshold, 0.0, LARGE,
+		   "X: adaptive, activity below which a joint is frozen"),
+	NUMBER("budget", "adaptive", adaptive.budget, 0.0, LARGE, "MS: adaptive, milliseconds per step"),
+	WHOLE("update", "adaptive", adaptive.update, 1.0, 1000000.0,
+		  "K: adaptive, steps between updates of the active region"),
 };
 
 #define SETTING_COUNT ((int)(sizeof(settingTable) / sizeof(settingTable[0])))
@@ -212,39 +112,29 @@ static const knSetting settingTable[] = {
 // choices are stored through an int, also where the field is an enum
 _Static_assert(sizeof(knScheme) == sizeof(int) && sizeof(knArticulation) == sizeof(int), "enums are ints");
 
+// --- values ------------------------------------------------------------------------------------------------------
+
 knSettings knSettings_Default(void) {
-	knSettings settings = {
-		.scheme = KN_SCHEME_DEFAULT,
-		.articulation = KN_ARTICULATION_AUTO,
-		.sweeps = -1,
-		.prestabilize = -1,
-		.shock = -1,
-		.newton = -1,
-		.angular = -1,
-		.ramp = -1,
-		.jointSweeps = -1,
-		.restore = -1,
-		.sleep = 0,
-		.rolling = -1.0,
-		.active = -1,
-		.threshold = -1.0,
-		.budget = -1.0,
-		.update = -1,
-		.integrator = -1,
-		.frictionModel = -1,
-		.solver = -1,
-		.warmStart = -1,
-		.queries = -1,
-		.layerSweeps = -1,
-		.correctionSweeps = -1,
-		.scaling = -1,
-		.weighting = -1.0,
-		.mixing = -1.0,
-		.relaxation = -1.0,
-		.stopTheta = -1.0,
-		.stopStall = -1.0,
-	};
+	knSettings settings;
+	memset(&settings, 0, sizeof(settings)); // padding too: settings are compared as bytes
+	for (int i = 0; i < SETTING_COUNT; ++i) {
+		const knSetting* setting = &settingTable[i];
+		const int own = setting->firstChoice ? 0 : -1;
+		const double ownNumber = -1.0;
+		const bool number = setting->kind == SETTING_NUMBER;
+		memcpy((char*)&settings + setting->offset, number ? (const void*)&ownNumber : (const void*)&own,
+			   number ? sizeof(ownNumber) : sizeof(own));
+	}
 	return settings;
+}
+
+static const knSetting* findSetting(const char* name) {
+	for (int i = 0; i < SETTING_COUNT; ++i) {
+		if (strcmp(settingTable[i].name, name) == 0) {
+			return &settingTable[i];
+		}
+	}
+	return NULL;
 }
 
 static knStatus unknownSetting(const char* name, knError* error) {
@@ -303,16 +193,110 @@ knStatus knSettings_Set(knSettings* settings, const char* name, const char* valu
 	if (settings == NULL || name == NULL || value == NULL) {
 		return knError_Set(error, KN_BAD_ARGUMENT, "settings", "a name and a value are needed");
 	}
-	for (int i = 0; i < SETTING_COUNT; ++i) {
-		const knSetting* setting = &settingTable[i];
-		if (strcmp(setting->name, name) == 0) {
-			void* field = (char*)settings + setting->offset;
-			return setting->kind == SETTING_CHOICE ? setChoice(setting, field, value, error)
-												   : setNumber(setting, field, value, error);
+	const knSetting* setting = findSetting(name);
+	if (setting == NULL) {
+		return unknownSetting(name, error);
+	}
+	void* field = (char*)settings + setting->offset;
+	return setting->kind == SETTING_CHOICE ? setChoice(setting, field, value, error)
+										   : setNumber(setting, field, value, error);
+}
+
+bool knSettings_Get(const knSettings* settings, int index, char* text, size_t capacity) {
+	KN_ASSERT(index >= 0 && index < SETTING_COUNT);
+	const knSetting* setting = &settingTable[index];
+	const knSettings standard = knSettings_Default();
+	const char* field = (const char*)settings + setting->offset;
+	const size_t size = setting->kind == SETTING_NUMBER ? sizeof(double) : sizeof(int);
+	char value[32] = "";
+	bool isSet = memcmp(field, (const char*)&standard + setting->offset, size) != 0;
+	if (isSet && setting->kind == SETTING_NUMBER) {
+		double number;
+		memcpy(&number, field, sizeof(number));
+		knText_FormatDouble(number, value, sizeof(value));
+	} else if (isSet) {
+		int whole, choices = 0;
+		memcpy(&whole, field, sizeof(whole));
+		while (setting->choices[choices] != NULL) {
+			choices += 1;
+		}
+		if (whole >= 0 && whole < choices) {
+			snprintf(value, sizeof(value), "%s", setting->choices[whole]);
+		} else {
+			snprintf(value, sizeof(value), "%d", whole);
 		}
 	}
-	return unknownSetting(name, error);
+	snprintf(text, capacity, "%s", value);
+	return isSet;
 }
+
+// --- who reads it ------------------------------------------------------------------------------------------------
+
+static const char* const schemeNames[] = { "default", "paper" };
+
+// One word of a list of readers.
+typedef struct Reader {
+	char stepper[32];
+	const char* scheme; // into the list, NULL: any
+	int schemeLength;
+} Reader;
+
+// Takes the next word off the list; false at its end.
+static bool nextReader(const char** list, Reader* reader) {
+	const char* word = *list + strspn(*list, " ");
+	const int length = (int)strcspn(word, " "), name = (int)strcspn(word, ": ");
+	*list = word + length;
+	snprintf(reader->stepper, sizeof(reader->stepper), "%.*s", name, word);
+	reader->scheme = name < length ? word + name + 1 : NULL;
+	reader->schemeLength = length - name - 1;
+	return length > 0;
+}
+
+static bool fits(const Reader* reader, const char* stepper, knScheme scheme) {
+	const char* name = schemeNames[scheme];
+	return strcmp(reader->stepper, stepper) == 0 &&
+		   (reader->scheme == NULL ||
+			((int)strlen(name) == reader->schemeLength && strncmp(reader->scheme, name, strlen(name)) == 0));
+}
+
+// "velocity with scheme=default and impulse"
+static void listReaders(const char* list, char* text, size_t capacity) {
+	Reader reader;
+	size_t used = 0;
+	text[0] = '\0';
+	while (nextReader(&list, &reader) && used < capacity) {
+		used +=
+			(size_t)snprintf(text + used, capacity - used, "%s%s", used > 0 ? " and " : "", reader.stepper);
+		if (reader.scheme != NULL && used < capacity) {
+			used += (size_t)snprintf(text + used, capacity - used, " with scheme=%.*s", reader.schemeLength,
+									 reader.scheme);
+		}
+	}
+}
+
+knStatus knSettings_CheckRead(const char* name, const char* stepper, knScheme scheme, knError* error) {
+	const knSetting* setting = findSetting(name);
+	if (setting == NULL) {
+		return unknownSetting(name, error);
+	}
+	if (setting->readers == NULL) {
+		return KN_OK;
+	}
+	bool otherScheme = false;
+	Reader reader;
+	for (const char* list = setting->readers; nextReader(&list, &reader);) {
+		if (fits(&reader, stepper, scheme)) {
+			return KN_OK;
+		}
+		otherScheme = otherScheme || strcmp(reader.stepper, stepper) == 0;
+	}
+	char who[160];
+	listReaders(setting->readers, who, sizeof(who));
+	return knError_Set(error, KN_UNSUPPORTED, name, "%s%s%s does not read it; it is a setting of %s", stepper,
+					   otherScheme ? " with scheme=" : "", otherScheme ? schemeNames[scheme] : "", who);
+}
+
+// --- names -------------------------------------------------------------------------------------------------------
 
 const char* knSettings_Name(int index) {
 	return index >= 0 && index < SETTING_COUNT ? settingTable[index].name : NULL;

@@ -7,7 +7,8 @@
 
 #include "core/hash.h"
 #include "core/tasks.h"
-#include "model/carve.h"
+#include "model/block_layout.h"
+#include "model/control.h"
 #include "model/joint_parts.h"
 #include "model/state_internal.h"
 
@@ -20,20 +21,24 @@ size_t knState_LayOut(knState* state, const knModel* model, void* block, uint64_
 					  uint64_t privateCapacity) {
 	const uint64_t bodies = (uint64_t)model->bodyCount;
 	const uint64_t joints = (uint64_t)knState_JointCount(model);
-	knCarver carver = { .base = block };
+	knBlockLayout carver = { .base = block };
 	state->block = block;
-	state->header = knCarver_Take(&carver, 1, sizeof(knStateHeader));
-	state->pose = knCarver_Take(&carver, bodies, sizeof(knFrame));
-	state->velocity = knCarver_Take(&carver, bodies, sizeof(knTwist));
-	state->force = knCarver_Take(&carver, bodies, sizeof(knTwist));
-	state->poseStale = knCarver_Take(&carver, bodies, sizeof(uint8_t));
-	state->shapeEnabled = knCarver_Take(&carver, (uint64_t)model->shapeCount, sizeof(uint8_t));
-	state->joint = knCarver_Take(&carver, joints, sizeof(knJointState));
-	state->attached = knCarver_Take(&carver, (uint64_t)model->jointCapacity, sizeof(knJoint));
-	state->q = knCarver_Take(&carver, (uint64_t)model->qCount, sizeof(double));
-	state->v = knCarver_Take(&carver, (uint64_t)model->vCount, sizeof(double));
-	state->touching = knCarver_Take(&carver, touchCapacity, sizeof(knFramePair));
-	state->stepperPart = knCarver_Take(&carver, privateCapacity, 1);
+	state->header = knBlockLayout_Take(&carver, 1, sizeof(knStateHeader));
+	state->pose = knBlockLayout_Take(&carver, bodies, sizeof(knFrame));
+	state->velocity = knBlockLayout_Take(&carver, bodies, sizeof(knTwist));
+	state->force = knBlockLayout_Take(&carver, bodies, sizeof(knTwist));
+	state->poseStale = knBlockLayout_Take(&carver, bodies, sizeof(uint8_t));
+	state->shapeEnabled = knBlockLayout_Take(&carver, (uint64_t)model->shapeCount, sizeof(uint8_t));
+	state->joint = knBlockLayout_Take(&carver, joints, sizeof(knJointState));
+	state->attached = knBlockLayout_Take(&carver, (uint64_t)model->jointCapacity, sizeof(knJoint));
+	state->q = knBlockLayout_Take(&carver, (uint64_t)model->qCount, sizeof(double));
+	state->v = knBlockLayout_Take(&carver, (uint64_t)model->vCount, sizeof(double));
+	const uint64_t actuators = (uint64_t)model->control.actuatorCount;
+	state->control = knBlockLayout_Take(&carver, actuators, sizeof(double));
+	state->activation = knBlockLayout_Take(&carver, actuators, sizeof(double));
+	state->drive = knBlockLayout_Take(&carver, (uint64_t)model->control.driveCapacity, sizeof(knAxisDrive));
+	state->touching = knBlockLayout_Take(&carver, touchCapacity, sizeof(knFramePair));
+	state->stepperPart = knBlockLayout_Take(&carver, privateCapacity, 1);
 	return carver.overflow ? 0 : carver.offset;
 }
 
@@ -86,10 +91,14 @@ bool knState_CreateSized(knState* state, const knModel* model, uint64_t stepper,
 		state->velocity[i] = model->initialVelocity[i];
 	}
 	for (int i = 0; i < model->shapeCount; ++i) {
-		state->shapeEnabled[i] = 1;
+		state->shapeEnabled[i] = !model->shapes[i].looks;
 	}
 	for (int i = 0; i < model->jointCount; ++i) {
 		initialJoint(state, model, i);
+	}
+	for (int i = 0; i < model->control.actuatorCount; ++i) {
+		state->control[i] = model->control.actuators[i].control;
+		state->activation[i] = model->control.actuators[i].start;
 	}
 	return true;
 }

@@ -7,6 +7,16 @@
 
 #include "model/model.h"
 
+// What a run may hold of energy and how far it may go before it counts as diverged (world/divergence.c, which writes it).
+typedef struct knDivergenceWatch {
+	uint64_t started; // 0: the next step starts it
+	double last;      // J, kinetic and gravity, after the last step
+	double budget;    // J, the first of them and all that drives, users and scripts brought in since
+	double scale;     // J, what may come and go in this scene
+	double size;      // m, of the scene as it was at the start
+	knVec3 center;    // m, its middle
+} knDivergenceWatch;
+
 typedef struct knStateHeader {
 	uint64_t magic;
 	uint64_t fingerprint;   // of the model
@@ -21,19 +31,22 @@ typedef struct knStateHeader {
 	knVec3 gravity;
 	int32_t attachedCount; // joint slots in use at run time, up to the model's jointCapacity
 	int32_t reserved;
+	knDivergenceWatch watch;
 } knStateHeader;
 
 // What a user may change of a joint at run time, and what was last measured of it.
 typedef struct knJointState {
 	uint8_t enabled;
-	uint8_t inUse; // attached slots: holds a joint
-	uint16_t reserved;
+	uint8_t inUse;       // attached slots: holds a joint
+	uint16_t driven;     // bits of this step's drives: axis i has inertia (i), a row (6 + i); bit 12: pushed
 	uint32_t generation; // attached slots: of the present owner
 	knMotorMode motorMode[6];
 	double motorTarget[6];
 	double motorMaxForce[6];
 	knTwist reaction; // on the child at its joint origin, world axes, mean of the last step; stepper writes
 } knJointState;
+
+typedef struct knAxisDrive knAxisDrive; // control.h
 
 typedef struct knState {
 	void* block;
@@ -53,6 +66,12 @@ typedef struct knState {
 	knJoint* attached; // [jointCapacity] joints made at run time; slot k has index jointCount + k
 	double* q;         // [qCount] coordinates; turns are counted here
 	double* v;         // [vCount]
+
+	// actuators [actuatorCount]
+	double* control;    // as set
+	double* activation; // u of those that have one
+	// [driveCapacity] what actuators, tendons and couplings ask of joint axes; written by knControl_Apply for each step
+	knAxisDrive* drive;
 
 	// growing parts
 	knFramePair*

@@ -3,7 +3,7 @@
 
 #include "model/state.h"
 
-#define KN_STATE_MAGIC UINT64_C(0x3130657461747331)
+#define KN_STATE_MAGIC UINT64_C(0x3230657461747331)
 
 // Points the view into `block` (NULL: finds the size only). Zero if the sizes are absurd.
 size_t knState_LayOut(knState* state, const knModel* model, void* block, uint64_t touchCapacity,

@@ -77,7 +77,8 @@ static bool axisIsSound(const knJointAxis* axis) {
 		   axis->lower <= axis->upper && knIsFinite(axis->friction) && knIsFinite(axis->bearing) &&
 		   knIsFinite(axis->damping) && (unsigned)axis->motorMode <= KN_MOTOR_FORCE &&
 		   knIsFinite(axis->motorTarget) && knIsFinite(axis->motorMaxForce) && knIsFinite(axis->stiffness) &&
-		   knIsFinite(axis->rest);
+		   knIsFinite(axis->rest) && axis->armature >= 0.0 && knIsFinite(axis->armature) &&
+		   isFlag(&axis->driveLimited) && knIsFinite(axis->driveLower) && knIsFinite(axis->driveUpper);
 }
 
 static bool sameFunctions(const knJoint* a, const knJoint* b) {
@@ -159,6 +160,11 @@ static bool jointsAreSound(const knState* s, const knState* present, const knMod
 	}
 	for (int i = 0; i < model->vCount; ++i) {
 		if (!knIsFinite(s->v[i])) {
+			return false;
+		}
+	}
+	for (int i = 0; i < model->control.actuatorCount; ++i) {
+		if (!knIsFinite(s->control[i]) || !knIsFinite(s->activation[i])) {
 			return false;
 		}
 	}
@@ -295,6 +301,19 @@ static void migrateTouching(knState* to, const knModel* toModel, const knState* 
 	}
 }
 
+// Actuators are matched by name: they have no ids.
+static void migrateControl(knState* to, const knModel* toModel, const knState* from,
+						   const knModel* fromModel) {
+	for (int b = 0; b < toModel->control.actuatorCount; ++b) {
+		const char* name = knScene_GetActuator(toModel->scene, b)->name;
+		const int a = knScene_FindActuator(fromModel->scene, name);
+		if (a >= 0) {
+			to->control[b] = from->control[a];
+			to->activation[b] = from->activation[a];
+		}
+	}
+}
+
 bool knState_Migrate(knState* to, const knModel* toModel, const knState* from, const knModel* fromModel,
 					 const knAllocator* allocator) {
 	const knStateHeader* header = from->header;
@@ -305,6 +324,7 @@ bool knState_Migrate(knState* to, const knModel* toModel, const knState* from, c
 	to->header->step = header->step;
 	to->header->time = header->time;
 	to->header->gravity = header->gravity;
+	to->header->watch = header->watch;
 	for (int a = 1; a < fromModel->bodyCount; ++a) {
 		int b = mapBody(toModel, fromModel, a);
 		if (b >= 0) {
@@ -319,6 +339,7 @@ bool knState_Migrate(knState* to, const knModel* toModel, const knState* from, c
 	}
 	migrateJoints(to, toModel, from, fromModel);
 	migrateAttached(to, toModel, from, fromModel);
+	migrateControl(to, toModel, from, fromModel);
 	migrateTouching(to, toModel, from, fromModel);
 	return true;
 }

@@ -72,8 +72,8 @@ static knStatus writeRow(knOutput* output, const char* time, const char* name, c
 	return status == KN_OK ? knOutput_Write(output, text, (size_t)(end - text), error) : status;
 }
 
-static void* csvOpen(const char* path, knOutputMode mode, const knCast* cast, const knAllocator* allocator,
-					 knError* error) {
+static void* csvOpen(const char* path, knOutputMode mode, const knSceneSnapshot* cast,
+					 const knAllocator* allocator, knError* error) {
 	(void)cast;
 	Csv* csv = knAllocZero(allocator, sizeof(Csv));
 	if (csv == NULL) {

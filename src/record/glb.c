@@ -64,7 +64,7 @@ static const uint32_t PALETTE[] = { 0x4e79a7, 0xf28e2b, 0x59a14f, 0xe15759,
 #define PALETTE_COUNT ((int)(sizeof(PALETTE) / sizeof(PALETTE[0])))
 #define STILL_COLOR 0x9aa0a6u // of the world and of fixed bodies
 
-static uint32_t colorOf(const knCast* cast, int body, const knTrajectoryShape* shape) {
+static uint32_t colorOf(const knSceneSnapshot* cast, int body, const knTrajectoryShape* shape) {
 	if (shape->color != 0 || body == KN_GLB_WORLD) {
 		return shape->color != 0 ? shape->color : STILL_COLOR;
 	}
@@ -77,7 +77,7 @@ static uint32_t colorOf(const knCast* cast, int body, const knTrajectoryShape* s
 // --- casts -----------------------------------------------------------------------------------------------
 
 // Shapes of a body, or of the world.
-static const knTrajectoryShape* shapesOf(const knCast* cast, int body, int* count) {
+static const knTrajectoryShape* shapesOf(const knSceneSnapshot* cast, int body, int* count) {
 	if (body == KN_GLB_WORLD) {
 		*count = cast->bodyCount > 0 ? cast->bodies[0].firstShape : cast->shapeCount;
 		return cast->shapes;
@@ -91,7 +91,7 @@ static uint64_t hashText(uint64_t seed, const char* text) {
 }
 
 // What must stay the same for a body to be the same one.
-static uint64_t identityOf(const knCast* cast, int body) {
+static uint64_t identityOf(const knSceneSnapshot* cast, int body) {
 	int count;
 	const knTrajectoryShape* shapes = shapesOf(cast, body, &count);
 	uint64_t hash = knHash_Word(body == KN_GLB_WORLD);
@@ -114,7 +114,7 @@ static bool isInRange(knVec3 v) {
 	return size.x < LARGEST && size.y < LARGEST && size.z < LARGEST;
 }
 
-static knStatus makePart(Glb* glb, const knCast* cast, int body, const knTrajectoryShape* shape,
+static knStatus makePart(Glb* glb, const knSceneSnapshot* cast, int body, const knTrajectoryShape* shape,
 						 knGlbPart* part) {
 	if (!isInRange(shape->size) || !isInRange(shape->frame.p)) {
 		return KN_UNSUPPORTED;
@@ -129,7 +129,7 @@ static knStatus makePart(Glb* glb, const knCast* cast, int body, const knTraject
 							 &part->drawn);
 }
 
-static knStatus fillTrack(Glb* glb, const knCast* cast, int body, knGlbTrack* track) {
+static knStatus fillTrack(Glb* glb, const knSceneSnapshot* cast, int body, knGlbTrack* track) {
 	const char* name = body == KN_GLB_WORLD ? "world" : cast->bodies[body].name;
 	int count;
 	const knTrajectoryShape* shapes = shapesOf(cast, body, &count);
@@ -150,7 +150,7 @@ static knStatus fillTrack(Glb* glb, const knCast* cast, int body, knGlbTrack* tr
 	return status;
 }
 
-static knStatus addTrack(Glb* glb, const knCast* cast, int body) {
+static knStatus addTrack(Glb* glb, const knSceneSnapshot* cast, int body) {
 	knGlbTrack track = { .body = body, .firstFrame = glb->scene.times.count };
 	knStatus status = fillTrack(glb, cast, body, &track);
 	if (status == KN_OK && !KN_ARRAY_PUSH(&glb->allocator, &glb->scene.tracks, track)) {
@@ -164,7 +164,7 @@ static knStatus addTrack(Glb* glb, const knCast* cast, int body) {
 
 // Gives a body its track: the one it had, or a new one. Bodies that cannot be told apart keep their order:
 // `copies` counts them.
-static knStatus followBody(Glb* glb, const knCast* cast, int body, knTable* copies) {
+static knStatus followBody(Glb* glb, const knSceneSnapshot* cast, int body, knTable* copies) {
 	uint64_t identity = identityOf(cast, body);
 	int copy = knTable_Get(copies, identity) + 1;
 	if (!knTable_Set(copies, identity, copy)) {
@@ -184,7 +184,7 @@ static knStatus followBody(Glb* glb, const knCast* cast, int body, knTable* copi
 	return status == KN_OK && !knTable_Set(&glb->trackOf, identity, index) ? KN_NO_MEMORY : status;
 }
 
-static knStatus followCast(Glb* glb, const knCast* cast) {
+static knStatus followCast(Glb* glb, const knSceneSnapshot* cast) {
 	for (int t = 0; t < glb->scene.tracks.count; ++t) {
 		glb->scene.tracks.items[t].body = KN_GLB_GONE;
 	}
@@ -267,8 +267,8 @@ static knStatus glbWrite(void* self, const knCastFrame* frame, knError* error) {
 
 // --- life ------------------------------------------------------------------------------------------------
 
-static void* glbOpen(const char* path, knOutputMode mode, const knCast* cast, const knAllocator* allocator,
-					 knError* error) {
+static void* glbOpen(const char* path, knOutputMode mode, const knSceneSnapshot* cast,
+					 const knAllocator* allocator, knError* error) {
 	Glb* glb = knAllocZero(allocator, sizeof(Glb));
 	if (glb == NULL) {
 		knFileError(error, KN_NO_MEMORY, path, "out of memory");

@@ -140,7 +140,7 @@ static knStatus makeGeometry(knGlbLibrary* library, knGlbData* data, const Canon
 }
 
 static knStatus geometryOf(knGlbLibrary* library, knGlbData* data, const Canonical* canonical,
-						   const knCast* cast, int mesh, int* geometry) {
+						   const knSceneSnapshot* cast, int mesh, int* geometry) {
 	bool capsule = canonical->kind == KN_GEOM_CAPSULE;
 	knTable* table = capsule ? &library->capsules : &library->byKind;
 	uint64_t key = (uint64_t)canonical->kind << 32 | (uint32_t)(mesh + 1);
@@ -194,7 +194,7 @@ static int meshFor(knGlbLibrary* library, int geometry, int material) {
 			   : -1;
 }
 
-knStatus knGlbLibrary_Draw(knGlbLibrary* library, knGlbData* data, const knCast* cast,
+knStatus knGlbLibrary_Draw(knGlbLibrary* library, knGlbData* data, const knSceneSnapshot* cast,
 						   const knTrajectoryShape* shape, uint32_t color, knGlbDrawn* drawn) {
 	Canonical canonical = canonicalOf(shape);
 	int geometry;

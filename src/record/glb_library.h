@@ -43,7 +43,7 @@ typedef struct knGlbDrawn {
 void knGlbLibrary_Init(knGlbLibrary* library, const knAllocator* allocator);
 void knGlbLibrary_Free(knGlbLibrary* library);
 // Geometry new to the library goes to `data`.
-knStatus knGlbLibrary_Draw(knGlbLibrary* library, knGlbData* data, const knCast* cast,
+knStatus knGlbLibrary_Draw(knGlbLibrary* library, knGlbData* data, const knSceneSnapshot* cast,
 						   const knTrajectoryShape* shape, uint32_t color, knGlbDrawn* drawn);
 // "meshes" and "materials".
 void knGlbLibrary_WriteJson(const knGlbLibrary* library, knJson* json);

@@ -33,7 +33,7 @@ static knStatus writeBytes(Knt* knt, knError* error) {
 }
 
 // Appends the chunks of the cast's meshes that are not in the file.
-static bool putNewMeshes(Knt* knt, const knCast* cast) {
+static bool putNewMeshes(Knt* knt, const knSceneSnapshot* cast) {
 	bool ok = true;
 	for (int m = knt->meshCount; m < cast->meshCount && ok; ++m) {
 		ok = knKnt_PutMesh(&knt->bytes, &cast->meshes[m], &knt->allocator);
@@ -42,7 +42,7 @@ static bool putNewMeshes(Knt* knt, const knCast* cast) {
 }
 
 // Appends the cast's chunk and those of its new meshes, unless it says the same as the last one written.
-static bool putCastIfNew(Knt* knt, const knCast* cast, uint64_t* checksum) {
+static bool putCastIfNew(Knt* knt, const knSceneSnapshot* cast, uint64_t* checksum) {
 	if (!putNewMeshes(knt, cast)) {
 		return false;
 	}
@@ -57,7 +57,7 @@ static bool putCastIfNew(Knt* knt, const knCast* cast, uint64_t* checksum) {
 	return true;
 }
 
-static knStatus writeHeader(Knt* knt, const knCast* cast, knError* error) {
+static knStatus writeHeader(Knt* knt, const knSceneSnapshot* cast, knError* error) {
 	uint8_t header[KN_KNT_HEADER_SIZE];
 	knKnt_PutHeader(header);
 	uint64_t checksum;
@@ -70,8 +70,8 @@ static knStatus writeHeader(Knt* knt, const knCast* cast, knError* error) {
 	return status == KN_OK ? writeBytes(knt, error) : status;
 }
 
-static void* kntOpen(const char* path, knOutputMode mode, const knCast* cast, const knAllocator* allocator,
-					 knError* error) {
+static void* kntOpen(const char* path, knOutputMode mode, const knSceneSnapshot* cast,
+					 const knAllocator* allocator, knError* error) {
 	Knt* knt = knAllocZero(allocator, sizeof(Knt));
 	if (knt == NULL) {
 		knFileError(error, KN_NO_MEMORY, path, "out of memory");

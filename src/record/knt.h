@@ -28,7 +28,7 @@ typedef struct knKntChunk {
 // Writing. Each appends a whole chunk; false when out of memory (the bytes are then of no use).
 void knKnt_PutHeader(uint8_t header[KN_KNT_HEADER_SIZE]);
 bool knKnt_PutMesh(knBytes* bytes, const knTrajectoryMesh* mesh, const knAllocator* allocator);
-bool knKnt_PutCast(knBytes* bytes, const knCast* cast, const knAllocator* allocator);
+bool knKnt_PutCast(knBytes* bytes, const knSceneSnapshot* cast, const knAllocator* allocator);
 bool knKnt_PutFrame(knBytes* bytes, const knCastFrame* frame, const knAllocator* allocator);
 bool knKnt_PutEnd(knBytes* bytes, uint64_t frameCount, const knAllocator* allocator);
 
@@ -51,7 +51,7 @@ typedef struct knKntPayload {
 // `mesh` and `cast` are made when sound. `noMemory` is set when that is what is wrong.
 const char* knKnt_GetMesh(knTrajectoryMesh* mesh, const knKntPayload* payload, const knAllocator* allocator,
 						  bool* noMemory);
-const char* knKnt_GetCast(knCast* cast, const knKntPayload* payload, const knAllocator* allocator,
+const char* knKnt_GetCast(knSceneSnapshot* cast, const knKntPayload* payload, const knAllocator* allocator,
 						  bool* noMemory);
 // The payload has knKnt_FrameSize(bodyCount) bytes.
 const char* knKnt_GetFrame(const uint8_t* payload, int bodyCount, double* time, uint64_t* step,

@@ -107,7 +107,7 @@ bool knKnt_PutMesh(knBytes* bytes, const knTrajectoryMesh* mesh, const knAllocat
 	return true;
 }
 
-bool knKnt_PutCast(knBytes* bytes, const knCast* cast, const knAllocator* allocator) {
+bool knKnt_PutCast(knBytes* bytes, const knSceneSnapshot* cast, const knAllocator* allocator) {
 	int start;
 	bool ok = beginChunk(bytes, &start, allocator) && append32(bytes, (uint32_t)cast->bodyCount, allocator) &&
 			  append32(bytes, (uint32_t)cast->shapeCount, allocator) &&
@@ -219,14 +219,14 @@ static int takeCount(Cursor* cursor, size_t least) {
 }
 
 // A string, copied into the cast; NULL when it runs out or holds a zero.
-static const char* takeText(Cursor* cursor, knCast* cast) {
+static const char* takeText(Cursor* cursor, knSceneSnapshot* cast) {
 	const uint8_t* at = take(cursor, 4);
 	uint32_t length = at != NULL ? get32(at) : 0;
 	const uint8_t* bytes = take(cursor, length);
 	if (bytes == NULL || (length > 0 && memchr(bytes, 0, length) != NULL)) {
 		return NULL;
 	}
-	return knCast_AddText(cast, bytes, length);
+	return knSceneSnapshot_AddText(cast, bytes, length);
 }
 
 const char* knKnt_CheckHeader(const uint8_t header[KN_KNT_HEADER_SIZE], uint32_t* version) {
@@ -255,7 +255,7 @@ uint64_t knKnt_GetEnd(const uint8_t payload[8]) {
 }
 
 // Shapes stand in the order of their bodies, the world's before all others.
-static const char* takeBody(Cursor* cursor, knCast* cast, int index) {
+static const char* takeBody(Cursor* cursor, knSceneSnapshot* cast, int index) {
 	knTrajectoryBody* body = &cast->bodies[index];
 	const uint8_t* at = take(cursor, MIN_BODY_BYTES - 4);
 	if (at == NULL) {
@@ -311,7 +311,7 @@ static size_t shapeBytes(uint32_t version) {
 	return version == 1 ? MIN_SHAPE_BYTES : MIN_SHAPE_BYTES + MESH_BYTES;
 }
 
-static const char* takeShape(Cursor* cursor, knCast* cast, int index, uint32_t version) {
+static const char* takeShape(Cursor* cursor, knSceneSnapshot* cast, int index, uint32_t version) {
 	knTrajectoryShape* shape = &cast->shapes[index];
 	const uint8_t* at = take(cursor, shapeBytes(version) - 4);
 	if (at == NULL) {
@@ -338,7 +338,7 @@ static const char* takeShape(Cursor* cursor, knCast* cast, int index, uint32_t v
 	return shape->name != NULL ? NULL : "has a shape without a sound name";
 }
 
-static const char* takeCast(Cursor* cursor, knCast* cast, uint32_t version) {
+static const char* takeCast(Cursor* cursor, knSceneSnapshot* cast, uint32_t version) {
 	cast->scene = takeText(cursor, cast);
 	cast->stepper = cast->scene != NULL ? takeText(cursor, cast) : NULL;
 	if (cast->stepper == NULL) {
@@ -358,7 +358,7 @@ static const char* takeCast(Cursor* cursor, knCast* cast, uint32_t version) {
 	return wrong == NULL && cursor->left > 0 ? "has more bytes than its bodies and shapes take" : wrong;
 }
 
-const char* knKnt_GetCast(knCast* cast, const knKntPayload* payload, const knAllocator* allocator,
+const char* knKnt_GetCast(knSceneSnapshot* cast, const knKntPayload* payload, const knAllocator* allocator,
 						  bool* noMemory) {
 	Cursor cursor = { payload->bytes, payload->size, false };
 	*noMemory = false;
@@ -368,14 +368,14 @@ const char* knKnt_GetCast(knCast* cast, const knKntPayload* payload, const knAll
 		return "claims more bodies and shapes than it holds";
 	}
 	// each text takes no more room in memory, with its zero, than in the file, with its length
-	if (!knCast_Create(cast, bodyCount, shapeCount, payload->size, allocator)) {
+	if (!knSceneSnapshot_Create(cast, bodyCount, shapeCount, payload->size, allocator)) {
 		*noMemory = true;
 		return "is too large";
 	}
 	cast->meshCount = payload->meshCount;
 	const char* wrong = takeCast(&cursor, cast, payload->version);
 	if (wrong != NULL) {
-		knCast_Free(cast);
+		knSceneSnapshot_Free(cast);
 	}
 	return wrong;
 }

@@ -16,7 +16,7 @@ typedef struct Recorder {
 	char* path;
 	const knModel* model; // retained
 	knMeshList meshes;
-	knCast cast;
+	knSceneSnapshot cast;
 	int castIndex;
 	knBodyState* bodies; // [cast.bodyCount]
 } Recorder;
@@ -31,7 +31,7 @@ static void freeBodies(Recorder* recorder) {
 static void freeRecorder(Recorder* recorder) {
 	knAllocator allocator = recorder->allocator;
 	freeBodies(recorder);
-	knCast_Free(&recorder->cast);
+	knSceneSnapshot_Free(&recorder->cast);
 	knMeshList_Free(&recorder->meshes);
 	if (recorder->model != NULL) {
 		knModel_Release(recorder->model);
@@ -42,19 +42,19 @@ static void freeRecorder(Recorder* recorder) {
 
 // Takes over the view's model; false (and no change but perhaps more meshes) when out of memory.
 static bool followModel(Recorder* recorder, const knRecordView* view) {
-	knCast cast;
-	bool made = knCast_FromModel(&cast, view, &recorder->meshes, &recorder->allocator);
+	knSceneSnapshot cast;
+	bool made = knSceneSnapshot_FromModel(&cast, view, &recorder->meshes, &recorder->allocator);
 	recorder->cast.meshes = recorder->meshes.items.items;
 	if (!made) {
 		return false;
 	}
 	knBodyState* bodies = knAllocArray(&recorder->allocator, (size_t)cast.bodyCount, sizeof(knBodyState));
 	if (bodies == NULL && cast.bodyCount > 0) {
-		knCast_Free(&cast);
+		knSceneSnapshot_Free(&cast);
 		return false;
 	}
 	freeBodies(recorder);
-	knCast_Free(&recorder->cast);
+	knSceneSnapshot_Free(&recorder->cast);
 	recorder->cast = cast;
 	recorder->bodies = bodies;
 	knModel_Retain(view->model);

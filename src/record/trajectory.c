@@ -21,7 +21,7 @@ typedef struct Frame {
 struct knTrajectory {
 	knAllocator allocator;
 	knMeshList meshes;
-	KN_ARRAY(knCast*) casts; // at least one
+	KN_ARRAY(knSceneSnapshot*) casts; // at least one
 	KN_ARRAY(Frame) frames;
 	bool damaged;
 	knError damage;
@@ -100,7 +100,7 @@ static bool addMesh(Reader* reader) {
 
 static bool addCast(Reader* reader) {
 	knTrajectory* trajectory = reader->trajectory;
-	knCast* cast = knAlloc(&trajectory->allocator, sizeof(knCast));
+	knSceneSnapshot* cast = knAlloc(&trajectory->allocator, sizeof(knSceneSnapshot));
 	if (cast == NULL) {
 		reader->status = KN_NO_MEMORY;
 		return false;
@@ -110,19 +110,19 @@ static bool addCast(Reader* reader) {
 	reader->damage = knKnt_GetCast(cast, &payload, &trajectory->allocator, &noMemory);
 	if (reader->damage != NULL) {
 		reader->status = noMemory ? KN_NO_MEMORY : reader->status;
-		knFree(&trajectory->allocator, cast, sizeof(knCast));
+		knFree(&trajectory->allocator, cast, sizeof(knSceneSnapshot));
 		return false;
 	}
 	if (!KN_ARRAY_PUSH(&trajectory->allocator, &trajectory->casts, cast)) {
 		reader->status = KN_NO_MEMORY;
-		knCast_Free(cast);
-		knFree(&trajectory->allocator, cast, sizeof(knCast));
+		knSceneSnapshot_Free(cast);
+		knFree(&trajectory->allocator, cast, sizeof(knSceneSnapshot));
 		return false;
 	}
 	return true;
 }
 
-static const knCast* lastCast(const knTrajectory* trajectory) {
+static const knSceneSnapshot* lastCast(const knTrajectory* trajectory) {
 	return trajectory->casts.count > 0 ? trajectory->casts.items[trajectory->casts.count - 1] : NULL;
 }
 
@@ -160,7 +160,7 @@ static bool endFrames(Reader* reader) {
 
 // What is wrong with a chunk's head, seen where it stands; NULL if nothing.
 static const char* checkHead(const Reader* reader, const knKntChunk* chunk) {
-	const knCast* cast = lastCast(reader->trajectory);
+	const knSceneSnapshot* cast = lastCast(reader->trajectory);
 	if (chunk->reserved != 0) {
 		return "has a damaged chunk";
 	}
@@ -312,8 +312,8 @@ void knTrajectory_Close(knTrajectory* trajectory) {
 		knFree(&allocator, frame->bodies, sizeof(knBodyState) * (size_t)bodyCount);
 	}
 	for (int c = 0; c < trajectory->casts.count; ++c) {
-		knCast_Free(trajectory->casts.items[c]);
-		knFree(&allocator, trajectory->casts.items[c], sizeof(knCast));
+		knSceneSnapshot_Free(trajectory->casts.items[c]);
+		knFree(&allocator, trajectory->casts.items[c], sizeof(knSceneSnapshot));
 	}
 	KN_ARRAY_FREE(&allocator, &trajectory->frames);
 	KN_ARRAY_FREE(&allocator, &trajectory->casts);
@@ -342,13 +342,13 @@ static const Frame* frameAt(const knTrajectory* trajectory, int frame) {
 	return inside ? &trajectory->frames.items[frame] : NULL;
 }
 
-static const knCast* castAt(const knTrajectory* trajectory, int frame) {
+static const knSceneSnapshot* castAt(const knTrajectory* trajectory, int frame) {
 	const Frame* found = frameAt(trajectory, frame);
 	return found != NULL ? trajectory->casts.items[found->cast] : NULL;
 }
 
 int knTrajectory_BodyCount(const knTrajectory* trajectory, int frame) {
-	const knCast* cast = castAt(trajectory, frame);
+	const knSceneSnapshot* cast = castAt(trajectory, frame);
 	return cast != NULL ? cast->bodyCount : 0;
 }
 
@@ -363,7 +363,7 @@ const knBodyState* knTrajectory_Bodies(const knTrajectory* trajectory, int frame
 }
 
 knTrajectoryBody knTrajectory_Body(const knTrajectory* trajectory, int frame, int body) {
-	const knCast* cast = castAt(trajectory, frame);
+	const knSceneSnapshot* cast = castAt(trajectory, frame);
 	bool inside = cast != NULL && body >= 0 && body < cast->bodyCount;
 	KN_ASSERT(inside);
 	knTrajectoryBody none = { .name = "" };
@@ -371,7 +371,7 @@ knTrajectoryBody knTrajectory_Body(const knTrajectory* trajectory, int frame, in
 }
 
 knTrajectoryShape knTrajectory_Shape(const knTrajectory* trajectory, int frame, int shape) {
-	const knCast* cast = castAt(trajectory, frame);
+	const knSceneSnapshot* cast = castAt(trajectory, frame);
 	bool inside = cast != NULL && shape >= 0 && shape < cast->shapeCount;
 	KN_ASSERT(inside);
 	knTrajectoryShape none = { .name = "", .frame = knIdentityF(), .mesh = -1 };

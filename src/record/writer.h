@@ -12,7 +12,7 @@
 
 // Bodies (without the world) and their shapes, in the order of recordings. Shapes stand in the order of their
 // bodies; those of the world body come first, before bodies[0].firstShape.
-typedef struct knCast {
+typedef struct knSceneSnapshot {
 	const char* scene;
 	const char* stepper;
 	int bodyCount;
@@ -29,10 +29,10 @@ typedef struct knCast {
 	void* block;
 	size_t blockSize;
 	char* text; // where the next text goes
-} knCast;
+} knSceneSnapshot;
 
 typedef struct knCastFrame {
-	const knCast* cast;
+	const knSceneSnapshot* cast;
 	int castIndex; // counts the changes of the cast, from 0
 	double time;
 	uint64_t step;
@@ -43,8 +43,8 @@ struct knWriterOps {
 	const char* extension; // ".csv"
 	knOutputMode live;     // how a running world is recorded; a conversion is always staged
 	// `cast` is the one at the start, number 0. Nothing is left behind when it fails.
-	void* (*open)(const char* path, knOutputMode mode, const knCast* cast, const knAllocator* allocator,
-				  knError* error);
+	void* (*open)(const char* path, knOutputMode mode, const knSceneSnapshot* cast,
+				  const knAllocator* allocator, knError* error);
 	knStatus (*write)(void* self, const knCastFrame* frame, knError* error);
 	knStatus (*close)(void* self, knError* error); // always releases
 	void (*abandon)(void* self);
@@ -82,13 +82,13 @@ int knMeshList_OfGeom(knMeshList* list, const knGeom* geom);
 
 // An empty cast with room for so many bodies, shapes (all cleared, without meshes) and bytes of text, zeros at the ends
 // included. False when out of memory.
-bool knCast_Create(knCast* cast, int bodyCount, int shapeCount, size_t textBytes,
-				   const knAllocator* allocator);
+bool knSceneSnapshot_Create(knSceneSnapshot* cast, int bodyCount, int shapeCount, size_t textBytes,
+							const knAllocator* allocator);
 // Copies `length` bytes into the cast, within the room it was made with, and ends them with a zero.
-const char* knCast_AddText(knCast* cast, const void* bytes, size_t length);
+const char* knSceneSnapshot_AddText(knSceneSnapshot* cast, const void* bytes, size_t length);
 // The cast of a model: compounds as their children, sensors left out; its meshes are added to `meshes`. False
 // when out of memory.
-bool knCast_FromModel(knCast* cast, const knRecordView* view, knMeshList* meshes,
-					  const knAllocator* allocator);
+bool knSceneSnapshot_FromModel(knSceneSnapshot* cast, const knRecordView* view, knMeshList* meshes,
+							   const knAllocator* allocator);
 // Also for a cast that is all zeros.
-void knCast_Free(knCast* cast);
+void knSceneSnapshot_Free(knSceneSnapshot* cast);

@@ -154,6 +154,10 @@ typedef struct knSweepSet {
 bool knSweepSet_Build(knSweepSet* set, const knSweepChunk* chunks, int chunkCount, int stageCount,
 					  const knSweepPoint* points, const knSweepBlocks* blocks, knSweepFriction friction,
 					  const knTasks* tasks, knArena* arena);
+// Takes the points and masses of one stage anew; chunks and what moves are as they were. Not for sets in which blocks are
+// alone.
+void knSweepSet_Reload(knSweepSet* set, int stage, const knSweepPoint* points, const knSweepBlocks* blocks,
+					   const knTasks* tasks);
 // Rows by stages: that of a row is stageOf [blockCount] of its first block that has one. Rows of `direct` (which may be
 // NULL) are solved at once in `directStage`, the others are swept. False: no memory.
 bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf, int stageCount,

@@ -34,6 +34,7 @@ typedef struct Builder {
 	int chunkCount, stageCount;
 	const knSweepPoint* points;
 	const knSweepBlocks* blocks;
+	int firstPack;       // to fill
 	int32_t* byStage;    // chunks in order of stages
 	int32_t* stageFirst; // [stageCount + 1] into byStage
 	uint64_t* used;      // colours that a block has in the stage at hand
@@ -340,7 +341,7 @@ static void packStages(int begin, int end, int worker, void* argument) {
 						  .colours = builder->set->colours + base,
 						  .batches = builder->set->batches + base,
 						  .alonePack = builder->alonePack + base,
-						  .alone = builder->alone + base,
+						  .alone = builder->alone != NULL ? builder->alone + base : NULL,
 						  .sorted = builder->sorted + base,
 						  .byBatch = builder->byBatch + base,
 						  .batchEnd = builder->batchEnd + base + s };
@@ -446,7 +447,7 @@ static void fillPacks(const Builder* builder, const knSweepKernel* kernel, int b
 		knPack* pack = &builder->set->packs[p];
 		pack->freeA = pack->freeB = 0;
 		for (int lane = 0; lane < KN_LANES; ++lane) {
-			if (builder->alonePack[p]) {
+			if (builder->alonePack != NULL && builder->alonePack[p]) {
 				fillAlone(builder, pack, lane);
 			} else {
 				fillLane(builder, pack, lane);
@@ -462,6 +463,8 @@ static void fillRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const Builder* builder = argument;
 	const knSweepKernel* kernel = knSweepKernel_Best();
+	begin += builder->firstPack;
+	end += builder->firstPack;
 	for (int p = begin; p < end; p += FILL_PACKS) {
 		fillPacks(builder, kernel, p, end - p < FILL_PACKS ? end : p + FILL_PACKS);
 	}
@@ -541,6 +544,19 @@ bool knSweepSet_Build(knSweepSet* set, const knSweepChunk* chunks, int chunkCoun
 	}
 	knTasks_For(tasks, set->packCount, PACK_GRAIN, fillRange, &builder);
 	return true;
+}
+
+void knSweepSet_Reload(knSweepSet* set, int stage, const knSweepPoint* points, const knSweepBlocks* blocks,
+					   const knTasks* tasks) {
+	KN_ASSERT(set->frozen == NULL);
+	Builder builder = { .set = set, .chunks = set->chunks, .points = points, .blocks = blocks };
+	const knSweepStage* s = &set->stages[stage];
+	if (s->colourCount == 0) {
+		return;
+	}
+	const knSweepColour *first = &set->colours[s->firstColour], *last = first + s->colourCount - 1;
+	builder.firstPack = first->first;
+	knTasks_For(tasks, last->first + last->count - first->first, PACK_GRAIN, fillRange, &builder);
 }
 
 static int sweptStage(const knSweepRows* result, int i, const int32_t* stageOf) {

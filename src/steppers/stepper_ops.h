@@ -4,6 +4,7 @@
 
 #include "core/arena.h"
 #include "core/log.h"
+#include "dynamics/joint_island.h"
 #include "dynamics/step_contact.h"
 #include "knuckle/stepper.h"
 #include "knuckle/world.h"
@@ -15,7 +16,8 @@ typedef struct knStepContext {
 	const knSettings* settings;
 	knState* state;
 	knCollider* collider;
-	knArena* arena; // cleared at the start of the step
+	knJointIslands* islands; // cache of the joint solver
+	knArena* arena;          // cleared at the start of the step
 	knTasks tasks;
 	const knLog* log;
 	const knAllocator* allocator; // for growing the stepper's part of the state; not in a warm step
@@ -55,6 +57,7 @@ const knStepperOps* knStepperOps_At(int index);
 
 extern const knStepperOps knVelocityStepper;
 extern const knStepperOps knImpulseStepper;
+extern const knStepperOps knReducedStepper;
 
 // Seconds, or 0 without a clock.
 static inline double knStepContext_Now(const knStepContext* context) {

@@ -7,6 +7,7 @@
 static const knStepperOps* const steppers[] = {
 	&knVelocityStepper,
 	&knImpulseStepper,
+	&knReducedStepper,
 };
 
 const knStepperOps* knStepperOps_At(int index) {

@@ -59,6 +59,12 @@ knWorld* knWorld_MakeShell(const knModel* model, const knWorldDef* def, const kn
 	knArena_Init(&world->arena, &world->allocator);
 	knModel_Retain(model);
 	world->model = model;
+	world->islands = knJointIslands_Create(&world->allocator);
+	if (world->islands == NULL) {
+		knError_Set(error, KN_NO_MEMORY, "world", "there is no memory for a world");
+		knWorld_Destroy(world);
+		return NULL;
+	}
 	return world;
 }
 
@@ -79,6 +85,24 @@ static knStatus makeParts(knWorld* world, knError* error) {
 								   : KN_NO_MEMORY;
 }
 
+// Settings that are said but have no effect.
+static void noteUnread(const knWorld* world) {
+	const char* stepper = world->ops->name;
+	for (int i = 0; knSettings_Name(i) != NULL; ++i) {
+		char value[32];
+		knError cause = { 0 };
+		if (knSettings_Get(&world->settings, i, value, sizeof(value)) &&
+			knSettings_CheckRead(knSettings_Name(i), stepper, world->settings.scheme, &cause) != KN_OK) {
+			knLog_Write(&world->log, KN_LOG_WARNING, "%s=%s has no effect: %s", knSettings_Name(i), value,
+						cause.message);
+		}
+	}
+	if (world->settings.sleep > 0 && !world->ops->sleeps) {
+		knLog_Write(&world->log, KN_LOG_WARNING,
+					"sleep=1: the %s stepper of this version keeps every body awake", stepper);
+	}
+}
+
 knWorld* knWorld_Create(const knModel* model, const knWorldDef* def, knError* error) {
 	KN_ASSERT(model != NULL);
 	if (model == NULL) {
@@ -97,10 +121,7 @@ knWorld* knWorld_Create(const knModel* model, const knWorldDef* def, knError* er
 		knWorld_Destroy(world);
 		return NULL;
 	}
-	if (world->settings.sleep > 0 && !ops->sleeps) {
-		knLog_Write(&world->log, KN_LOG_WARNING,
-					"sleep=1: the %s stepper of this version keeps every body awake", ops->name);
-	}
+	noteUnread(world);
 	return world;
 }
 
@@ -120,6 +141,7 @@ void knWorld_Destroy(knWorld* world) {
 	knState_Destroy(&world->backup, &allocator);
 	knCollider_Destroy(world->collider);
 	knArena_Free(&world->arena);
+	knJointIslands_Destroy(world->islands);
 	knModel_Release(world->model);
 	knFree(&allocator, world, sizeof(*world));
 }

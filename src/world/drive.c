@@ -156,7 +156,7 @@ knStatus knWorld_SetShapeEnabled(knWorld* world, knShapeId shape, bool enabled) 
 	if (s < 0) {
 		return KN_BAD_ARGUMENT;
 	}
-	world->state.shapeEnabled[s] = enabled;
+	world->state.shapeEnabled[s] = enabled && !world->model->shapes[s].looks;
 	return KN_OK;
 }
 

@@ -3,7 +3,8 @@
 
 #include "world/world_internal.h"
 
-#include <stdio.h>
+#include "model/control.h"
+
 #include <string.h>
 
 // Takes memory only when the block has grown since the last step.
@@ -20,26 +21,14 @@ static void restoreBackup(knWorld* world) {
 	world->backup = failed;
 }
 
-static knStatus reportDivergence(const knWorld* world, knError* error) {
-	const knState* state = &world->state;
-	for (int b = 0; b < world->model->bodyCount; ++b) {
-		if (!knIsFiniteF(state->pose[b]) || !knIsFinite3(state->velocity[b].ang) ||
-			!knIsFinite3(state->velocity[b].lin)) {
-			char element[96];
-			snprintf(element, sizeof(element), "body '%s'", knModel_BodyName(world->model, b));
-			return knError_Set(error, KN_DIVERGED, element,
-							   "its motion is no longer finite after step %llu, at %g s",
-							   (unsigned long long)state->header->step + 1, state->header->time);
-		}
-	}
-	return knError_Set(error, KN_DIVERGED, "world", "a joint's coordinates are no longer finite");
-}
-
 static knStatus advance(knWorld* world, double dt, knError* error) {
 	// gather forces: what users added since the last step, and what their function adds now
 	if (world->forceFn != NULL) {
 		world->forceFn(world, dt, world->forceContext);
 	}
+	knControl_Apply(world->model, &world->state, dt);
+
+	knWorld_WatchStep(world);
 
 	// the method
 	knStepContext context = {
@@ -47,6 +36,7 @@ static knStatus advance(knWorld* world, double dt, knError* error) {
 		.settings = &world->settings,
 		.state = &world->state,
 		.collider = world->collider,
+		.islands = world->islands,
 		.arena = &world->arena,
 		.tasks = world->tasks,
 		.log = &world->log,
@@ -59,8 +49,8 @@ static knStatus advance(knWorld* world, double dt, knError* error) {
 		.error = error,
 	};
 	knStatus status = world->ops->step(&context, dt);
-	if (status == KN_OK && !knState_IsFinite(&world->state, world->model)) {
-		status = reportDivergence(world, error);
+	if (status == KN_OK) {
+		status = knWorld_CheckDivergence(world, error);
 	}
 
 	// events and read-out
@@ -71,6 +61,7 @@ static knStatus advance(knWorld* world, double dt, knError* error) {
 }
 
 static void finish(knWorld* world, double dt) {
+	knControl_Advance(world->model, &world->state, dt);
 	world->state.header->time += dt;
 	world->state.header->step += 1;
 	memset(world->state.force, 0, sizeof(*world->state.force) * (size_t)world->model->bodyCount);

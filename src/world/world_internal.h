@@ -40,6 +40,8 @@ struct knWorld {
 	knCollider* collider;
 	KN_ARRAY(knJointAlias) aliases;
 
+	knJointIslands* islands; // cache of the joint solver
+
 	// per step
 	knArena arena;       // cleared by knWorld_Step
 	knState backup;      // the state before the step, for a failed one
@@ -70,6 +72,13 @@ int knWorld_BodyIndex(const knWorld* world, knBodyId body); // 0 for the world
 int knWorld_ShapeIndex(const knWorld* world, knShapeId shape);
 int knWorld_JointIndex(const knWorld* world, knJointId joint); // authored, then attached ones in use
 knJointId knWorld_JointIdAt(const knWorld* world, int index);
+
+// --- divergence.c ---
+
+// Before the step: what users and scripts changed since the last one is no growth.
+void knWorld_WatchStep(knWorld* world);
+// After it: KN_DIVERGED with a sentence when it went beyond all bounds. Reads the report's work and the backup.
+knStatus knWorld_CheckDivergence(knWorld* world, knError* error);
 
 // --- drive.c ---
 

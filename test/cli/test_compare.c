@@ -67,6 +67,8 @@ static void test_refusals(void** state) {
 		"compare wall --steppers velocity,",
 		"compare wall --time 1 --steps 2",
 		"compare wall --set bricks=none",
+		"compare wall --steppers velocity,impulse --set newton=damped",
+		"compare wall --steppers velocity,velocity:paper --set joint_sweeps=3",
 	};
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); ++i) {
 		Ran ran = runTool(lines[i]);
@@ -77,11 +79,32 @@ static void test_refusals(void** state) {
 	}
 }
 
+// One of the steppers reads it; the other runs as without it.
+static void test_a_setting_of_one_stepper(void** state) {
+	(void)state;
+	Ran set =
+		runTool("compare wall --steppers impulse,velocity:paper --set small=1 --set weighting=0.5 --steps 5 "
+				"--json -");
+	Ran plain = runTool("compare wall --steppers impulse,velocity:paper --set small=1 --steps 5 --json -");
+	assert_int_equal(set.status, 0);
+	assert_int_equal(plain.status, 0);
+	const char *a = set.out, *b = plain.out;
+	for (int run = 0; run < 2; ++run) {
+		a = strstr(a + 1, "\"hash\"");
+		b = strstr(b + 1, "\"hash\"");
+		assert_non_null(a);
+		assert_non_null(b);
+		assert_int_equal(strncmp(a, b, 24) == 0, run == 0);
+	}
+	assert_non_null(strstr(set.err, "weighting=0.5 has no effect: impulse does not read it"));
+	freeRan(&set);
+	freeRan(&plain);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_json_agrees_with_run),
-		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_table),    cmocka_unit_test(test_json_agrees_with_run),
+		cmocka_unit_test(test_figures),  cmocka_unit_test(test_a_setting_of_one_stepper),
 		cmocka_unit_test(test_refusals),
 	};
 	return enterFolder("cli_compare") == 0 ? cmocka_run_group_tests(tests, NULL, NULL) : 1;

@@ -2,7 +2,7 @@
 #include "support/kn_test.h"
 #include "support/mesh_shapes.h"
 
-#include "collide/meeting.h"
+#include "collide/time_of_impact.h"
 #include "geom/mesh.h"
 #include "knuckle/query.h"
 

@@ -20,7 +20,7 @@ static const char* const steppers[2] = { "velocity", "impulse" };
 typedef struct Setup {
 	knModel* model;
 	knState state;
-	knBlocks blocks;
+	knStepBodies blocks;
 	knCollider* collider;
 	knArena arena;
 	knAllocator allocator;
@@ -54,14 +54,14 @@ static void flyWith(Setup* setup, int held) {
 	knArena_Clear(arena);
 	setup->fast = (knFastBodies){ 0 };
 	const knModel* model = setup->model;
-	knReach reach;
+	knSearchMargins reach;
 	knCollideInput input;
 	knContactSet set;
 	knSweepChunk chunk = { .a = held, .b = 0 };
 	knContactRows contacts = { .chunks = &chunk, .chunkCount = held != 0 };
-	assert_true(knBlocks_Begin(&setup->blocks, model, &setup->state, DT, &tasks, arena));
+	assert_true(knStepBodies_Begin(&setup->blocks, model, &setup->state, DT, NULL, &tasks, arena));
 	assert_true(knFastBodies_Find(&setup->fast, model, &setup->state, &setup->blocks, arena));
-	assert_true(knReach_Make(&reach, model, &setup->blocks, NULL, knZero3(), true, arena));
+	assert_true(knSearchMargins_Make(&reach, model, &setup->blocks, NULL, knZero3(), true, arena));
 	assert_true(knCollisionInput_Make(&input, model, &setup->state, NULL, &tasks, arena));
 	assert_ok(knFastBodies_Collide(&setup->fast, model, &setup->blocks, setup->collider, &input, &reach, &set,
 								   arena, &error));

@@ -2,6 +2,7 @@
 #include "world/fixture.h"
 
 #include "dynamics/integrate.h"
+#include "dynamics/mean_rotation.h"
 
 static const knMat33 brick = { { 1.0, 0.0, 0.0 }, { 0.0, 2.5, 0.0 }, { 0.0, 0.0, 3.0 } };
 
@@ -84,11 +85,12 @@ static void freeTumbler(Tumbler* tumbler) {
 
 static void tumble(Tumbler* tumbler, int steps, double h) {
 	for (int i = 0; i < steps; ++i) {
-		knBlocks blocks;
+		knStepBodies blocks;
 		knTasks tasks = { 0 };
 		knArena_Clear(&tumbler->arena);
-		assert_true(knBlocks_Begin(&blocks, tumbler->model, &tumbler->state, h, &tasks, &tumbler->arena));
-		knBlocks_End(&blocks, tumbler->model, &tasks, &tumbler->state);
+		assert_true(
+			knStepBodies_Begin(&blocks, tumbler->model, &tumbler->state, h, NULL, &tasks, &tumbler->arena));
+		knStepBodies_End(&blocks, tumbler->model, &tasks, &tumbler->state);
 	}
 }
 
@@ -207,15 +209,15 @@ static void test_forces_and_work(void** state) {
 	tumbler.state.velocity[1] = knMakeTwist(knV3(0.0, 0.0, 1.0), knV3(1.0, 0.0, 0.0));
 	tumbler.state.force[1] = knMakeTwist(knV3(4.0, 0.0, 0.0), knV3(0.0, 10.0, 0.0));
 	double E = energyOf(&tumbler) + 0.5 * 2.0;
-	knBlocks blocks;
-	assert_true(knBlocks_Begin(&blocks, tumbler.model, &tumbler.state, h, &tasks, &tumbler.arena));
-	knBlocks_Drive(&blocks, 1, knMakeTwist(knZero3(), knV3(0.0, 0.0, 3.0)));
-	knBlocks_Drive(&blocks, 0, knMakeTwist(knZero3(), knV3(1.0, 1.0, 1.0)));
+	knStepBodies blocks;
+	assert_true(knStepBodies_Begin(&blocks, tumbler.model, &tumbler.state, h, NULL, &tasks, &tumbler.arena));
+	knStepBodies_Drive(&blocks, 1, knMakeTwist(knZero3(), knV3(0.0, 0.0, 3.0)));
+	knStepBodies_Drive(&blocks, 0, knMakeTwist(knZero3(), knV3(1.0, 1.0, 1.0)));
 	assert_near3(blocks.u[1].lin, knV3(1.0, 0.5, 1.5), 1e-15);
 	assert_near3(blocks.u[1].ang, knV3(0.2, 0.0, 1.0), 1e-15);
 	assert_near3(blocks.u[0].lin, knZero3(), 0.0);
-	double work = knBlocks_DriveWork(&blocks, &tumbler.state);
-	knBlocks_End(&blocks, tumbler.model, &tasks, &tumbler.state);
+	double work = knStepBodies_DriveWork(&blocks, &tumbler.state);
+	knStepBodies_End(&blocks, tumbler.model, &tasks, &tumbler.state);
 	double after = energyOf(&tumbler) + 0.5 * 2.0 * knLengthSquared(tumbler.state.velocity[1].lin);
 	assert_near(work, after - E, 1e-14);
 	assert_near3(tumbler.state.pose[1].p, knV3(0.1, 0.05, 0.15), 1e-15);

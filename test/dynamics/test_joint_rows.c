@@ -13,7 +13,7 @@
 typedef struct Rig {
 	knModel* model;
 	knState state;
-	knBlocks blocks;
+	knStepBodies blocks;
 	knArena arena;
 	knAllocator allocator;
 	knRow items[MAX_ROWS];
@@ -70,7 +70,7 @@ static void freeRig(Rig* rig) {
 static void fillRig(Rig* rig, const knJointMemory* memory, int memoryCount) {
 	knTasks tasks = { 0 };
 	knArena_Clear(&rig->arena);
-	assert_true(knBlocks_Begin(&rig->blocks, rig->model, &rig->state, H, &tasks, &rig->arena));
+	assert_true(knStepBodies_Begin(&rig->blocks, rig->model, &rig->state, H, NULL, &tasks, &rig->arena));
 	knJointRows_ApplyForces(rig->model, &rig->blocks, &rig->state);
 	rig->input = (knRowInput){
 		.model = rig->model, .state = &rig->state, .blocks = &rig->blocks, .impulseScale = 1.0
@@ -253,7 +253,7 @@ static double sliderSpeedAfter(knJointAxis axis, double x, double v, double* wor
 	knJointMemory memory[32];
 	assert_true(knJointRows_MemoryCount(&rig.list) <= 32);
 	*work = knJointRows_Collect(&rig.list, rig.model, &rig.blocks, &rig.rows, &rig.state, memory);
-	*work += knBlocks_DriveWork(&rig.blocks, &rig.state);
+	*work += knStepBodies_DriveWork(&rig.blocks, &rig.state);
 	double speed = rig.blocks.u[1].lin.x;
 	freeRig(&rig);
 	return speed;

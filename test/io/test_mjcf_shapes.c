@@ -229,7 +229,7 @@ static void test_visual_meshes_are_left_out(void** state) {
 		loadKey(FREE("<geom size='1'/><geom type='mesh' mesh='m' contype='0' conaffinity='0' mass='0'/>"),
 				NULL, &report);
 	assert_int_equal(knScene_ShapeSlots(scene), 1);
-	assert_true(reported(&report, "type mesh that only shows ignored"));
+	assert_true(reported(&report, "type mesh that only shows is not shown"));
 	knLoadReport_Free(&report);
 	knScene_Destroy(scene);
 }

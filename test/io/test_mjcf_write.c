@@ -20,9 +20,11 @@ static knScene* roundTrip(const knScene* scene) {
 	if (back == NULL) {
 		failError(&error);
 	}
-	// what the writer writes, the reader understands completely
-	if (report.count > 0) {
-		fail_msg("reported: %s", report.lines[0]);
+	// what the writer writes, the reader understands completely; couplings are soft in any file
+	for (int i = 0; i < report.count; ++i) {
+		if (strstr(report.lines[i], "is held softly") == NULL) {
+			fail_msg("reported: %s", report.lines[i]);
+		}
 	}
 	knLoadReport_Free(&report);
 	remove(outPath);
@@ -124,7 +126,7 @@ static void compareJoints(const knScene* a, const knScene* b) {
 		assert_same(x->twistUpper, y->twistUpper);
 		assert_int_equal(x->reachCount, y->reachCount);
 		assert_same(x->reach, y->reach);
-		for (int k = 0; k < KN_REACH_MOST; ++k) {
+		for (int k = 0; k < KN_REACH_MAX; ++k) {
 			assert_int_equal(x->reachTwist[k].own, y->reachTwist[k].own);
 			assert_same(x->reachTwist[k].lower, y->reachTwist[k].lower);
 			assert_same(x->reachTwist[k].upper, y->reachTwist[k].upper);
@@ -137,35 +139,11 @@ static void compareJoints(const knScene* a, const knScene* b) {
 }
 
 static void compareSettings(const knSettings* x, const knSettings* y) {
-	assert_int_equal(x->scheme, y->scheme);
-	assert_int_equal(x->articulation, y->articulation);
-	assert_int_equal(x->sweeps, y->sweeps);
-	assert_int_equal(x->shock, y->shock);
-	assert_int_equal(x->prestabilize, y->prestabilize);
-	assert_int_equal(x->newton, y->newton);
-	assert_int_equal(x->angular, y->angular);
-	assert_int_equal(x->ramp, y->ramp);
-	assert_int_equal(x->jointSweeps, y->jointSweeps);
-	assert_int_equal(x->restore, y->restore);
-	assert_int_equal(x->sleep, y->sleep);
-	assert_same(x->rolling, y->rolling);
-	assert_int_equal(x->active, y->active);
-	assert_same(x->threshold, y->threshold);
-	assert_same(x->budget, y->budget);
-	assert_int_equal(x->update, y->update);
-	assert_int_equal(x->integrator, y->integrator);
-	assert_int_equal(x->frictionModel, y->frictionModel);
-	assert_int_equal(x->solver, y->solver);
-	assert_int_equal(x->warmStart, y->warmStart);
-	assert_int_equal(x->queries, y->queries);
-	assert_int_equal(x->layerSweeps, y->layerSweeps);
-	assert_int_equal(x->correctionSweeps, y->correctionSweeps);
-	assert_int_equal(x->scaling, y->scaling);
-	assert_same(x->weighting, y->weighting);
-	assert_same(x->mixing, y->mixing);
-	assert_same(x->relaxation, y->relaxation);
-	assert_same(x->stopTheta, y->stopTheta);
-	assert_same(x->stopStall, y->stopStall);
+	for (int i = 0; knSettings_Name(i) != NULL; ++i) {
+		char a[32], b[32];
+		assert_int_equal(knSettings_Get(x, i, a, sizeof a), knSettings_Get(y, i, b, sizeof b));
+		assert_string_equal(a, b);
+	}
 }
 
 static void compareScenes(const knScene* a, const knScene* b) {
@@ -276,7 +254,7 @@ static void addJoint(knScene* scene, knTestRandom* random, knJointKind kind, knB
 		def.twistUpper = testUniform(random, 0.0, 1.0);
 	}
 	if (kind == KN_JOINT_BALL && !def.coneLimited) {
-		def.reachCount = 3 + testInt(random, KN_REACH_MOST - 2);
+		def.reachCount = 3 + testInt(random, KN_REACH_MAX - 2);
 		for (int i = 0; i < def.reachCount; ++i) {
 			const double angle = 2.0 * KN_PI * (i + testUniform(random, 0.0, 0.4)) / def.reachCount;
 			def.reach[i] = knV3(testUniform(random, 0.5, 2.0), cos(angle), sin(angle));
@@ -312,7 +290,7 @@ static knScene* everything(uint64_t seed) {
 	def.settings.sweeps = 17;
 	def.settings.rolling = 0.1;
 	def.settings.scheme = KN_SCHEME_PAPER;
-	def.settings.integrator = 2;
+	def.settings.reduced.integrator = 2;
 	knScene* scene = knScene_Create(&def, NULL, NULL);
 	knBodyId bodies[BODIES];
 	for (int i = 0; i < BODIES; ++i) {
@@ -371,6 +349,56 @@ static void test_everything_comes_back(void** state) {
 		knScene_Destroy(scene);
 		knScene_Destroy(back);
 	}
+}
+
+// Actuators, tendons, couplings, sensors and hulls come back, and the motion is the same bit by bit.
+static void test_control_comes_back(void** state) {
+	(void)state;
+	static const char text[] =
+		"<mujoco><compiler angle='radian'/><option density='1.2' viscosity='0.001'/><asset><mesh name='m' "
+		"vertex='0 0 0 0.3 0 0 0 0.2 0 0 0 0.4 0.3 0.2 0 0.1 0.05 0.1'/></asset><worldbody>"
+		"<geom type='plane' size='1 1 1'/><body name='a' pos='0 0 1'><joint name='j' axis='0 1 0' "
+		"armature='0.1' "
+		"actuatorfrcrange='-5 5'/><joint name='k' axis='1 0 0'/><geom type='mesh' mesh='m'/><site name='s' "
+		"pos='0.1 0 0.2'/>"
+		"<body name='b' pos='0.2 0 -0.3'><joint name='l' type='slide' axis='0.6 0 0.8'/><geom size='0.1'/>"
+		"<site name='t' pos='0 0.1 0'/></body></body>"
+		"<body name='c' pos='1 0 1'><freejoint/><geom size='0.1'/><site name='u'/></body></worldbody>"
+		"<equality><joint name='e' joint1='k' joint2='l' polycoef='0.1 0.5 0.2'/></equality>"
+		"<tendon><fixed name='f' stiffness='3' springlength='0.1 0.2'><joint joint='j' coef='0.7'/><joint "
+		"joint='l' coef='-2'/>"
+		"</fixed><spatial name='p' limited='true' range='0.1 0.5'><site site='s'/><site site='t'/><pulley "
+		"divisor='2'/>"
+		"<site site='s'/><site site='u'/></spatial></tendon>"
+		"<actuator><position name='x' joint='j' kp='10' ctrlrange='-1 1'/><motor name='y' tendon='f' "
+		"gear='0.3'/>"
+		"<intvelocity name='z' joint='k' kp='5' actrange='-1 1'/><motor name='w' site='u' gear='0 0 1 0 0.1 "
+		"0'/></actuator>"
+		"<sensor><jointvel name='v' joint='k'/><gyro name='g' site='t'/><tendonpos name='tp' "
+		"tendon='p'/></sensor>"
+		"<custom><numeric name='knuckle.control.x' data='0.3'/><numeric name='knuckle.control.z' data='0.2 "
+		"0.1'/>"
+		"<numeric name='knuckle.control.w' data='2.7'/><numeric name='knuckle.control.y' "
+		"data='1.1'/></custom></mujoco>";
+	knScene* scene = load(text);
+	knScene* back = roundTrip(scene);
+	assert_int_equal(knScene_ActuatorCount(back), 4);
+	assert_int_equal(knScene_ProbeCount(back), 3);
+	uint64_t hashes[2];
+	knScene* both[2] = { scene, back };
+	for (int i = 0; i < 2; ++i) {
+		knModel* model = compile(both[i]);
+		knWorldDef def = knWorldDef_Default();
+		knWorld* world = knWorld_Create(model, &def, NULL);
+		for (int step = 0; step < 200; ++step) {
+			assert_ok(knWorld_Step(world, 0.005, NULL));
+		}
+		hashes[i] = knWorld_Hash(world);
+		knWorld_Destroy(world);
+		knModel_Release(model);
+		knScene_Destroy(both[i]);
+	}
+	assert_true(hashes[0] == hashes[1]);
 }
 
 // A tree written by the writer is MuJoCo's tree: read without the knuckle.* values it is the same scene to rounding.
@@ -555,7 +583,7 @@ static uint64_t hashAfter(const knScene* scene, const knSceneArgs* args, int ste
 static bool hasSurfaces(const knScene* scene) {
 	for (int i = 0; i < knScene_ShapeSlots(scene); ++i) {
 		knGeomKind kind = knGeom_Kind(knScene_GetShapeGeom(scene, knScene_ShapeAt(scene, i)));
-		if (kind == KN_GEOM_HULL || kind == KN_GEOM_MESH) {
+		if (kind == KN_GEOM_HULL || kind == KN_GEOM_MESH || kind == KN_GEOM_HEIGHT_FIELD) {
 			return true;
 		}
 	}
@@ -591,6 +619,7 @@ static void test_catalogue(void** state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_everything_comes_back),
+		cmocka_unit_test(test_control_comes_back),
 		cmocka_unit_test(test_the_tree_alone_is_nearly_exact),
 		cmocka_unit_test(test_every_setting_comes_back),
 		cmocka_unit_test(test_long_chain),

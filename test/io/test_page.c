@@ -142,7 +142,7 @@ static void poseBodies(int frame, knBodyState bodies[TEST_BODIES]) {
 	bodies[2].rotation = testQuat(&random);
 }
 
-static bool fill(knPageStore* store, const knCast* before, const knCast* after) {
+static bool fill(knPageStore* store, const knSceneSnapshot* before, const knSceneSnapshot* after) {
 	for (int f = 0; f < FRAMES; ++f) {
 		knBodyState bodies[TEST_BODIES];
 		poseBodies(f, bodies);
@@ -188,7 +188,7 @@ static const uint8_t* checkTrack(const uint8_t* track, int body, int from, int t
 static void test_frames_come_back(void** state) {
 	(void)state;
 	knAllocator allocator = knAllocator_Default();
-	knCast before = testCast("one", &allocator), after = testCast("other", &allocator);
+	knSceneSnapshot before = testCast("one", &allocator), after = testCast("other", &allocator);
 	knPageStore store;
 	knPageBytes bytes = { 0 };
 	knError error = { 0 };
@@ -217,14 +217,14 @@ static void test_frames_come_back(void** state) {
 	free(recording.json);
 	KN_ARRAY_FREE(&allocator, &bytes);
 	knPageStore_Free(&store);
-	knCast_Free(&before);
-	knCast_Free(&after);
+	knSceneSnapshot_Free(&before);
+	knSceneSnapshot_Free(&after);
 }
 
 static void test_geometries_are_stored_once(void** state) {
 	(void)state;
 	knAllocator allocator = knAllocator_Default();
-	knCast before = testCast("one", &allocator), after = testCast("other", &allocator);
+	knSceneSnapshot before = testCast("one", &allocator), after = testCast("other", &allocator);
 	knPageStore store;
 	knPageBytes bytes = { 0 };
 	knError error = { 0 };
@@ -247,23 +247,23 @@ static void test_geometries_are_stored_once(void** state) {
 	free(recording.json);
 	KN_ARRAY_FREE(&allocator, &bytes);
 	knPageStore_Free(&store);
-	knCast_Free(&before);
-	knCast_Free(&after);
+	knSceneSnapshot_Free(&before);
+	knSceneSnapshot_Free(&after);
 }
 
 // A model that was edited without changing bodies is a new cast of the recorder, and none of the page.
 static void test_an_equal_cast_is_no_change(void** state) {
 	(void)state;
 	knAllocator allocator = knAllocator_Default();
-	knCast before = testCast("one", &allocator), after = testCast("one", &allocator);
+	knSceneSnapshot before = testCast("one", &allocator), after = testCast("one", &allocator);
 	knPageStore store;
 	knPageStore_Init(&store, &allocator);
 	assert_true(fill(&store, &before, &after));
 	assert_int_equal(store.casts.count, 1);
 	assert_int_equal(store.actors.count, 1 + TEST_BODIES);
 	knPageStore_Free(&store);
-	knCast_Free(&before);
-	knCast_Free(&after);
+	knSceneSnapshot_Free(&before);
+	knSceneSnapshot_Free(&after);
 }
 
 // --- curves ------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ static void test_soundness(void** state) {
 		knJoint joint = coneOf(which);
 		assert_true(knReachCone_IsSound(joint.reach, joint.reachCount));
 		assert_false(knReachCone_IsSound(joint.reach, 2));
-		knVec3 turned[KN_REACH_MOST]; // clockwise
+		knVec3 turned[KN_REACH_MAX]; // clockwise
 		for (int i = 0; i < joint.reachCount; ++i) {
 			turned[i] = joint.reach[joint.reachCount - 1 - i];
 		}

@@ -103,15 +103,15 @@ static const knTriangle testTriangles[] = { { 0, 2, 1 }, { 0, 1, 3 }, { 0, 3, 2 
 static const knTrajectoryMesh testMeshes[TEST_MESHES] = { { 4, testVertices, 4, testTriangles },
 														  { 3, testVertices, 1, testTriangles } };
 
-static inline const char* testText(knCast* cast, const char* text) {
-	return knCast_AddText(cast, text, strlen(text));
+static inline const char* testText(knSceneSnapshot* cast, const char* text) {
+	return knSceneSnapshot_AddText(cast, text, strlen(text));
 }
 
 // A plane of the world; a ball; a fixed body with a box and a capsule; a moving body with all other kinds, two of
 // which share a mesh.
-static inline knCast testCast(const char* lastBody, const knAllocator* allocator) {
-	knCast cast;
-	assert_true(knCast_Create(&cast, TEST_BODIES, TEST_SHAPES, 512, allocator));
+static inline knSceneSnapshot testCast(const char* lastBody, const knAllocator* allocator) {
+	knSceneSnapshot cast;
+	assert_true(knSceneSnapshot_Create(&cast, TEST_BODIES, TEST_SHAPES, 512, allocator));
 	cast.scene = testText(&cast, "a scene, \"quoted\"");
 	cast.stepper = testText(&cast, "velocity");
 	cast.meshCount = TEST_MESHES;
@@ -157,8 +157,8 @@ static inline void testStates(knTestRandom* random, knBodyState* bodies, int cou
 }
 
 // Writes `frameCount` frames of the cast with random states; the same for the same seed, whatever the format.
-static inline void testRecord(const knWriterOps* ops, const char* path, const knCast* cast, int frameCount,
-							  uint64_t seed, const knAllocator* allocator) {
+static inline void testRecord(const knWriterOps* ops, const char* path, const knSceneSnapshot* cast,
+							  int frameCount, uint64_t seed, const knAllocator* allocator) {
 	knError error = { 0 };
 	void* writer = ops->open(path, ops->live, cast, allocator, &error);
 	if (writer == NULL) {

@@ -59,7 +59,7 @@ static void everyNumberAndNameReadsBack(void** state) {
 	(void)state;
 	knAllocator allocator = knAllocator_Default();
 	knTestPath path = testPath("a.csv");
-	knCast cast = testCast("carriage\rreturn", &allocator);
+	knSceneSnapshot cast = testCast("carriage\rreturn", &allocator);
 	testRecord(&knCsvWriter, path.text, &cast, 20, 7, &allocator);
 
 	knTestFile file = testRead(path.text);
@@ -78,7 +78,7 @@ static void everyNumberAndNameReadsBack(void** state) {
 	}
 	assert_int_equal(*at, '\0');
 	free(file.bytes);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	remove(path.text);
 }
 
@@ -86,8 +86,8 @@ static void everyNumberAndNameReadsBack(void** state) {
 static void rowOf(double value, char* row) {
 	knAllocator allocator = knAllocator_Default();
 	knTestPath path = testPath("a.csv");
-	knCast cast;
-	assert_true(knCast_Create(&cast, 1, 0, 64, &allocator));
+	knSceneSnapshot cast;
+	assert_true(knSceneSnapshot_Create(&cast, 1, 0, 64, &allocator));
 	cast.scene = testText(&cast, "");
 	cast.stepper = testText(&cast, "");
 	cast.bodies[0].name = testText(&cast, "b");
@@ -101,7 +101,7 @@ static void rowOf(double value, char* row) {
 	knTestFile file = testRead(path.text);
 	snprintf(row, 512, "%s", (const char*)file.bytes + strlen(CONTRACT));
 	free(file.bytes);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	remove(path.text);
 }
 
@@ -156,14 +156,14 @@ static void fullDiskLeavesNoFile(void** state) {
 	knTestMemory memory;
 	knAllocator allocator = testAllocator(&memory);
 	knTestPath path = testPath("a.csv"), part = testPath("a.csv.part");
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	assert_int_equal(symlink("/dev/full", part.text), 0);
 	knError error = { 0 };
 	assert_null(knCsvWriter.open(path.text, KN_OUTPUT_STAGED, &cast, &allocator, &error));
 	assert_int_equal(error.status, KN_IO);
 	assert_non_null(strstr(error.message, strerror(ENOSPC)));
 	assert_int_equal(testFolderCount(), 0);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	assert_int_equal(memory.live, 0);
 }
 
@@ -172,12 +172,12 @@ static void abandonedRecordingLeavesNoFile(void** state) {
 	knTestMemory memory;
 	knAllocator allocator = testAllocator(&memory);
 	knTestPath path = testPath("a.csv");
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	void* writer = knCsvWriter.open(path.text, KN_OUTPUT_STAGED, &cast, &allocator, NULL);
 	assert_non_null(writer);
 	knCsvWriter.abandon(writer);
 	assert_int_equal(testFolderCount(), 0);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	assert_int_equal(memory.live, 0);
 }
 

@@ -23,7 +23,7 @@ static double frameTime(int frame) {
 	return 5.0 + frame / 60.0 + 0.003 * (frame % 3);
 }
 
-static void writeMotion(const knWriterOps* ops, const char* path, const knCast* cast, int frames,
+static void writeMotion(const knWriterOps* ops, const char* path, const knSceneSnapshot* cast, int frames,
 						const knAllocator* allocator) {
 	void* writer = ops->open(path, ops->live, cast, allocator, NULL);
 	assert_non_null(writer);
@@ -39,9 +39,9 @@ static void writeMotion(const knWriterOps* ops, const char* path, const knCast* 
 static Gltf recordMotion(int frames) {
 	knAllocator allocator = knAllocator_Default();
 	knTestPath path = testPath("a.glb");
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	writeMotion(&knGlbWriter, path.text, &cast, frames, &allocator);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	Gltf gltf = gltfOpen(path.text);
 	remove(path.text);
 	return gltf;
@@ -97,14 +97,14 @@ static void rootStandsUpright(void** state) {
 }
 
 typedef struct Heap {
-	knCast cast;
+	knSceneSnapshot cast;
 	knBodyState* bodies;
 } Heap;
 
 static Heap makeHeap(int count, uint32_t color) {
 	knAllocator allocator = knAllocator_Default();
 	Heap heap;
-	assert_true(knCast_Create(&heap.cast, count, count, 64 + 16 * (size_t)count, &allocator));
+	assert_true(knSceneSnapshot_Create(&heap.cast, count, count, 64 + 16 * (size_t)count, &allocator));
 	heap.cast.scene = testText(&heap.cast, "heap");
 	heap.cast.stepper = testText(&heap.cast, "velocity");
 	heap.bodies = calloc((size_t)count, sizeof(knBodyState));
@@ -122,7 +122,7 @@ static Heap makeHeap(int count, uint32_t color) {
 }
 
 static void freeHeap(Heap* heap) {
-	knCast_Free(&heap->cast);
+	knSceneSnapshot_Free(&heap->cast);
 	free(heap->bodies);
 }
 
@@ -267,7 +267,7 @@ static double volumeOf(const knTrajectoryShape* shape) {
 static void shapesAreDrawnInTheirPlace(void** state) {
 	(void)state;
 	knAllocator allocator = knAllocator_Default();
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	Gltf gltf = recordMotion(3);
 	for (int b = 0; b < TEST_BODIES; ++b) {
 		int node = gltfNode(&gltf, bodyNames[b], 0);
@@ -285,7 +285,7 @@ static void shapesAreDrawnInTheirPlace(void** state) {
 											   : strcmp(name->text, shape->name) == 0);
 		}
 	}
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	gltfClose(&gltf);
 }
 
@@ -331,8 +331,8 @@ static void emptyRecordingsAreSound(void** state) {
 	knAllocator allocator = knAllocator_Default();
 	knTestPath path = testPath("a.glb");
 	for (int frames = 0; frames < 3; ++frames) {
-		knCast cast;
-		assert_true(knCast_Create(&cast, 0, 0, 2, &allocator));
+		knSceneSnapshot cast;
+		assert_true(knSceneSnapshot_Create(&cast, 0, 0, 2, &allocator));
 		cast.scene = testText(&cast, "");
 		cast.stepper = testText(&cast, "");
 		testRecord(&knGlbWriter, path.text, &cast, frames, 1, &allocator);
@@ -340,7 +340,7 @@ static void emptyRecordingsAreSound(void** state) {
 		assert_int_equal(jsonCount(gltf.nodes), 1);
 		assert_null(gltf.bytes);
 		gltfClose(&gltf);
-		knCast_Free(&cast);
+		knSceneSnapshot_Free(&cast);
 	}
 	remove(path.text);
 }
@@ -357,12 +357,12 @@ static void namesAreMadeReadable(void** state) {
 							   { "\xe2\x82", "??" },
 							   { "tab\t\x01\x7f", "tab\t\x01\x7f" } };
 	for (int k = 0; k < 5; ++k) {
-		knCast cast = testCast(names[k][0], &allocator);
+		knSceneSnapshot cast = testCast(names[k][0], &allocator);
 		testRecord(&knGlbWriter, path.text, &cast, 2, 1, &allocator);
 		Gltf gltf = gltfOpen(path.text);
 		assert_true(gltfNode(&gltf, names[k][1], 0) > 0);
 		gltfClose(&gltf);
-		knCast_Free(&cast);
+		knSceneSnapshot_Free(&cast);
 	}
 	remove(path.text);
 }
@@ -393,14 +393,14 @@ static void abandonedFileIsGone(void** state) {
 	knTestMemory memory;
 	knAllocator allocator = testAllocator(&memory);
 	knTestPath path = testPath("a.glb");
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	void* writer = knGlbWriter.open(path.text, KN_OUTPUT_STAGED, &cast, &allocator, NULL);
 	knBodyState bodies[TEST_BODIES];
 	moveBodies(bodies, 0.0);
 	knCastFrame frame = { &cast, 0, 0.0, 0, bodies };
 	assert_ok(knGlbWriter.write(writer, &frame, NULL));
 	knGlbWriter.abandon(writer);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	assert_int_equal(testFolderCount(), 0);
 	assert_int_equal(memory.live, 0);
 }
@@ -409,7 +409,7 @@ static void failingAllocatorLeavesNothing(void** state) {
 	(void)state;
 	knTestPath path = testPath("a.glb");
 	knAllocator plain = knAllocator_Default();
-	knCast cast = testCast("last", &plain);
+	knSceneSnapshot cast = testCast("last", &plain);
 	knStatus status = KN_NO_MEMORY;
 	int failures = 0;
 	for (int failAfter = 0; status != KN_OK; ++failAfter) {
@@ -438,7 +438,7 @@ static void failingAllocatorLeavesNothing(void** state) {
 	assert_true(failures > 50);
 	Gltf gltf = gltfOpen(path.text);
 	gltfClose(&gltf);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	remove(path.text);
 }
 
@@ -446,7 +446,7 @@ static void convertedFileEqualsTheRecordedOne(void** state) {
 	(void)state;
 	knAllocator allocator = knAllocator_Default();
 	knTestPath knt = testPath("a.knt"), recorded = testPath("a.glb"), converted = testPath("b.GLB");
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	writeMotion(&knKntWriter, knt.text, &cast, 40, &allocator);
 	writeMotion(&knGlbWriter, recorded.text, &cast, 40, &allocator);
 	knTrajectory* trajectory = knTrajectory_Open(knt.text, NULL, NULL);
@@ -457,7 +457,7 @@ static void convertedFileEqualsTheRecordedOne(void** state) {
 	assert_same_bytes(a, b);
 	free(a.bytes);
 	free(b.bytes);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	remove(knt.text);
 	remove(recorded.text);
 	remove(converted.text);

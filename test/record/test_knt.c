@@ -36,7 +36,7 @@ static void assertText(const uint8_t** at, const char* text) {
 	*at += 4 + strlen(text);
 }
 
-static void assertCast(const uint8_t* at, const knCast* cast) {
+static void assertCast(const uint8_t* at, const knSceneSnapshot* cast) {
 	assert_int_equal(get32(at), cast->bodyCount);
 	assert_int_equal(get32(at + 4), cast->shapeCount);
 	at += 8;
@@ -76,7 +76,7 @@ static void bytesAreAsDocumented(void** state) {
 	(void)state;
 	knAllocator allocator = knAllocator_Default();
 	knTestPath path = testPath("a.knt");
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	testRecord(&knKntWriter, path.text, &cast, 5, 11, &allocator);
 
 	knTestFile file = testRead(path.text);
@@ -98,7 +98,7 @@ static void bytesAreAsDocumented(void** state) {
 	assert_int_equal(get64(nextChunk(&at, "END ", 8)), 5);
 	assert_int_equal(at - file.bytes, file.size);
 	free(file.bytes);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	remove(path.text);
 }
 
@@ -107,14 +107,14 @@ static void changedCastIsWrittenOnce(void** state) {
 	(void)state;
 	knAllocator allocator = knAllocator_Default();
 	knTestPath path = testPath("a.knt");
-	knCast first = testCast("last", &allocator), same = testCast("last", &allocator),
-		   other = testCast("another", &allocator);
+	knSceneSnapshot first = testCast("last", &allocator), same = testCast("last", &allocator),
+					other = testCast("another", &allocator);
 	// the second mesh comes into use with the cast that changed, and stays known
 	first.meshCount = same.meshCount = 1;
 	for (int s = 0; s < TEST_SHAPES; ++s) {
 		first.shapes[s].mesh = same.shapes[s].mesh = first.shapes[s].mesh > 0 ? 0 : first.shapes[s].mesh;
 	}
-	const knCast* casts[] = { &first, &first, &same, &other, &other, &first };
+	const knSceneSnapshot* casts[] = { &first, &first, &same, &other, &other, &first };
 	const int numbers[] = { 0, 0, 1, 2, 2, 3 };
 	void* writer = knKntWriter.open(path.text, KN_OUTPUT_IN_PLACE, &first, &allocator, NULL);
 	assert_non_null(writer);
@@ -143,9 +143,9 @@ static void changedCastIsWrittenOnce(void** state) {
 	assert_int_equal(get64(nextChunk(&at, "END ", 8)), 6);
 	assert_int_equal(at - file.bytes, file.size);
 	free(file.bytes);
-	knCast_Free(&first);
-	knCast_Free(&same);
-	knCast_Free(&other);
+	knSceneSnapshot_Free(&first);
+	knSceneSnapshot_Free(&same);
+	knSceneSnapshot_Free(&other);
 	remove(path.text);
 }
 
@@ -154,7 +154,7 @@ static void framesAreInTheFileAtOnce(void** state) {
 	(void)state;
 	knAllocator allocator = knAllocator_Default();
 	knTestPath path = testPath("a.knt");
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	void* writer = knKntWriter.open(path.text, KN_OUTPUT_IN_PLACE, &cast, &allocator, NULL);
 	assert_non_null(writer);
 	knTestFile begun = testRead(path.text);
@@ -172,7 +172,7 @@ static void framesAreInTheFileAtOnce(void** state) {
 	knKntWriter.abandon(writer);
 	assert_true(testExists(path.text));
 	free(begun.bytes);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	remove(path.text);
 }
 
@@ -184,14 +184,14 @@ static void fullDiskIsReported(void** state) {
 	knTestMemory memory;
 	knAllocator allocator = testAllocator(&memory);
 	knTestPath path = testPath("a.knt");
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	assert_int_equal(symlink("/dev/full", path.text), 0);
 	knError error = { 0 };
 	assert_null(knKntWriter.open(path.text, KN_OUTPUT_IN_PLACE, &cast, &allocator, &error));
 	assert_int_equal(error.status, KN_IO);
 	assert_string_equal(error.file, path.text);
 	assert_non_null(strstr(error.message, strerror(ENOSPC)));
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	assert_int_equal(memory.live, 0);
 	remove(path.text);
 }

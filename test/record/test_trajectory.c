@@ -10,7 +10,7 @@
 
 // --- a sound file and what it holds ----------------------------------------------------------------------
 
-static void assertCast(const knTrajectory* trajectory, int frame, const knCast* cast) {
+static void assertCast(const knTrajectory* trajectory, int frame, const knSceneSnapshot* cast) {
 	assert_int_equal(knTrajectory_BodyCount(trajectory, frame), cast->bodyCount);
 	for (int b = 0; b < cast->bodyCount; ++b) {
 		knTrajectoryBody body = knTrajectory_Body(trajectory, frame, b);
@@ -58,9 +58,9 @@ static void assertFrames(const knTrajectory* trajectory, int count, uint64_t see
 static knTestFile soundFile(const char* name, int frames, uint64_t seed) {
 	knAllocator allocator = knAllocator_Default();
 	knTestPath path = testPath(name);
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	testRecord(&knKntWriter, path.text, &cast, frames, seed, &allocator);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	return testRead(path.text);
 }
 
@@ -78,10 +78,10 @@ static void soundFileReadsBack(void** state) {
 	assert_string_equal(knTrajectory_StepperName(trajectory), "velocity");
 	assertFrames(trajectory, 30, 21);
 	assertMeshes(trajectory);
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	assertCast(trajectory, 0, &cast);
 	assertCast(trajectory, 29, &cast);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	knTrajectory_Close(trajectory);
 	assert_int_equal(memory.live, 0);
 	free(file.bytes);
@@ -93,8 +93,8 @@ static void recordingWithoutFramesOrBodiesReadsBack(void** state) {
 	knAllocator allocator = knAllocator_Default();
 	knTestPath path = testPath("a.knt");
 	for (int frames = 0; frames < 3; ++frames) {
-		knCast cast;
-		assert_true(knCast_Create(&cast, 0, 0, 2, &allocator));
+		knSceneSnapshot cast;
+		assert_true(knSceneSnapshot_Create(&cast, 0, 0, 2, &allocator));
 		cast.scene = testText(&cast, "");
 		cast.stepper = testText(&cast, "");
 		testRecord(&knKntWriter, path.text, &cast, frames, 1, &allocator);
@@ -104,7 +104,7 @@ static void recordingWithoutFramesOrBodiesReadsBack(void** state) {
 		assert_int_equal(knTrajectory_FrameCount(trajectory), frames);
 		assert_string_equal(knTrajectory_SceneName(trajectory), "");
 		knTrajectory_Close(trajectory);
-		knCast_Free(&cast);
+		knSceneSnapshot_Free(&cast);
 	}
 	remove(path.text);
 }
@@ -114,10 +114,10 @@ static void changedCastReadsBack(void** state) {
 	(void)state;
 	knAllocator allocator = knAllocator_Default();
 	knTestPath path = testPath("a.knt"), copy = testPath("b.knt");
-	knCast first = testCast("last", &allocator), other = testCast("another", &allocator), none;
-	assert_true(knCast_Create(&none, 0, 0, 2, &allocator));
+	knSceneSnapshot first = testCast("last", &allocator), other = testCast("another", &allocator), none;
+	assert_true(knSceneSnapshot_Create(&none, 0, 0, 2, &allocator));
 	none.scene = none.stepper = testText(&none, "");
-	const knCast* casts[] = { &first, &other, &none, &first };
+	const knSceneSnapshot* casts[] = { &first, &other, &none, &first };
 	void* writer = knKntWriter.open(path.text, KN_OUTPUT_IN_PLACE, &first, &allocator, NULL);
 	assert_non_null(writer);
 	knTestRandom random = { 2 };
@@ -145,9 +145,9 @@ static void changedCastReadsBack(void** state) {
 	free(a.bytes);
 	free(b.bytes);
 	knTrajectory_Close(trajectory);
-	knCast_Free(&first);
-	knCast_Free(&other);
-	knCast_Free(&none);
+	knSceneSnapshot_Free(&first);
+	knSceneSnapshot_Free(&other);
+	knSceneSnapshot_Free(&none);
 	remove(path.text);
 	remove(copy.text);
 }
@@ -343,12 +343,12 @@ static void senselessCastsAreRefused(void** state) {
 	// shapes: the ground comes first, then the ball
 	size_t ground = body;
 	knAllocator allocator = knAllocator_Default();
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	for (int b = 0; b < TEST_BODIES; ++b) {
 		ground += 28 + strlen(cast.bodies[b].name);
 	}
 	size_t ball = ground + 96 + strlen(cast.shapes[0].name);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	refuseCast32(ground, KN_GEOM_COMPOUND);
 	refuseCast32(ground, KN_GEOM_KIND_COUNT);
 	refuseCast32(ground, KN_GEOM_HULL);
@@ -394,7 +394,7 @@ static void firstVersionIsStillRead(void** state) {
 	knTestPath path = testPath("a.knt");
 	knTestFile file = soundFile("a.knt", FRAMES, 75);
 	knAllocator allocator = knAllocator_Default();
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	uint8_t* old = malloc(file.size);
 	memcpy(old, file.bytes, KN_KNT_HEADER_SIZE);
 	old[8] = 1;
@@ -446,7 +446,7 @@ static void firstVersionIsStillRead(void** state) {
 	// a mesh does not belong in it
 	file.bytes[8] = 1;
 	refuseBytes(file.bytes, file.size);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	free(old);
 	free(file.bytes);
 }
@@ -614,7 +614,7 @@ static void convertedFilesEqualRecordedOnes(void** state) {
 	knAllocator allocator = knAllocator_Default();
 	knTestPath knt = testPath("a.knt"), kntAgain = testPath("b.knt"), csv = testPath("a.csv"),
 			   csvAgain = testPath("b.CSV");
-	knCast cast = testCast("last", &allocator);
+	knSceneSnapshot cast = testCast("last", &allocator);
 	testRecord(&knKntWriter, knt.text, &cast, 10, 111, &allocator);
 	testRecord(&knCsvWriter, csv.text, &cast, 10, 111, &allocator);
 	knTrajectory* trajectory = knTrajectory_Open(knt.text, NULL, NULL);
@@ -636,7 +636,7 @@ static void convertedFilesEqualRecordedOnes(void** state) {
 	free(converted.bytes);
 	free(first.bytes);
 	free(second.bytes);
-	knCast_Free(&cast);
+	knSceneSnapshot_Free(&cast);
 	remove(knt.text);
 	remove(kntAgain.text);
 	remove(csv.text);

@@ -118,4 +118,5 @@ static inline void checkCarries(Built* built, int steps, double open, double dee
 		assert_true(i % 5 != 0 || penetrationOf(built) < deepest);
 	}
 	assert_near(checkOf(&checks, "outside"), 0.0, 0.0);
+	knSceneChecks_Free(&checks);
 }

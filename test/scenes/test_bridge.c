@@ -53,6 +53,33 @@ static void test_rings_as_load(void** state) {
 	destroy(&bridge);
 }
 
+// Pairs lie scattered and turned, clear of each other whatever the seed, 1.2 to 2.4 m above the deck and between the rails.
+static void test_loads_are_scattered(void** state) {
+	(void)state;
+	static const char* const seeds[] = { "1", "2", "3" };
+	knVec3 last = knZero3();
+	for (int k = 0; k < 3; ++k) {
+		Built bridge = BUILD("bridge", "seed", seeds[k]);
+		assert_true(penetrationOf(&bridge) < 1e-9);
+		assert_true(knWorld_Measure(bridge.world).jointError < 1e-9);
+		knVec3 first = centerOf(&bridge, "block0a");
+		assert_true(knDistance(first, last) > 1e-3);
+		last = first;
+		double least = 1.0, most = -1.0;
+		for (int i = 0; i < 81; ++i) {
+			char name[16];
+			snprintf(name, sizeof(name), "block%da", i);
+			knFrame frame = knWorld_BodyFrame(bridge.world, knScene_FindBody(bridge.scene, name));
+			assert_true(knAbs(frame.p.y) < 0.95);
+			knVec3 along = knRotate(frame.q, knV3(1.0, 0.0, 0.0));
+			least = knMin(least, along.x);
+			most = knMax(most, along.x);
+		}
+		assert_true(least < -0.7 && most > 0.7);
+		destroy(&bridge);
+	}
+}
+
 // Blocks fall on it: joints stay closed, and nothing goes through.
 static void test_carries_its_load(void** state) {
 	(void)state;
@@ -66,6 +93,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_rings_as_load),
+		cmocka_unit_test(test_loads_are_scattered),
 		cmocka_unit_test(test_carries_its_load),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

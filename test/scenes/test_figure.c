@@ -41,11 +41,28 @@ static void test_stacked(void** state) {
 	destroy(&dolls);
 }
 
+// Every joint has the friction that is asked for, on all of its axes; by default none.
+static void test_joint_friction(void** state) {
+	(void)state;
+	static const char* const names[] = { "ragdolls", "skeletons" };
+	for (int k = 0; k < 4; ++k) {
+		Built figure = BUILD(names[k % 2], "small", "1", "joint_friction", k < 2 ? "0" : "1.5");
+		for (int i = 0; i < knModel_JointCount(figure.model); ++i) {
+			const knJointDef* def = knScene_GetJoint(figure.scene, knModel_JointAt(figure.model, i));
+			for (int axis = 0; axis < (def->kind == KN_JOINT_BALL ? 3 : 1); ++axis) {
+				assert_near(def->axis[axis].friction, k < 2 ? 0.0 : 1.5, 0.0);
+			}
+		}
+		destroy(&figure);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ragdoll_joints),
 		cmocka_unit_test(test_sides_mirror),
 		cmocka_unit_test(test_stacked),
+		cmocka_unit_test(test_joint_friction),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

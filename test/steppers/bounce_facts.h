@@ -28,7 +28,7 @@ static void runWithoutGain(knWorld* world, int steps, double dt, double first) {
 	for (int i = 0; i < steps; ++i) {
 		run(world, 1, dt);
 		double now = energyOf(world);
-		assert_true(now <= first);
+		assert_true(now <= first + 1e-12 * knAbs(first));
 		assert_near(knMax(now, last), last, 1e-3 * first);
 		last = now;
 	}
@@ -53,22 +53,22 @@ static double nextTop(knWorld* world, knBodyId body, double dt) {
 	return 0.0;
 }
 
-// Whatever the step, and wherever in it the ground is met, a ball rises to e^2 of its height. A flight of steps has its top
-// between two of them, at most g dt^2/8 higher than what it keeps.
+// Whatever the step, and wherever in it the ground is met, a ball rises to e^2 of its height. The top of its flight lies between
+// two steps, at most g dt^2/8 from the higher one.
 static void test_heights(void** state) {
 	(void)state;
 	const double restitution[] = { 0.2, 0.5, 0.8, 1.0 },
 				 steps[] = { 1.0 / 30.0, 1.0 / 60.0, 0.01, 1.0 / 240.0 };
 	for (int k = 0; k < 48; ++k) {
 		double e = restitution[k % 4], dt = steps[k / 4 % 4], start = 0.7 + 0.213 * (k / 16), radius = 0.2;
-		double slack = G * dt * dt / 16.0;
+		double slack = G * dt * dt / 8.0;
 		knScene* scene = newScene(earth);
 		newGround(scene, material(0.3, 0.0));
 		knBodyId ball = newBall(scene, knV3(0.0, 0.0, radius + start), radius, knZero3(), material(0.3, e));
 		knWorld* world = bounceWorld(scene);
-		assert_near(nextTop(world, ball, dt) - radius, e * e * start + slack, slack + 1e-9);
+		assert_near(nextTop(world, ball, dt) - radius, e * e * start, slack + 1e-9);
 		if (e * e * start > 0.1) {
-			assert_near(nextTop(world, ball, dt) - radius, e * e * e * e * start + slack, slack + 1e-9);
+			assert_near(nextTop(world, ball, dt) - radius, e * e * e * e * start, slack + 1e-9);
 		}
 		knWorld_Destroy(world);
 	}

@@ -25,6 +25,7 @@ static inline void openContactStep(ContactStep* c, knScene* scene, double h) {
 								  .settings = &world->settings,
 								  .state = &world->state,
 								  .collider = world->collider,
+								  .islands = world->islands,
 								  .arena = &world->arena,
 								  .log = &world->log,
 								  .allocator = &world->allocator,

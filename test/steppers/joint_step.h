@@ -47,7 +47,7 @@ static inline void freeJointWorld(JointWorld* w) {
 
 static inline void stepJoints(JointWorld* w, double h) {
 	knArena_Clear(&w->arena);
-	knBlocks blocks;
+	knStepBodies blocks;
 	knArticulationInput input = { .model = w->model,
 								  .state = &w->state,
 								  .blocks = &blocks,
@@ -57,7 +57,7 @@ static inline void stepJoints(JointWorld* w, double h) {
 								  .memory = w->memory };
 	knArticulationSolve* solve = knArticulationSolve_Begin(&input, &w->arena);
 	assert_non_null(solve);
-	assert_true(knBlocks_Begin(&blocks, w->model, &w->state, h, &w->tasks, &w->arena));
+	assert_true(knStepBodies_Begin(&blocks, w->model, &w->state, h, NULL, &w->tasks, &w->arena));
 	knJointRows_ApplyForces(w->model, &blocks, &w->state);
 	knArticulationSolve_Enter(solve, KN_ARTICULATION_DYNAMICS);
 	bool paper = w->settings.scheme == KN_SCHEME_PAPER;
@@ -70,8 +70,8 @@ static inline void stepJoints(JointWorld* w, double h) {
 	for (int k = 1; k <= w->preSweeps; ++k) {
 		knPreStabilize_Sweep(solve, paper ? (double)k / w->preSweeps : 1.0);
 	}
-	w->work += knBlocks_DriveWork(&blocks, &w->state);
-	knBlocks_End(&blocks, w->model, &w->tasks, &w->state);
+	w->work += knStepBodies_DriveWork(&blocks, &w->state);
+	knStepBodies_End(&blocks, w->model, &w->tasks, &w->state);
 	if (!paper) {
 		knArticulationSolve_Enter(solve, KN_ARTICULATION_CORRECTION);
 		knArticulationSolve_Settle(solve);

@@ -177,7 +177,7 @@ static void test_facts_of_groups(void** state) {
 	ContactStep c;
 	openContactStep(&c, scene, DT);
 	assert_true(knContactSweep_Begin(&c.step));
-	knContactMomentum* momentum = knContactMomentum_Begin(&c.step);
+	knContactNncg* momentum = knContactNncg_Begin(&c.step);
 	assert_non_null(momentum);
 	for (int k = 0; k < 500; ++k) {
 		knContactSweep_Run(&c.step, momentum);

@@ -15,7 +15,7 @@ static knScene* newStack(int boxes) {
 
 static void sweep(knImpulseStep* step, int sweeps) {
 	assert_true(knContactSweep_Begin(step));
-	knContactMomentum* momentum = knContactMomentum_Begin(step);
+	knContactNncg* momentum = knContactNncg_Begin(step);
 	assert_non_null(momentum);
 	for (int k = 0; k < sweeps; ++k) {
 		knContactSweep_Run(step, momentum);

@@ -308,7 +308,7 @@ static void test_whirling_rods_keep_their_energy(void** state) {
 static void test_velocities_alone_drift(void** state) {
 	(void)state;
 	JointWorld w = newJointWorld(chainOf(10, 0.4, 1.0, KN_JOINT_BALL));
-	w.settings.prestabilize = 0;
+	w.settings.impulse.prestabilize = 0;
 	assert_true(runWorst(&w, 120, 1.0 / 60.0).gap > 1e-2);
 	freeJointWorld(&w);
 }

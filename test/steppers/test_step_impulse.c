@@ -583,24 +583,6 @@ static void test_steps_are_repeatable(void** state) {
 	knTaskPool_Destroy(pool);
 }
 
-static void test_direct_articulation_is_refused(void** state) {
-	(void)state;
-	knScene* scene = newScene(earth);
-	newBall(scene, knZero3(), 0.5, knZero3(), material(0.5, 0.0));
-	knModel* model = knModel_Create(scene, NULL);
-	knSettings settings = knSettings_Default();
-	settings.articulation = KN_ARTICULATION_DIRECT;
-	knWorldDef def = knWorldDef_Default();
-	def.stepper = "impulse";
-	def.settings = &settings;
-	knError error = { 0 };
-	assert_null(knWorld_Create(model, &def, &error));
-	assert_int_equal(error.status, KN_UNSUPPORTED);
-	assert_non_null(strstr(error.message, "articulation=sweep"));
-	knModel_Release(model);
-	knScene_Destroy(scene);
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_free_flight),
@@ -625,7 +607,6 @@ int main(void) {
 		cmocka_unit_test(test_see_saw_feels_the_weights),
 		cmocka_unit_test(test_lift),
 		cmocka_unit_test(test_steps_are_repeatable),
-		cmocka_unit_test(test_direct_articulation_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void test_free_flight(void** state) {
 	knWorld* world = newWorld(scene);
 	for (int n = 1; n <= 200; ++n) {
 		run(world, 1, DT);
-		double t = n * DT, drop = 0.5 * G * t * (t + DT);
+		double t = n * DT, drop = 0.5 * G * t * t;
 		assert_near3(knWorld_BodyCenter(world, fall), knV3(0.0, 0.0, 100.0 - drop), 1e-12 * 100.0);
 		assert_near3(knWorld_BodyCenter(world, thrown), knV3(9.0 + 3.0 * t, -2.0 * t, 100.0 + 5.0 * t - drop),
 					 1e-10);
@@ -107,7 +107,7 @@ static void test_box_lands(void** state) {
 
 // --- bounce ----------------------------------------------------------------------------------------------
 
-// Newton's law at the first impact, and rest in the end.
+// Newton's law at the first impact: e^2 of the energy is left, wherever in the step the ground is met. Rest in the end.
 static void test_ball_bounces(void** state) {
 	(void)state;
 	const double e = 0.5;
@@ -120,7 +120,8 @@ static void test_ball_bounces(void** state) {
 		before = knWorld_BodyVelocity(world, ball).z;
 		run(world, 1, DT);
 	}
-	assert_near(knWorld_BodyVelocity(world, ball).z, -e * before, 1e-12);
+	double v = knWorld_BodyVelocity(world, ball).z, z = knWorld_BodyCenter(world, ball).z;
+	assert_near(0.5 * v * v + G * (z - 0.5), e * e * G * 1.0, 1e-12);
 	assert_near(before, -sqrt(2.0 * G * 1.0), 2.0 * G * DT);
 	run(world, 600, DT);
 	assert_near(knWorld_BodyCenter(world, ball).z, 0.5, 2e-4);

@@ -105,7 +105,7 @@ static void test_piles_fall_freely(void** state) {
 		}
 		stepBuilt(&pile, 50, NULL);
 		for (int b = 0; b < count; ++b) {
-			knVec3 expected = knSub(before[b], knV3(0.0, 0.0, 0.5 * G * 0.5 * (0.5 + DT)));
+			knVec3 expected = knSub(before[b], knV3(0.0, 0.0, 0.5 * G * 0.5 * 0.5));
 			assert_near3(knWorld_BodyCenter(pile.world, knModel_BodyAt(pile.model, b)), expected, 1e-6);
 		}
 		destroy(&pile);
@@ -121,8 +121,10 @@ static void test_raised_bodies_land(void** state) {
 		for (int b = 0; b < knModel_BodyCount(pile.model); ++b) {
 			knBodyId body = knModel_BodyAt(pile.model, b);
 			double height = knWorld_BodyCenter(plain.world, knModel_BodyAt(plain.model, b)).z;
-			// the arch settles as its raised stone comes down
-			double slack = strcmp(standing[i].scene, "arch") == 0 ? 1e-3 : 1e-4;
+			// the arch and the leaning cards settle as what was raised comes down on them
+			bool leans =
+				strcmp(standing[i].scene, "arch") == 0 || strcmp(standing[i].scene, "card-house") == 0;
+			double slack = leans ? 1e-3 : 1e-4;
 			assert_near(knWorld_BodyCenter(pile.world, body).z, height, slack);
 			assert_true(knLength(knWorld_BodyVelocity(pile.world, body)) < 1e-4);
 		}

@@ -61,8 +61,14 @@ export async function launch(...more) {
 	return chromium.launch({ executablePath, args: [...sandbox, ...graphics, "--disable-dev-shm-usage", ...more] });
 }
 
-// A page, and everything that it complains about.
+// The page of a file, and everything that it complains about.
 export async function openPage(browser, file, hash = "", viewport = { width: 520, height: 500 }) {
+	return openUrl(browser, pathToFileURL(file).href + hash, viewport);
+}
+
+// Asking any other server than the page's own is a complaint too.
+export async function openUrl(browser, url, viewport = { width: 520, height: 500 }) {
+	const own = url.startsWith("http") ? new URL(url).origin : null;
 	const page = await browser.newPage({ viewport });
 	const complaints = [];
 	page.on("console", (message) => {
@@ -73,24 +79,31 @@ export async function openPage(browser, file, hash = "", viewport = { width: 520
 	});
 	page.on("pageerror", (error) => complaints.push(String(error)));
 	page.on("request", (request) => {
-		if (!/^(file|data|blob):/.test(request.url())) {
+		if (!/^(file|data|blob):/.test(request.url()) && !(own && request.url().startsWith(own + "/"))) {
 			complaints.push(`asked the network for ${request.url()}`);
 		}
 	});
-	await page.goto(pathToFileURL(file).href + hash);
+	await page.goto(url);
 	return { page, complaints };
 }
 
 let passed = 0, failed = 0;
 
+// Seconds that a test may take before it counts as hanging.
+const PATIENCE = 90;
+
 export async function test(name, body) {
+	let clock;
 	try {
-		await body();
+		const late = new Promise((_, fail) => (clock = setTimeout(() => fail(new Error(`no end after ${PATIENCE} s`)), 1000 * PATIENCE)));
+		await Promise.race([body(), late]);
 		passed += 1;
 		console.log(`ok      ${name}`);
 	} catch (error) {
 		failed += 1;
 		console.log(`FAILED  ${name}\n${error.stack ?? error}`);
+	} finally {
+		clearTimeout(clock);
 	}
 }
 

@@ -68,6 +68,11 @@ static void test_settings_without_effect_are_logged(void** state) {
 	def.stepper = "impulse";
 	knWorld_Destroy(knWorld_Create(model, &def, NULL));
 	assert_non_null(strstr(line, "sleep=1"));
+	settings.sleep = 0;
+	settings.velocity.queries = 2;
+	knWorld_Destroy(knWorld_Create(model, &def, NULL));
+	assert_string_equal(line,
+						"queries=2 has no effect: impulse does not read it; it is a setting of velocity");
 	knModel_Release(model);
 }
 

@@ -1,9 +1,10 @@
 // Draws the bodies: every shape is an instance of a few unit geometries (a capsule is a tube and two balls), so that
 // thousands of bodies are a handful of draw calls. Curved shapes carry a faint pattern that shows how they turn, boxes
-// a thin edge.
+// a thin edge. Boxes that do not move may be the walls of a container: each is a mesh of its own, and lets the eye through
+// while it stands between it and the action.
 import * as THREE from "three";
 import { toCreasedNormals } from "three/examples/jsm/utils/BufferGeometryUtils.js";
-import type { Poses } from "./poses";
+import type { Placed } from "./framing";
 import type { Actor, Geometry, Recording, Shape } from "./recording";
 
 const PALETTE = [0x4c86c6, 0xe2803a, 0x5aa469, 0xc9566b, 0x8a72be, 0x3fa3a3, 0xd9a63c, 0x8d6e5c];
@@ -23,7 +24,12 @@ interface Part {
 interface Group {
 	mesh: THREE.InstancedMesh;
 	parts: Part[];
+	wall: boolean;
 }
+
+const MOST_WALLS = 48; // draw calls that transparency may cost
+const SEEN_THROUGH = 0.16; // opacity of a wall in the way
+const GHOST = 0.3;
 
 // --- unit geometries and materials -------------------------------------------------------------------------------
 
@@ -41,10 +47,40 @@ function unitGeometry(name: string, detail: number): THREE.BufferGeometry {
 	}
 }
 
+// A height field is solid ground: walls go down from its rim to a level below its lowest point.
+function withWalls(positions: Float32Array, triangles: Uint32Array): { positions: Float32Array; triangles: Uint32Array } {
+	const edges = new Map<string, [number, number] | null>(); // null: two triangles share it
+	for (let t = 0; t < triangles.length; t += 3) {
+		for (let k = 0; k < 3; ++k) {
+			const a = triangles[t + k], b = triangles[t + ((k + 1) % 3)];
+			const name = a < b ? `${a} ${b}` : `${b} ${a}`;
+			edges.set(name, edges.has(name) ? null : [a, b]);
+		}
+	}
+	let low = Infinity, high = -Infinity;
+	for (let i = 2; i < positions.length; i += 3) {
+		low = Math.min(low, positions[i]);
+		high = Math.max(high, positions[i]);
+	}
+	const level = low - 0.25 * (high - low) - 0.01;
+	const more: number[] = [], faces: number[] = [];
+	for (const edge of edges.values()) {
+		if (edge) {
+			const at = positions.length / 3 + more.length / 3;
+			const corners = edge.map((v) => Array.from(positions.subarray(3 * v, 3 * v + 3)));
+			corners.forEach(([x, y, z]) => more.push(x, y, z, x, y, level));
+			faces.push(at, at + 1, at + 2, at + 2, at + 1, at + 3);
+		}
+	}
+	return { positions: Float32Array.from([...positions, ...more]), triangles: Uint32Array.from([...triangles, ...faces]) };
+}
+
 function meshGeometry(geometry: Geometry): THREE.BufferGeometry {
+	const { positions, triangles } = geometry.ground ? withWalls(geometry.positions!, geometry.triangles!)
+		: { positions: geometry.positions!, triangles: geometry.triangles! };
 	const buffer = new THREE.BufferGeometry();
-	buffer.setAttribute("position", new THREE.BufferAttribute(geometry.positions!, 3));
-	buffer.setIndex(new THREE.BufferAttribute(geometry.triangles!, 1));
+	buffer.setAttribute("position", new THREE.BufferAttribute(positions, 3));
+	buffer.setIndex(new THREE.BufferAttribute(triangles, 1));
 	return toCreasedNormals(buffer, Math.PI / 5);
 }
 
@@ -62,7 +98,7 @@ const SHADE: Record<Pattern, string> = {
 	none: "",
 };
 
-function material(pattern: Pattern): THREE.Material {
+function material(pattern: Pattern): THREE.MeshStandardMaterial {
 	const made = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.0 });
 	if (pattern === "none") {
 		made.side = THREE.DoubleSide;
@@ -88,13 +124,45 @@ function colorOf(actor: Actor, index: number, shape: Shape): THREE.Color {
 	return new THREE.Color(chosen);
 }
 
+// Whether a box (the unit one under `matrix`) stands between the eye and a part of the action.
+function isBetween(matrix: THREE.Matrix4, eye: THREE.Vector3, action: THREE.Box3): boolean {
+	if (matrix.determinant() === 0) {
+		return false;
+	}
+	const inverse = matrix.clone().invert();
+	const from = eye.clone().applyMatrix4(inverse);
+	const unit = new THREE.Box3(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
+	const middle = action.getCenter(new THREE.Vector3()), half = action.getSize(new THREE.Vector3()).multiplyScalar(0.35);
+	return [[0, 0, 0], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]].some(([x, y, z]) => {
+		const to = new THREE.Vector3(x, y, z).multiply(half).add(middle).applyMatrix4(inverse);
+		const way = to.clone().sub(from);
+		const hit = new THREE.Ray(from, way.clone().normalize()).intersectBox(unit, new THREE.Vector3());
+		return hit !== null && !unit.containsPoint(to) && hit.distanceTo(from) < way.length();
+	});
+}
+
+function seeThrough(mesh: THREE.InstancedMesh, on: boolean): void {
+	const look = mesh.material as THREE.MeshStandardMaterial;
+	if (look.transparent !== on) {
+		look.transparent = on;
+		look.opacity = on ? SEEN_THROUGH : 1;
+		look.depthWrite = !on;
+		look.needsUpdate = true;
+		mesh.castShadow = !on;
+	}
+}
+
 export class Bodies {
 	readonly root = new THREE.Group();
 	readonly groups: Group[] = [];
+	readonly hidden = new Set<number>(); // actors
 	private readonly color = new THREE.Color();
 	private marked = -1;
+	private walls = 0;
+	private painted: ((actor: number) => THREE.Color | null) | null = null;
 
-	constructor(private readonly recording: Recording) {
+	// A ghost stands beside the bodies themselves, to compare with.
+	constructor(private readonly recording: Recording, private readonly ghost = false) {
 		const lists = new Map<string, Part[]>();
 		recording.actors.forEach((actor, index) => {
 			for (let s = actor.firstShape; s < actor.firstShape + actor.shapeCount; ++s) {
@@ -118,6 +186,11 @@ export class Bodies {
 			lists.get(list)!.push(part);
 		};
 		const [x, y, z] = geometry.size;
+		const kind = this.recording.actors[actor].kind;
+		if (geometry.kind === "box" && (kind === "fixed" || kind === "world") && !this.ghost && this.walls < MOST_WALLS) {
+			this.walls += 1;
+			return add(`wall ${this.walls}`, 0, x, y, z);
+		}
 		switch (geometry.kind) {
 			case "sphere":
 				return add("ball", 0, x, x, x);
@@ -141,53 +214,70 @@ export class Bodies {
 	private addGroup(name: string, parts: Part[]): void {
 		const patterns: Record<string, Pattern> = { box: "edges", ball: "octants", tube: "quarters", can: "quarters" };
 		const detail = parts.length > 1500 ? 2 : parts.length > 300 ? 3 : 5;
+		const wall = name.startsWith("wall ");
 		const geometry = name.startsWith("mesh ") ? meshGeometry(this.recording.geometries[+name.slice(5)])
-			: unitGeometry(name, detail);
-		const mesh = new THREE.InstancedMesh(geometry, material(patterns[name] ?? "none"), parts.length);
-		mesh.castShadow = true;
-		mesh.receiveShadow = true;
+			: unitGeometry(wall ? "box" : name, detail);
+		const mesh = new THREE.InstancedMesh(geometry, material(wall ? "edges" : patterns[name] ?? "none"), parts.length);
+		const look = mesh.material as THREE.MeshStandardMaterial;
+		if (this.ghost) {
+			look.transparent = true;
+			look.opacity = GHOST;
+			look.depthWrite = false;
+		}
+		mesh.castShadow = !this.ghost;
+		mesh.receiveShadow = !this.ghost;
 		mesh.frustumCulled = false;
 		mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
 		parts.forEach((part, i) => mesh.setColorAt(i, part.color));
-		this.groups.push({ mesh, parts });
+		this.groups.push({ mesh, parts, wall });
 		this.root.add(mesh);
 	}
 
 	// `pixel`: a pixel's size at a metre from the eye. What is thinner than two pixels is drawn that thick, or a long
 	// chain would fall apart into dots.
-	update(poses: Poses, eye: THREE.Vector3, pixel: number): void {
+	// `action`: what walls must not hide.
+	update(poses: Placed, eye: THREE.Vector3, pixel: number, action: THREE.Box3): void {
 		const body = new THREE.Quaternion(), rotation = new THREE.Quaternion();
 		const position = new THREE.Vector3(), scale = new THREE.Vector3();
 		const matrix = new THREE.Matrix4();
-		for (const { mesh, parts } of this.groups) {
+		for (const { mesh, parts, wall } of this.groups) {
 			parts.forEach((part, i) => {
+				const shown = poses.present[part.actor] && !this.hidden.has(part.actor) ? 1 : 0;
 				body.fromArray(poses.rotation, 4 * part.actor);
 				position.copy(part.position).applyQuaternion(body);
 				position.x += poses.position[3 * part.actor];
 				position.y += poses.position[3 * part.actor + 1];
 				position.z += poses.position[3 * part.actor + 2];
 				rotation.multiplyQuaternions(body, part.rotation);
-				scale.copy(part.scale).multiplyScalar(poses.present[part.actor]);
+				scale.copy(part.scale).multiplyScalar(shown);
 				if (part.plain) {
-					const thin = pixel * eye.distanceTo(position) * poses.present[part.actor];
+					const thin = pixel * eye.distanceTo(position) * shown;
 					scale.set(Math.max(thin, scale.x), Math.max(thin, scale.y), Math.max(thin, scale.z));
 				}
 				matrix.compose(position, rotation, scale);
 				matrix.toArray(mesh.instanceMatrix.array as Float32Array, 16 * i);
 			});
+			if (wall) {
+				seeThrough(mesh, isBetween(matrix, eye, action));
+			}
 			mesh.instanceMatrix.needsUpdate = true;
 			mesh.boundingSphere = null;
 		}
 	}
 
 	// The body under a ray; 0 (the world) where there is none.
-	pick(raycaster: THREE.Raycaster): number {
+	// `at` takes the point that was hit.
+	pick(raycaster: THREE.Raycaster, at?: THREE.Vector3): number {
 		let nearest = Infinity, actor = 0;
-		for (const { mesh, parts } of this.groups) {
+		for (const { mesh, parts, wall } of this.groups) {
+			if (wall && (mesh.material as THREE.Material).transparent) {
+				continue;
+			}
 			for (const hit of raycaster.intersectObject(mesh, false)) {
 				if (hit.instanceId !== undefined && hit.distance < nearest) {
 					nearest = hit.distance;
 					actor = parts[hit.instanceId].actor;
+					at?.copy(hit.point);
 				}
 			}
 		}
@@ -196,21 +286,48 @@ export class Bodies {
 
 	// Lightens one body, and the one before back.
 	mark(actor: number): void {
-		if (actor === this.marked) {
-			return;
+		if (actor !== this.marked) {
+			const before = this.marked;
+			this.marked = actor;
+			this.recolor((a) => a === actor || a === before);
 		}
+	}
+
+	// Colours of their own for some bodies, such as those of an island; null: as they are.
+	paint(painted: ((actor: number) => THREE.Color | null) | null): void {
+		if (painted || this.painted) {
+			this.painted = painted;
+			this.recolor(() => true);
+		}
+	}
+
+	private recolor(which: (actor: number) => boolean): void {
+		const white = new THREE.Color(0xffffff);
 		for (const { mesh, parts } of this.groups) {
 			parts.forEach((part, i) => {
-				if (part.actor === actor || part.actor === this.marked) {
-					this.color.copy(part.color);
-					if (part.actor === actor) {
-						this.color.lerp(new THREE.Color(0xffffff), 0.45);
+				if (which(part.actor)) {
+					this.color.copy(this.painted?.(part.actor) ?? part.color);
+					if (part.actor === this.marked) {
+						this.color.lerp(white, 0.45);
 					}
 					mesh.setColorAt(i, this.color);
 					mesh.instanceColor!.needsUpdate = true;
 				}
 			});
 		}
-		this.marked = actor;
+	}
+
+	setWireframe(on: boolean): void {
+		for (const { mesh } of this.groups) {
+			(mesh.material as THREE.MeshStandardMaterial).wireframe = on;
+		}
+	}
+
+	dispose(): void {
+		for (const { mesh } of this.groups) {
+			mesh.geometry.dispose();
+			(mesh.material as THREE.Material).dispose();
+			mesh.dispose();
+		}
 	}
 }

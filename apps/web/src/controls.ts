@@ -1,6 +1,6 @@
 // Buttons, slider, keys: everything that a hand touches outside the scene itself.
 import { icon } from "./icons";
-import type { Player } from "./player";
+import type { Transport } from "./transport";
 
 export interface Switches {
 	follow: boolean;
@@ -9,12 +9,14 @@ export interface Switches {
 	plots: boolean;
 	facts: boolean;
 	smooth: boolean;
+	panel: boolean;
 }
 
 export interface Actions {
 	changed(): void; // something needs drawing
 	fit(): void;
 	theme(): void;
+	restart(): void;
 	set(name: keyof Switches, on: boolean): void;
 }
 
@@ -33,6 +35,12 @@ export const KEYS: [string, string][] = [
 	["I", "this panel"],
 	["drag, wheel", "orbit, zoom; right button moves"],
 ];
+export const LIVE_KEYS: [string, string][] = [
+	["drag a body", "pull it; with Shift push it"],
+	["B V", "throw a ball, a box"],
+	["R", "restart"],
+	["O", "scenes and settings"],
+];
 
 export class Controls {
 	private readonly play: HTMLButtonElement;
@@ -42,7 +50,7 @@ export class Controls {
 	private readonly loop: HTMLButtonElement;
 	private readonly toggles = new Map<keyof Switches, HTMLButtonElement>();
 
-	constructor(private readonly player: Player, private readonly switches: Switches, private readonly actions: Actions) {
+	constructor(private readonly player: Transport, private readonly switches: Switches, private readonly actions: Actions) {
 		const bar = document.getElementById("transport")!;
 		this.button(bar, "start", "to the start (Home)", () => this.seek(player.start)).classList.add("wide");
 		this.button(bar, "back", "one frame back (←)", () => this.step(-1));
@@ -54,10 +62,16 @@ export class Controls {
 		this.clock.id = "clock";
 		bar.append(this.clock);
 		this.speed = this.makeSpeed(bar);
-		this.loop = this.button(bar, "loop", "begin again at the end", () => this.setLoop(!player.loop));
+		this.loop = player.live ? this.button(bar, "restart", "restart (R)", () => actions.restart())
+			: this.button(bar, "loop", "begin again at the end", () => this.setLoop(!player.loop));
 		this.loop.classList.add("wide");
-		this.setLoop(player.loop);
+		if (!player.live) {
+			this.setLoop(player.loop);
+		}
 		const tools = document.getElementById("tools")!;
+		if (player.live) {
+			this.switchButton(tools, "panel", "panel", "scenes and settings (O)");
+		}
 		this.button(tools, "fit", "fit the view (F)", () => actions.fit());
 		this.switchButton(tools, "follow", "follow", "follow the body last clicked (C)");
 		this.switchButton(tools, "shadows", "shadow", "shadows (S)");
@@ -146,8 +160,7 @@ export class Controls {
 		this.actions.changed();
 	}
 
-	flip(name: keyof Switches): void {
-		const on = !this.switches[name];
+	flip(name: keyof Switches, on = !this.switches[name]): void {
 		this.switches[name] = on;
 		this.toggles.get(name)?.setAttribute("aria-pressed", String(on));
 		this.actions.set(name, on);
@@ -160,7 +173,8 @@ export class Controls {
 	}
 
 	private key(event: KeyboardEvent): void {
-		if (event.ctrlKey || event.metaKey || event.altKey) {
+		const typing = (event.target as HTMLElement).closest("#panel input, #panel select, #panel textarea") !== null;
+		if (event.ctrlKey || event.metaKey || event.altKey || typing) {
 			return;
 		}
 		const stride = event.shiftKey ? 10 : 1;
@@ -183,6 +197,7 @@ export class Controls {
 			i: () => this.flip("facts"),
 			"?": () => this.flip("facts"),
 			t: () => this.actions.theme(),
+			...(this.player.live ? { o: () => this.flip("panel"), r: () => this.actions.restart() } : {}),
 		};
 		const act = acts[event.key.toLowerCase()];
 		if (act) {
@@ -200,6 +215,10 @@ export class Controls {
 			this.play.setAttribute("aria-pressed", String(player.playing));
 		}
 		const share = player.end > player.start ? (player.shown - player.start) / (player.end - player.start) : 0;
+		if (player.live) {
+			this.scrub.min = String(player.start);
+			this.scrub.max = String(Math.max(player.end, player.start + 1e-9));
+		}
 		this.scrub.value = String(player.shown);
 		this.scrub.style.setProperty("--done", `${(100 * share).toFixed(2)}%`);
 		this.clock.innerHTML = `${player.shown.toFixed(3)} <span>/ ${player.end.toFixed(2)} s</span>`;

@@ -1,7 +1,7 @@
 // Planes: large sheets with a grid, which fade out far from the action. Where the scene has no level plane, a fainter
 // sheet below everything gives the eye a floor to measure against.
 import * as THREE from "three";
-import type { Poses } from "./poses";
+import type { Placed } from "./framing";
 import type { Recording } from "./recording";
 
 interface Sheet {
@@ -103,6 +103,11 @@ export class Ground {
 		this.root.add(mesh);
 	}
 
+	dispose(): void {
+		this.sheets.forEach(({ mesh }) => mesh.geometry.dispose());
+		this.materials.forEach((material) => material.dispose());
+	}
+
 	setColors(sheet: number, line: number): void {
 		for (const material of this.materials) {
 			material.color.setHex(sheet);
@@ -110,7 +115,7 @@ export class Ground {
 		}
 	}
 
-	update(poses: Poses): void {
+	update(poses: Placed): void {
 		const body = new THREE.Quaternion();
 		for (const sheet of this.sheets) {
 			body.fromArray(poses.rotation, 4 * sheet.actor);

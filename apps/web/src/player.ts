@@ -1,7 +1,9 @@
 // The time that is shown, and how it runs: play, pause, step by frames, seek, speed, loop.
 import type { Poses } from "./poses";
+import type { Transport } from "./transport";
 
-export class Player {
+export class Player implements Transport {
+	readonly live = false;
 	time: number;
 	playing = false;
 	speed = 1;

@@ -1,8 +1,8 @@
 // The measures as plots under the scene: one for each name of a plot, with a line at the time that is shown. A click or
-// drag in one seeks.
+// drag in one seeks. Plots of nothing but zeros are folded away; those of a running scene grow.
 import uPlot from "uplot";
 import { axisLabels, withUnit } from "./format";
-import type { Recording, Series } from "./recording";
+import type { Series } from "./recording";
 
 const HEIGHT = 118;
 const COLORS = ["#3b82c4", "#e07b2f", "#4f9d69", "#b05fa8"];
@@ -40,9 +40,9 @@ function valueAt(series: Series, time: number): number {
 function yRange(series: Series[]): [number, number] {
 	let low = Infinity, high = -Infinity;
 	for (const { values } of series) {
-		for (const value of values) {
-			low = Math.min(low, value);
-			high = Math.max(high, value);
+		for (let i = 0; i < values.length; ++i) {
+			low = Math.min(low, values[i]);
+			high = Math.max(high, values[i]);
 		}
 	}
 	if (!(high >= low)) {
@@ -54,12 +54,66 @@ function yRange(series: Series[]): [number, number] {
 	return [low === 0 ? 0 : low - pad, high + pad];
 }
 
+const NOTHING = 1e-11; // what rounding leaves of a zero, in any unit
+
+function isNothing(series: Series): boolean {
+	for (let i = 0; i < series.values.length; ++i) {
+		if (Math.abs(series.values[i]) > NOTHING) {
+			return false;
+		}
+	}
+	return true;
+}
+
+// px that the longest label of a vertical axis needs.
+function labelWidth(labels: string[] | null): number {
+	return 14 + 6.4 * Math.max(4, ...(labels ?? []).map((label) => label.length));
+}
+
+// What is plotted: the curves, and the times that all plots show.
+export interface Curves {
+	readonly series: Series[];
+	readonly span: [number, number];
+}
+
 export class Plots {
 	private plots: Plot[] = [];
+	private names = "";
+	private refreshed = 0;
 
-	constructor(private readonly root: HTMLElement, private readonly recording: Recording,
+	constructor(private readonly root: HTMLElement, private readonly curves: Curves,
 		private readonly seek: (time: number) => void) {
 		this.build();
+	}
+
+	private wanted(): string[] {
+		const { series } = this.curves;
+		return [...new Set(series.map((s) => s.plot))].filter((name) => series.some((s) => s.plot === name && !isNothing(s)));
+	}
+
+	private tables(series: Series[]): uPlot.AlignedData {
+		const tables = series.map((s) => [Array.from(s.times), Array.from(s.values)] as uPlot.AlignedData);
+		return tables.length > 1 ? uPlot.join(tables) : tables[0];
+	}
+
+	// For curves that grow: new data, a few times a second.
+	refresh(now: number, force = false): void {
+		if (!force && now - this.refreshed < 250) {
+			return;
+		}
+		this.refreshed = now;
+		if (this.wanted().join() !== this.names) {
+			this.build();
+			return;
+		}
+		for (const plot of this.plots) {
+			plot.chart.batch(() => {
+				const [low, high] = yRange(plot.series), [from, to] = this.curves.span;
+				plot.chart.setData(this.tables(plot.series), false);
+				plot.chart.setScale("x", { min: from, max: Math.max(to, from + 1e-9) });
+				plot.chart.setScale("y", { min: low, max: high });
+			});
+		}
 	}
 
 	get empty(): boolean {
@@ -70,8 +124,9 @@ export class Plots {
 	build(): void {
 		this.root.replaceChildren();
 		this.plots.forEach((plot) => plot.chart.destroy());
-		const names = [...new Set(this.recording.series.map((s) => s.plot))];
-		this.plots = names.map((name) => this.makePlot(name, this.recording.series.filter((s) => s.plot === name)));
+		const names = this.wanted();
+		this.names = names.join();
+		this.plots = names.map((name) => this.makePlot(name, this.curves.series.filter((s) => s.plot === name)));
 		this.root.hidden = this.empty;
 		this.resize();
 	}
@@ -104,10 +159,9 @@ export class Plots {
 	}
 
 	private makeChart(frame: HTMLElement, series: Series[]): uPlot {
-		const times = this.recording.times;
+		const [from, to] = this.curves.span;
 		const [low, high] = yRange(series);
-		const tables = series.map((s) => [Array.from(s.times), Array.from(s.values)] as uPlot.AlignedData);
-		const data = tables.length > 1 ? uPlot.join(tables) : tables[0];
+		const data = this.tables(series);
 		const axis = { stroke: style("--soft"), font: "11px system-ui, sans-serif", ticks: { show: false } };
 		const grid = { stroke: style("--line"), width: 1 };
 		return new uPlot({
@@ -115,14 +169,14 @@ export class Plots {
 			height: HEIGHT,
 			legend: { show: false },
 			cursor: { show: false },
-			padding: [6, 8, 0, 0],
+			padding: [6, 20, 0, 0],
 			scales: {
-				x: { time: false, range: [times[0], Math.max(times[times.length - 1], times[0] + 1e-9)] },
-				y: { range: [low, high] },
+				x: { time: false, auto: false, min: from, max: Math.max(to, from + 1e-9) },
+				y: { auto: false, min: low, max: high },
 			},
 			axes: [
 				{ ...axis, grid: { show: false }, size: 22, gap: 2, space: 50, values: (_, v) => axisLabels(v, "s").map((label, i) => (i === 0 ? "" : label)) },
-				{ ...axis, grid, size: 64, gap: 4, space: 26, values: (_, v) => axisLabels(v, series[0].unit) },
+				{ ...axis, grid, size: (_, labels) => labelWidth(labels), gap: 4, space: 26, values: (_, v) => axisLabels(v, series[0].unit) },
 			],
 			series: [{}, ...series.map((_, i) => ({
 				stroke: COLORS[i % COLORS.length], width: 1.5, points: { show: false }, spanGaps: true }))],

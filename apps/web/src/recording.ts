@@ -8,6 +8,7 @@ export interface Geometry {
 	size: [number, number, number]; // as in knGeom_Size
 	positions?: Float32Array; // of a mesh, 3 a vertex
 	triangles?: Uint32Array; // 3 a triangle
+	ground?: boolean; // a height field: solid below
 }
 
 // A body; number 0 is the world, which does not move.
@@ -31,8 +32,8 @@ export interface Series {
 	plot: string;
 	name: string;
 	unit: string;
-	times: Float64Array;
-	values: Float64Array;
+	times: ArrayLike<number>;
+	values: ArrayLike<number>;
 }
 
 export interface Recording {
@@ -96,12 +97,16 @@ function checksum(bytes: Uint8Array): number {
 	return hash >>> 0;
 }
 
-// The bytes after the head, known to be whole.
-function open(text: string): { json: any; data: Uint8Array } {
+// The bytes that the text stands for.
+function decode(text: string): Uint8Array {
 	if (text === "@KNUCKLE-" + "RECORDING@" || text === "") {
 		throw new RecordingError("This page is the empty template: it holds no recording. Use 'knuckle run SCENE --out x.html'.");
 	}
-	const bytes = fromBase64(text);
+	return fromBase64(text);
+}
+
+// What follows the head, known to be whole.
+function open(bytes: Uint8Array): { json: any; data: Uint8Array } {
 	const magic = bytes.length < HEAD ? "" : String.fromCharCode(...bytes.subarray(0, 8));
 	if (magic !== MAGIC) {
 		throw damaged(bytes.length < HEAD ? "it is cut short" : "it does not begin as a recording does");
@@ -174,11 +179,16 @@ function readGeometry(json: any, data: Uint8Array): Geometry {
 		size: [1, 1, 1],
 		positions: new Float32Array(data.buffer, json.at, 3 * json.vertices),
 		triangles: new Uint32Array(data.buffer, json.trianglesAt, 3 * json.triangles),
+		ground: json.ground === true,
 	};
 }
 
 export function readRecording(text: string): Recording {
-	const { json, data } = open(text.trim());
+	return readRecordingBytes(decode(text.trim()));
+}
+
+export function readRecordingBytes(bytes: Uint8Array): Recording {
+	const { json, data } = open(bytes);
 	const frameCount: number = json.frames;
 	return {
 		scene: json.scene,

@@ -3,9 +3,9 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { Bodies } from "./bodies";
-import { actionBox, fitCamera } from "./framing";
+import { actionBox, actorExtents, actorRadius, bulkBox, fitCamera, shareOf, type Extents, type Placed } from "./framing";
 import { Ground } from "./ground";
-import type { Poses } from "./poses";
+import { Overlays } from "./overlays";
 import type { Recording } from "./recording";
 
 export interface View {
@@ -38,28 +38,30 @@ function gradient(top: number, bottom: number): THREE.Texture {
 export class Stage {
 	readonly camera = new THREE.PerspectiveCamera(35, 1, 0.1, 1000);
 	readonly controls: OrbitControls;
-	readonly bodies: Bodies;
-	readonly ground: Ground;
-	private box: THREE.Box3;
+	readonly overlays = new Overlays();
+	bodies!: Bodies;
+	ground!: Ground;
+	ghost: Bodies | null = null;
+	private extents!: Extents;
+	private box!: THREE.Box3;
+	private theme: keyof typeof THEMES = "light";
 	fixedQuality = false; // pictures: never degrade
 	private readonly renderer: THREE.WebGLRenderer;
 	private readonly scene = new THREE.Scene();
 	private readonly sun = new THREE.DirectionalLight(0xfff4e6, 2.6);
 	private readonly sky = new THREE.HemisphereLight(0xffffff, 0xbbb3a8, 1.4);
+	private lit = 0; // size of the box that the sun lights
 	private ratio = 1;
 	private slow = 0;
 
-	constructor(private readonly canvas: HTMLCanvasElement, private readonly recording: Recording) {
+	constructor(private readonly canvas: HTMLCanvasElement, private recording: Recording) {
 		this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
 		this.renderer.shadowMap.enabled = true;
 		this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
 		this.renderer.toneMapping = THREE.NeutralToneMapping;
 		this.ratio = Math.min(window.devicePixelRatio || 1, 2);
-		this.box = actionBox(recording);
-		this.bodies = new Bodies(recording);
-		this.ground = new Ground(recording, this.box);
-		this.scene.add(this.bodies.root, this.ground.root, this.sky, this.sun, this.sun.target);
-		this.placeSun();
+		this.scene.add(this.overlays.root, this.sky, this.sun, this.sun.target);
+		this.setCast(recording, false);
 		this.controls = new OrbitControls(this.camera, canvas);
 		this.controls.enableDamping = true;
 		this.controls.dampingFactor = 0.12;
@@ -67,10 +69,44 @@ export class Stage {
 		this.setTheme("light");
 	}
 
+	// Other bodies; what counts as the action may stay as it is.
+	setCast(recording: Recording, keepBox: boolean): void {
+		const grid = this.ground?.root.visible ?? true;
+		for (const old of [this.bodies, this.ground, this.ghost]) {
+			if (old) {
+				this.scene.remove(old.root);
+				old.dispose();
+			}
+		}
+		this.recording = recording;
+		this.extents = actorExtents(recording);
+		this.box = keepBox ? this.box : actionBox(recording);
+		this.bodies = new Bodies(recording);
+		this.ground = new Ground(recording, this.box);
+		this.ground.root.visible = grid;
+		this.ghost = null;
+		this.scene.add(this.bodies.root, this.ground.root);
+		this.placeSun();
+		this.setTheme(this.theme);
+	}
+
+	// The same bodies once more, faint: another method's.
+	setGhost(on: boolean): void {
+		if (this.ghost && !on) {
+			this.scene.remove(this.ghost.root);
+			this.ghost.dispose();
+			this.ghost = null;
+		} else if (!this.ghost && on) {
+			this.ghost = new Bodies(this.recording, true);
+			this.scene.add(this.ghost.root);
+		}
+	}
+
 	// A sun from the viewer's left, so that shadows fall into sight; its shadow map just holds the action.
 	private placeSun(): void {
 		const middle = this.box.getCenter(new THREE.Vector3());
-		const radius = 0.62 * this.box.getSize(new THREE.Vector3()).length();
+		this.lit = this.box.getSize(new THREE.Vector3()).length();
+		const radius = 0.62 * this.lit;
 		this.sun.castShadow = true;
 		this.sun.position.copy(middle).add(new THREE.Vector3(-0.62, -0.6, 1.15).normalize().multiplyScalar(4 * radius));
 		this.sun.target.position.copy(middle);
@@ -84,6 +120,7 @@ export class Stage {
 		shadow.normalBias = radius / 400;
 		shadow.bias = -0.0004;
 		shadow.radius = 3;
+		shadow.camera.updateProjectionMatrix();
 	}
 
 	// From now on what this frame shows counts as the action.
@@ -92,8 +129,53 @@ export class Stage {
 		this.placeSun();
 	}
 
+	// Likewise for the bodies as they are, or for one of them.
+	frameNow(poses: Placed, actor = 0): void {
+		const box = bulkBox(this.recording, poses, this.extents);
+		if (actor > 0) {
+			const middle = new THREE.Vector3().fromArray(poses.position, 3 * actor);
+			const size = 2.2 * actorRadius(this.extents, actor);
+			this.box = new THREE.Box3(middle.clone().subScalar(size), middle.addScalar(size));
+		} else if (!box.isEmpty()) {
+			this.box = box;
+		}
+		this.placeSun();
+	}
+
+	frameAll(): void {
+		this.box = actionBox(this.recording);
+		this.placeSun();
+	}
+
+	// Moves what counts as the action towards where the bodies are now, by this share of the difference.
+	easeTo(poses: Placed, share: number): void {
+		const box = bulkBox(this.recording, poses, this.extents);
+		if (box.isEmpty()) {
+			return;
+		}
+		this.box.min.lerp(box.min, share);
+		this.box.max.lerp(box.max, share);
+		// the sun only moves when it must: its shadows shimmer
+		const size = this.box.getSize(new THREE.Vector3()).length();
+		const off = this.box.getCenter(new THREE.Vector3()).distanceTo(this.sun.target.position);
+		if (off > 0.2 * size || size > 1.25 * this.lit || size < 0.6 * this.lit) {
+			this.placeSun();
+		}
+	}
+
+	// How much of the picture the bulk of the moving bodies takes.
+	share(poses: Placed): { width: number; height: number } {
+		const box = bulkBox(this.recording, poses, this.extents);
+		return box.isEmpty() ? { width: 1, height: 1 } : shareOf(this.camera, box);
+	}
+
+	get action(): THREE.Box3 {
+		return this.box;
+	}
+
 	setTheme(name: "light" | "dark"): void {
 		const theme = THEMES[name];
+		this.theme = name;
 		this.scene.background = gradient(theme.top, theme.bottom);
 		this.ground.setColors(theme.sheet, theme.line);
 		this.sky.color.setHex(theme.sky);
@@ -131,10 +213,13 @@ export class Stage {
 		return true;
 	}
 
-	draw(poses: Poses): void {
+	draw(poses: Placed, ghost: Placed | null = null): void {
 		// metres of a pixel at a metre's distance
 		const pixel = (2 * Math.tan((this.camera.fov * Math.PI) / 360)) / this.canvas.height;
-		this.bodies.update(poses, this.camera.position, pixel);
+		this.bodies.update(poses, this.camera.position, pixel, this.box);
+		if (this.ghost && ghost) {
+			this.ghost.update(ghost, this.camera.position, pixel, this.box);
+		}
 		this.ground.update(poses);
 		this.renderer.render(this.scene, this.camera);
 	}
@@ -165,10 +250,21 @@ export class Stage {
 		}
 	}
 
-	pick(x: number, y: number): number {
+	// From the eye through a point of the canvas.
+	ray(x: number, y: number): THREE.Raycaster {
 		const raycaster = new THREE.Raycaster();
 		const point = new THREE.Vector2((2 * x) / this.canvas.clientWidth - 1, 1 - (2 * y) / this.canvas.clientHeight);
 		raycaster.setFromCamera(point, this.camera);
-		return this.bodies.pick(raycaster);
+		return raycaster;
+	}
+
+	pick(x: number, y: number, at?: THREE.Vector3): number {
+		return this.bodies.pick(this.ray(x, y), at);
+	}
+
+	// Where a point of the world is on the canvas.
+	project(point: THREE.Vector3): { x: number; y: number } {
+		const p = point.clone().project(this.camera);
+		return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight };
 	}
 }

@@ -123,12 +123,9 @@ double knArticulationSolve_Sweep(knArticulationSolve* solve, knJointVisit* visit
 
 // --- begin -----------------------------------------------------------------------------------------------
 
-static bool takesPart(const knModel* model, const knState* state, int index) {
-	if (!knState_JointActive(state, model, index)) {
-		return false;
-	}
-	const knJoint* joint = knState_Joint(state, model, index);
-	return model->invMass[joint->parent] > 0.0 || model->invMass[joint->child] > 0.0;
+static bool takesPart(const knArticulationInput* input, int index) {
+	return knJointRows_TakesPart(input->model, input->state, index) &&
+		   !(input->solved != NULL && input->solved[index]);
 }
 
 static bool listJoints(knArticulationSolve* solve, knArena* arena) {
@@ -136,7 +133,7 @@ static bool listJoints(knArticulationSolve* solve, knArena* arena) {
 	const knState* state = solve->input.state;
 	const int indices = knState_JointCount(model);
 	for (int j = 0; j < indices; ++j) {
-		if (takesPart(model, state, j)) {
+		if (takesPart(&solve->input, j)) {
 			solve->jointCount += 1;
 			solve->boundCount += knJointBounds_Count(knState_Joint(state, model, j), &state->joint[j]);
 		}
@@ -149,7 +146,7 @@ static bool listJoints(knArticulationSolve* solve, knArena* arena) {
 	}
 	int count = 0, bounds = 0;
 	for (int j = 0; j < indices; ++j) {
-		if (!takesPart(model, state, j)) {
+		if (!takesPart(&solve->input, j)) {
 			continue;
 		}
 		const knJoint* joint = knState_Joint(state, model, j);
@@ -230,7 +227,7 @@ knArticulationSolve* knArticulationSolve_Begin(const knArticulationInput* input,
 	}
 	solve->input = *input;
 	solve->paper = input->settings->scheme == KN_SCHEME_PAPER;
-	solve->velocitiesOnly = input->settings->prestabilize == 0;
+	solve->velocitiesOnly = input->settings->impulse.prestabilize == 0;
 	solve->invMass = input->model->invMass;
 	solve->inertia = KN_SCRATCH_ZERO(arena, knMat33, input->model->bodyCount);
 	solve->invInertia = KN_SCRATCH_ZERO(arena, knMat33, input->model->bodyCount);

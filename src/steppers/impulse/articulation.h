@@ -5,11 +5,11 @@
 //
 //   knArticulationSolve_Begin                              active joints, order, warm starts
 //   Enter(KN_ARTICULATION_COLLISION)  state->velocity      at the start poses; locked directions and limits only
-//   Enter(KN_ARTICULATION_DYNAMICS)   blocks->u            at the start poses, after knBlocks_Begin and
+//   Enter(KN_ARTICULATION_DYNAMICS)   blocks->u            at the start poses, after knStepBodies_Begin and
 //                                                          knJointRows_ApplyForces; last step's impulses are applied
-//   Enter(KN_ARTICULATION_CORRECTION) poses                default scheme, after knBlocks_End: Settle closes what gaps are
+//   Enter(KN_ARTICULATION_CORRECTION) poses                default scheme, after knStepBodies_End: Settle closes what gaps are
 //                                                          left, without giving bodies the velocities to it
-//   Enter(KN_ARTICULATION_ARRIVAL)    state->velocity      after knBlocks_End (and correction)
+//   Enter(KN_ARTICULATION_ARRIVAL)    state->velocity      after knStepBodies_End (and correction)
 //   knArticulationSolve_Finish                             reactions, memory for the next step, work of motors
 //
 // Pre-stabilization belongs to the dynamics phase, post-stabilization to all but the correction. Impulses are equal and opposite at a
@@ -19,7 +19,7 @@
 #pragma once
 
 #include "core/arena.h"
-#include "dynamics/integrate.h"
+#include "dynamics/joint_step.h"
 #include "knuckle/stepper.h"
 
 typedef enum knArticulationPhase {
@@ -34,9 +34,11 @@ typedef enum knArticulationPhase {
 typedef struct knArticulationMemory {
 	knTwist impulse; // of the locked directions, on the child at its joint origin, parent joint frame's axes
 	knVec3 late;     // the force of the arrival phase likewise
-	double motor[6], friction[6]; // by axis
-	double dt;                    // of the step it comes from; 0: nothing remembered
-	uint64_t owner;               // generation of an attached joint: a slot's next owner starts cold
+	double motor[6], friction[6];      // by axis
+	double dt;                         // of the step it comes from; 0: nothing remembered
+	uint64_t owner;                    // generation of an attached joint: a slot's next owner starts cold
+	uint64_t past;                     // 0: these rows; KN_PAST_SOLVED
+	double solved[KN_JOINT_STEP_ROWS]; // rows of joints that are solved at once
 } knArticulationMemory;
 
 int knArticulationMemory_Count(const knModel* model);
@@ -46,10 +48,11 @@ typedef struct knArticulationSolve knArticulationSolve;
 typedef struct knArticulationInput {
 	const knModel* model;
 	knState* state;
-	knBlocks* blocks; // filled by the time of KN_ARTICULATION_DYNAMICS
+	knStepBodies* blocks; // filled by the time of KN_ARTICULATION_DYNAMICS
 	const knSettings* settings;
 	double h;
 	knTasks tasks;
+	const uint8_t* solved;        // [joints] 1: solved elsewhere, takes no part; NULL: none
 	knArticulationMemory* memory; // read at the start, written by Finish; NULL: none
 } knArticulationInput;
 

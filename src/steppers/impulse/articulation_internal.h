@@ -10,7 +10,13 @@
 
 typedef struct knJointDirect knJointDirect;
 
-typedef enum knBoundPart { KN_BOUND_LIMIT, KN_BOUND_FRICTION, KN_BOUND_SPRING, KN_BOUND_MOTOR } knBoundPart;
+typedef enum knBoundPart {
+	KN_BOUND_LIMIT,
+	KN_BOUND_FRICTION,
+	KN_BOUND_SPRING,
+	KN_BOUND_MOTOR,
+	KN_BOUND_DRIVE
+} knBoundPart;
 
 // A row whose impulse over the step stays within [lo, hi].
 typedef struct knJointBound {

@@ -121,7 +121,7 @@ static bool choose(Phase* phase, const knImpulsePair* pair, Touch* chosen) {
 }
 
 static void push(Phase* phase, int body, knVec3 r, knVec3 j, knVec3 g) {
-	const knBlocks* blocks = &phase->step->blocks;
+	const knStepBodies* blocks = &phase->step->blocks;
 	if (!phase->frozen[body]) {
 		knTwist* u = &blocks->u[body];
 		u->lin = knMulAdd(u->lin, blocks->invMass[body], j);
@@ -165,7 +165,7 @@ static void resistTurning(Phase* phase, const knImpulsePair* pair, const Touch* 
 
 static void processTouch(Phase* phase, const knImpulsePair* pair, const Touch* touch) {
 	knImpulseStep* step = phase->step;
-	const knBlocks* blocks = &step->blocks;
+	const knStepBodies* blocks = &step->blocks;
 	knMat33 inertiaA = inertiaOf(phase, pair->a), inertiaB = inertiaOf(phase, pair->b);
 	knMat33 shareA =
 		knImpact_Share(phase->frozen[pair->a] ? 0.0 : blocks->invMass[pair->a], &inertiaA, touch->rA);
@@ -315,7 +315,7 @@ static void sweep(Phase* phase, const JointLevels* joints, double epsilon) {
 		for (int repeat = 0; any && repeat < LEVEL_REPEATS; ++repeat) {
 			any = processLevel(phase, level, CONTACT_IMPULSES);
 		}
-		stabilizeLevel(phase, joints, level, step->context->settings->ramp == 0 ? 1.0 : epsilon);
+		stabilizeLevel(phase, joints, level, step->context->settings->impulse.ramp == 0 ? 1.0 : epsilon);
 	}
 	step->context->report->iterations += 1;
 }
@@ -382,7 +382,8 @@ knStatus knContactPaper_Contact(knImpulseStep* step) {
 		propagate(&phase, &joints, shock == KN_SHOCK_JOINTS);
 	}
 	const bool bySelf = shock != 0 && shock != KN_SHOCK_JOINTS;
-	const int alone = settings->jointSweeps >= 0 ? settings->jointSweeps : (bySelf ? JOINT_SWEEPS : 0);
-	bool closed = step->joints == NULL || closeJoints(&phase, &joints, alone, settings->restore != 0);
+	const int alone =
+		settings->impulse.jointSweeps >= 0 ? settings->impulse.jointSweeps : (bySelf ? JOINT_SWEEPS : 0);
+	bool closed = step->joints == NULL || closeJoints(&phase, &joints, alone, settings->impulse.restore != 0);
 	return closed ? KN_OK : knImpulseStep_OutOfMemory(step);
 }

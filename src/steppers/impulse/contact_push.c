@@ -44,7 +44,7 @@ static void storePushes(const knImpulseStep* step) {
 // Two bodies shifted by +-h j/m without the velocities to it would gain h j x (v_B - v_A) of angular momentum: they give
 // it back, half each.
 static void returnSpin(const knImpulseStep* step, const knImpulsePoint* p) {
-	const knBlocks* blocks = &step->blocks;
+	const knStepBodies* blocks = &step->blocks;
 	if (blocks->invMass[p->a] > 0.0 && blocks->invMass[p->b] > 0.0) {
 		knVec3 apart = knSub(blocks->u[p->b].lin, blocks->u[p->a].lin);
 		knVec3 half = knScale(-0.5 * step->h * p->push, knCross(p->n, apart));

@@ -22,7 +22,7 @@ knVec3 knImpulsePoint_Carried(const knImpulsePoint* p) {
 }
 
 void knImpulsePoint_Apply(const knImpulseStep* step, const knImpulsePoint* p, knVec3 j) {
-	const knBlocks* blocks = &step->blocks;
+	const knStepBodies* blocks = &step->blocks;
 	knTwist *uA = &blocks->u[p->a], *uB = &blocks->u[p->b];
 	// immovable bodies are not written to: groups on the same one are solved at the same time
 	if (blocks->invMass[p->a] > 0.0) {
@@ -37,7 +37,7 @@ void knImpulsePoint_Apply(const knImpulseStep* step, const knImpulsePoint* p, kn
 
 // An angular impulse on B.
 static void turn(const knImpulseStep* step, const knImpulsePoint* p, knVec3 change) {
-	const knBlocks* blocks = &step->blocks;
+	const knStepBodies* blocks = &step->blocks;
 	if (blocks->invMass[p->a] > 0.0) {
 		knVec3* w = &blocks->u[p->a].ang;
 		*w = knSub(*w, knMulMV(&blocks->invInertia[p->a], change));
@@ -215,10 +215,10 @@ static void sweepTurns(knImpulseStep* step) {
 	}
 }
 
-double knContactSweep_Run(knImpulseStep* step, knContactMomentum* momentum) {
+double knContactSweep_Run(knImpulseStep* step, knContactNncg* momentum) {
 	const knTasks* tasks = &step->context->tasks;
-	const knMomentumPacks* packs = knContactMomentum_Packs(momentum);
-	const knMomentumPass upwards = knContactMomentum_Before(momentum, step);
+	const knMomentumPacks* packs = knContactNncg_Packs(momentum);
+	const knMomentumPass upwards = knContactNncg_Before(momentum, step);
 	int levels = step->graph.levelCount;
 	for (int level = 0; level < levels; ++level) {
 		knSweep_Pass(&step->set, level, packs, upwards, tasks, step->blocks.u);
@@ -228,5 +228,5 @@ double knContactSweep_Run(knImpulseStep* step, knContactMomentum* momentum) {
 		knSweep_Pass(&step->set, level, packs, KN_MOMENTUM_SQUARE, tasks, step->blocks.u);
 	}
 	sweepTurns(step);
-	return knContactMomentum_Change(momentum, step);
+	return knContactNncg_Change(momentum, step);
 }

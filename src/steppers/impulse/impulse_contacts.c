@@ -25,8 +25,9 @@ static knStatus askCollider(knImpulseStep* step, knContactSet* set) {
 	knStepContext* context = step->context;
 	double start = knStepContext_Now(context);
 	knCollideInput input;
-	knReach reach;
-	if (!knReach_Make(&reach, step->model, &step->blocks, step->force, knZero3(), true, context->arena) ||
+	knSearchMargins reach;
+	if (!knSearchMargins_Make(&reach, step->model, &step->blocks, step->force, knZero3(), true,
+							  context->arena) ||
 		!knFastBodies_Find(&step->fast, step->model, step->state, &step->blocks, context->arena) ||
 		!knCollisionInput_Make(&input, step->model, step->state, NULL, &context->tasks, context->arena)) {
 		return knImpulseStep_OutOfMemory(step);
@@ -258,7 +259,7 @@ static void makePoints(knImpulseStep* step) {
 		const int firstPair = step->pairCount;
 		listPairs(step);
 		knTasks_For(&step->context->tasks, step->pointCount - task.first, POINT_GRAIN, fillPoints, &task);
-		memory = knContactRecall_Run(step, firstPair, memory);
+		memory = knContactWarmStart_Run(step, firstPair, memory);
 	}
 }
 
@@ -270,7 +271,7 @@ knStatus knImpulseContacts_Find(knImpulseStep* step) {
 		return status;
 	}
 	if (!knFastBodies_Filter(&step->fast, step->model, &step->blocks, &set, arena) ||
-		!knContactStruck_Find(step, &set)) {
+		!knSecondaryImpacts_Find(step, &set)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knImpulseMemory memory = knImpulseMemory_Get(step->state);

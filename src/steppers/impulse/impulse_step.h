@@ -61,7 +61,7 @@ typedef struct knImpulseStep {
 	double h;
 	bool paper; // the published scheme
 
-	knBlocks blocks;
+	knStepBodies blocks;
 	knTwist* force;            // [bodyCount] what forces add to blocks.u
 	knTwist* push;             // [bodyCount] moves poses only
 	bool pushes;               // points overlap. knContactPush_Run
@@ -89,7 +89,8 @@ typedef struct knImpulseStep {
 
 	int64_t pairTests; // knCollide_Pair calls
 
-	knArticulationSolve* joints; // NULL: none is active
+	knJointStep jointStep;       // islands of joints alone, default scheme
+	knArticulationSolve* joints; // the others; NULL: none is active
 	knIslands islands;           // bodies that touch or are joined; default scheme
 	knGroupOrder groups;         // pairs by group, likewise
 } knImpulseStep;
@@ -126,11 +127,11 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 
 // Asks the collider once, lists contacts and points, recalls what they carried.
 knStatus knImpulseContacts_Find(knImpulseStep* step);
-// contact_struck.c: who is struck hard in this step, into input.struck. False when out of memory.
-bool knContactStruck_Find(knImpulseStep* step, const knContactSet* set);
-// contact_recall.c: what the points carried in the last step, of pairs from `firstPair` on and with memories from
+// secondary_impacts.c: who is struck hard in this step, into input.struck. False when out of memory.
+bool knSecondaryImpacts_Find(knImpulseStep* step, const knContactSet* set);
+// contact_warm_start.c: what the points carried in the last step, of pairs from `firstPair` on and with memories from
 // `firstMemory` on, as both are sorted; returns the first memory of the pairs to come.
-int knContactRecall_Run(knImpulseStep* step, int firstPair, int firstMemory);
+int knContactWarmStart_Run(knImpulseStep* step, int firstPair, int firstMemory);
 // The velocity of B relative to A at a point.
 static inline knVec3 knImpulsePoint_Velocity(const knImpulsePoint* p, const knTwist* u) {
 	knVec3 vA = knAdd(u[p->a].lin, knCross(u[p->a].ang, p->rA));
@@ -176,8 +177,8 @@ bool knContactSweep_WarmStart(knImpulseStep* step);
 // Takes the points, with what they carry, into the set; false when out of memory.
 bool knContactSweep_Begin(knImpulseStep* step);
 // One sweep over all levels, up and down. m/s, the largest change of a body's speed.
-typedef struct knContactMomentum knContactMomentum;
-double knContactSweep_Run(knImpulseStep* step, knContactMomentum* momentum);
+typedef struct knContactNncg knContactNncg;
+double knContactSweep_Run(knImpulseStep* step, knContactNncg* momentum);
 // Impulses of the set back into the points.
 void knContactSweep_Store(knImpulseStep* step);
 // Impulses of the points into step->list.points, for who goes on from there; and back again.
@@ -192,18 +193,18 @@ knContactDescent* knContactDescent_Begin(knImpulseStep* step);
 knContactDescent* knContactDescent_BeginFromZero(knImpulseStep* step);
 void knContactDescent_Take(knImpulseStep* step, const knContactDescent* descent);
 
-// contact_momentum.c: sweeps that go on in the direction of those before.
+// contact_nncg.c: sweeps that go on in the direction of those before.
 // NULL when out of memory.
-knContactMomentum* knContactMomentum_Begin(knImpulseStep* step);
+knContactNncg* knContactNncg_Begin(knImpulseStep* step);
 // Before a sweep; what its pass upwards has to do for the momenta.
-knMomentumPass knContactMomentum_Before(knContactMomentum* momentum, const knImpulseStep* step);
-const knMomentumPacks* knContactMomentum_Packs(const knContactMomentum* momentum);
+knMomentumPass knContactNncg_Before(knContactNncg* momentum, const knImpulseStep* step);
+const knMomentumPacks* knContactNncg_Packs(const knContactNncg* momentum);
 // m/s, the largest change of a body's speed since then.
-double knContactMomentum_Change(const knContactMomentum* momentum, const knImpulseStep* step);
-void knContactMomentum_After(knContactMomentum* momentum, knImpulseStep* step);
+double knContactNncg_Change(const knContactNncg* momentum, const knImpulseStep* step);
+void knContactNncg_After(knContactNncg* momentum, knImpulseStep* step);
 // After the last sweep: what it changed in a group, m2/s2 of its mass.
-void knContactMomentum_End(knContactMomentum* momentum, const knImpulseStep* step);
-double knContactMomentum_LastChange(const knContactMomentum* momentum, int group);
+void knContactNncg_End(knContactNncg* momentum, const knImpulseStep* step);
+double knContactNncg_LastChange(const knContactNncg* momentum, int group);
 
 // shock_load.c: carries the weight of piles down to the ground, before the sweeps.
 // False when out of memory.
@@ -221,7 +222,7 @@ typedef struct knGroupFacts {
 } knGroupFacts;
 
 // `momentum` of the sweeps; NULL: what they changed is not known, and counts as infinite. False when out of memory.
-bool knContactGroups_Find(knImpulseStep* step, const knContactMomentum* momentum);
+bool knContactGroups_Find(knImpulseStep* step, const knContactNncg* momentum);
 // J, of a body with velocity u, as seen from the ground of its group.
 double knContactGroups_Energy(const knImpulseStep* step, int body, knTwist u);
 // m2/s2, the square of the speed by which sweeps may still be wrong: twice what the last one changed for every level.

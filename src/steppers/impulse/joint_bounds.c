@@ -9,16 +9,14 @@
 // is then solved exactly; several take turns.
 #include "steppers/impulse/articulation_internal.h"
 
+#include "model/control.h"
+
 #define ERROR_GAIN 0.2     // share of the way that a servo plans for one step
 #define BRAKING_SHARE 0.25 // of its greatest deceleration that a servo plans with
 #define BROKEN 1e-11       // m or rad: a limit that is passed by more is broken
 #define AT_LIMIT 1e-6      // m or rad: velocities are checked against limits with no more room than this
 
 // --- the list --------------------------------------------------------------------------------------------
-
-static bool hasSpring(const knJointAxis* axis) {
-	return axis->stiffness > 0.0 || axis->damping > 0.0;
-}
 
 static bool hasMotor(const knJointState* state, int axis) {
 	return state->motorMode[axis] == KN_MOTOR_VELOCITY || state->motorMode[axis] == KN_MOTOR_POSITION;
@@ -40,8 +38,11 @@ static int list(const knJoint* joint, const knJointState* state, knJointBound* b
 		if (knJointAxis_HasFriction(axis)) {
 			count = add(bounds, count, KN_BOUND_FRICTION, i, 0);
 		}
-		if (hasSpring(axis)) {
+		if (knAxisRow_HasSpring(joint, state, i)) {
 			count = add(bounds, count, KN_BOUND_SPRING, i, 0);
+		}
+		if (knAxisRow_HasDrive(state, i)) {
+			count = add(bounds, count, KN_BOUND_DRIVE, i, 0);
 		}
 		if (hasMotor(state, i)) {
 			count = add(bounds, count, KN_BOUND_MOTOR, i, 0);
@@ -187,15 +188,12 @@ static void beginMotor(const knArticulationSolve* solve, int i, const knJointPai
 	bound->lo = -bound->hi;
 }
 
-static void beginSpring(const knArticulationSolve* solve, const knSolveJoint* entry, knJointBound* bound) {
-	const knJointAxis* axis = &entry->joint->axis[bound->axis];
-	const double* q = &solve->input.state->q[entry->joint->qOffset];
-	const double h = solve->input.h;
-	double resistance = h * axis->stiffness + axis->damping; // force per velocity, implicitly
-	bound->gamma = 1.0 / (h * resistance);
-	bound->bias = axis->stiffness * knJoint_AxisPosition(entry->joint, q, bound->axis) / resistance;
-	bound->hi = (double)INFINITY;
-	bound->lo = -bound->hi;
+// What gives way: springs, armature, actuators.
+static void beginSoft(knJointBound* bound, knAxisRow row) {
+	bound->gamma = row.gamma;
+	bound->bias = row.bias;
+	bound->hi = row.hi;
+	bound->lo = row.lo;
 }
 
 // The locked directions' answer is remembered by those.
@@ -230,8 +228,13 @@ void knJointBounds_Begin(knArticulationSolve* solve, int i, const knArticulation
 			bound->hi = frictionLimit(solve, i, bound);
 			bound->lo = -bound->hi;
 			startWarm(solve, i, &pair, bound, last != NULL ? scale * last->friction[bound->axis] : 0.0);
-		} else if (bound->part == KN_BOUND_SPRING) {
-			beginSpring(solve, entry, bound);
+		} else if (bound->part == KN_BOUND_SPRING || bound->part == KN_BOUND_DRIVE) {
+			const knAxisDrive* drive =
+				knState_Drive(solve->input.state, solve->input.model, entry->index, bound->axis);
+			beginSoft(bound, bound->part == KN_BOUND_DRIVE
+								 ? knAxisRow_Drive(entry->joint, drive, q, bound->axis, solve->input.h)
+								 : knAxisRow_Spring(entry->joint, drive, q, bound->startRate, bound->axis,
+													solve->input.h));
 		} else {
 			beginMotor(solve, i, &pair, bound);
 			startWarm(solve, i, &pair, bound, last != NULL ? scale * last->motor[bound->axis] : 0.0);
@@ -243,7 +246,7 @@ void knJointBounds_AddWork(knArticulationSolve* solve, int i) {
 	knSolveJoint* entry = &solve->joints[i];
 	for (int k = 0; k < entry->boundCount; ++k) {
 		const knJointBound* bound = &solve->bounds[entry->boundBegin + k];
-		if (bound->part == KN_BOUND_MOTOR) {
+		if (bound->part == KN_BOUND_MOTOR || bound->part == KN_BOUND_DRIVE) {
 			const knJointBlock* block = knJointBlock_Get(solve, i);
 			knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
 			knTwist rate = knInvRotateT(block->axes, knJointPair_Rate(&pair));
@@ -296,7 +299,8 @@ static bool takesPart(const knArticulationSolve* solve, const knJointBound* boun
 		return bound->room < (double)INFINITY && !(solve->paper && predicted);
 	}
 	return solve->phase == KN_ARTICULATION_DYNAMICS ||
-		   (solve->phase == KN_ARTICULATION_ARRIVAL && bound->part != KN_BOUND_SPRING);
+		   (solve->phase == KN_ARTICULATION_ARRIVAL && bound->part != KN_BOUND_SPRING &&
+			bound->part != KN_BOUND_DRIVE);
 }
 
 void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted) {

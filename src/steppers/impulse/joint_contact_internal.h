@@ -1,11 +1,12 @@
 // What the parts of joint_contact.c share: rows with laws, and the round's problem of one island.
 #pragma once
 
+#include "solve/row_law.h"
 #include "steppers/impulse/joint_contact.h"
 #include "steppers/impulse/joint_direct.h"
 
 // What a row's impulse may be.
-typedef enum knLaw { KN_LAW_FREE, KN_LAW_RANGE, KN_LAW_DISC } knLaw;
+typedef knRowLaw knLaw;
 
 typedef struct knLawRow {
 	knBodyRow row;

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "steppers/impulse/articulation_internal.h"
-#include "steppers/impulse/body_matrix.h"
+#include "solve/body_matrix.h"
 
 // Matrices of the islands of a solve.
 struct knJointDirect {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "steppers/impulse/articulation_internal.h"
-#include "steppers/impulse/body_matrix.h"
+#include "solve/body_matrix.h"
 
 #define KN_JOINT_LANES 4
 

@@ -43,8 +43,9 @@ double knPreStabilize_PaperJoint(knArticulationSolve* solve, int i, double epsil
 		knJointBounds_Pass(solve, i, true);
 	}
 	const knSettings* settings = solve->input.settings;
-	const knNewtonStep search = settings->newton == 1 ? KN_NEWTON_DAMPED : KN_NEWTON_GOLDEN;
-	const knNewtonEquation angular = settings->angular == 1 ? KN_NEWTON_ANGULAR_SQUARE : KN_NEWTON_ANGULAR;
+	const knNewtonStep search = settings->impulse.newton == 1 ? KN_NEWTON_DAMPED : KN_NEWTON_GOLDEN;
+	const knNewtonEquation angular =
+		settings->impulse.angular == 1 ? KN_NEWTON_ANGULAR_SQUARE : KN_NEWTON_ANGULAR;
 	double error = 0.0;
 	knJointNewton newton;
 	if (locks(solve, i, false)) {

@@ -11,12 +11,12 @@
 // see-saw, a stack that is struck) is put right by them.
 //
 // Only normal impulses are found. Friction could balance any load with stresses of its own, and those grow from level
-// to level until nothing below can hold them. support.c finds those of one body.
+// to level until nothing below can hold them. body_support.c finds those of one body.
 
 #include "core/tasks.h"
 #include "dynamics/collision_input.h"
 #include "steppers/impulse/impulse_step.h"
-#include "steppers/impulse/support.h"
+#include "steppers/impulse/body_support.h"
 
 #define RESTING 0.01  // of g h: a slower separation is none
 #define CARRIED 0.01  // of g h: a group with no faster approach carries its load already

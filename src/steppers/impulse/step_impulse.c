@@ -55,10 +55,16 @@ int knImpulseStep_Sweeps(const knImpulseStep* step) {
 // Velocities with this step's forces, and what the forces added.
 static knStatus applyForces(knImpulseStep* step) {
 	knStepContext* context = step->context;
-	if (!knBlocks_Begin(&step->blocks, step->model, step->state, step->h, &context->tasks, context->arena)) {
+	if (!knStepBodies_Begin(&step->blocks, step->model, step->state, step->h, NULL, &context->tasks,
+							context->arena)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knJointRows_ApplyForces(step->model, &step->blocks, step->state);
+	for (int b = 0; step->jointStep.taken != NULL && b < step->model->bodyCount; ++b) {
+		if (step->jointStep.taken[b]) {
+			step->blocks.drive[b] = knZeroTwist(); // counted there
+		}
+	}
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		step->force[b] = knSubT(step->blocks.u[b], step->state->velocity[b]);
 	}
@@ -74,6 +80,82 @@ static bool anyJoint(const knImpulseStep* step) {
 	return false;
 }
 
+// Joints that were solved otherwise in the last step. False: no memory.
+static bool alignVelocities(knImpulseStep* step, bool* changed) {
+	const knArticulationMemory* memory = knImpulseMemory_Joints(step->state);
+	const int joints = knState_JointCount(step->model);
+	uint8_t* past = KN_SCRATCH_ZERO(step->context->arena, uint8_t, joints);
+	double last = 0.0;
+	for (int j = 0; past != NULL && j < joints; ++j) {
+		if (memory[j].dt > 0.0 && memory[j].owner == step->state->joint[j].generation) {
+			past[j] = memory[j].past == KN_PAST_SOLVED ? KN_PAST_SOLVED : KN_PAST_ROWS;
+			last = memory[j].dt;
+		}
+	}
+	*changed = past != NULL && knJointStep_Align(&step->jointStep, step->state, past, last);
+	return past != NULL;
+}
+
+static void recallSolved(knImpulseStep* step) {
+	const knArticulationMemory* memory = knImpulseMemory_Joints(step->state);
+	for (int j = 0; step->jointStep.solved != NULL && j < knState_JointCount(step->model); ++j) {
+		const bool own = memory[j].dt > 0.0 && memory[j].owner == step->state->joint[j].generation;
+		for (int r = 0; own && step->jointStep.solved[j] && r < KN_JOINT_STEP_ROWS; ++r) {
+			step->jointStep.lambda[j * KN_JOINT_STEP_ROWS + r] = step->h / memory[j].dt * memory[j].solved[r];
+		}
+	}
+}
+
+// Islands of joints that nothing touches are solved at once and leave the rest of the step.
+static knStatus solveJointIslands(knImpulseStep* step) {
+	const knStepContext* context = step->context;
+	if (step->paper || context->settings->articulation != KN_ARTICULATION_DIRECT) {
+		return KN_OK;
+	}
+	double start = knStepContext_Now(context);
+	knJointStepInput input = { .model = step->model,
+							   .state = step->state,
+							   .h = step->h,
+							   .islands = context->islands,
+							   .chunks = step->list.chunks,
+							   .chunkCount = step->list.chunkCount,
+							   .invMass = step->blocks.invMass,
+							   .tasks = context->tasks,
+							   .log = context->log,
+							   .arena = context->arena };
+	bool changed = false;
+	if (!knJointStep_Find(&step->jointStep, &input) || !alignVelocities(step, &changed)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	recallSolved(step);
+	if (!knJointStep_Solve(&step->jointStep, context->report)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	knImpulseStep_CountJointTime(step, start);
+	return step->jointStep.count > 0 || changed ? applyForces(step) : KN_OK;
+}
+
+// The end of the step for them, and what they carried.
+static void storeJointIslands(knImpulseStep* step) {
+	knArticulationMemory* memory = knImpulseMemory_Joints(step->state);
+	knJointStep_Store(&step->jointStep, step->state);
+	for (int j = 0; step->jointStep.solved != NULL && j < knState_JointCount(step->model); ++j) {
+		if (step->jointStep.solved[j]) {
+			const knJoint* joint = knState_Joint(step->state, step->model, j);
+			const knQuat axes = knMulQ(step->state->pose[joint->parent].q, joint->frameParent.q);
+			memory[j] = (knArticulationMemory){
+				.impulse = knInvRotateT(axes, knScaleT(step->h, step->state->joint[j].reaction)),
+				.dt = step->h,
+				.owner = step->state->joint[j].generation,
+				.past = KN_PAST_SOLVED,
+			};
+			for (int r = 0; r < KN_JOINT_STEP_ROWS; ++r) {
+				memory[j].solved[r] = step->jointStep.lambda[j * KN_JOINT_STEP_ROWS + r];
+			}
+		}
+	}
+}
+
 static knStatus beginJoints(knImpulseStep* step) {
 	if (!anyJoint(step)) {
 		return KN_OK;
@@ -85,6 +167,7 @@ static knStatus beginJoints(knImpulseStep* step) {
 								  .settings = step->context->settings,
 								  .h = step->h,
 								  .tasks = step->context->tasks,
+								  .solved = step->jointStep.solved,
 								  .memory = knImpulseMemory_Joints(step->state) };
 	knArticulationSolve* solve = knArticulationSolve_Begin(&input, step->context->arena);
 	if (solve == NULL) {
@@ -97,13 +180,8 @@ static knStatus beginJoints(knImpulseStep* step) {
 
 static bool findIslands(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
-	int count = step->joints != NULL ? knArticulationSolve_JointCount(step->joints) : 0;
-	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, count);
-	for (int i = 0; !arena->failed && i < count; ++i) {
-		const knJoint* joint =
-			knState_Joint(step->state, step->model, knArticulationSolve_JointAt(step->joints, i));
-		edges[i] = (knJointEdge){ joint->parent, joint->child };
-	}
+	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, knState_JointCount(step->model));
+	int count = !arena->failed ? knJointRows_ListEdges(step->model, step->state, edges) : 0;
 	return !arena->failed && knIslands_Build(&step->islands, step->model->bodyCount, step->blocks.invMass,
 											 step->list.chunks, step->list.chunkCount, edges, count, arena);
 }
@@ -132,12 +210,18 @@ knStatus knImpulseStep_Begin(knImpulseStep* step) {
 								.blocks = &step->blocks,
 								.tasks = step->context->tasks,
 								.rolling = step->context->settings->rolling };
+	if (!knJointStep_Note(&step->jointStep, step->model, step->state, arena)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
 	knStatus status = applyForces(step);
 	if (status == KN_OK) {
 		status = knImpulseContacts_Find(step);
 	}
 	if (status == KN_OK) {
 		status = knImpulseContacts_Reserve(step);
+	}
+	if (status == KN_OK) {
+		status = solveJointIslands(step);
 	}
 	if (status == KN_OK) {
 		status = beginJoints(step);
@@ -195,7 +279,7 @@ static knStatus collideAsPublished(knImpulseStep* step) {
 
 // What the sweeps begin with: the impulses of the last step, velocities that the joints allow, the loads of piles. False when
 // out of memory.
-static bool beginContact(knImpulseStep* step, knJointContacts** pressed, knContactMomentum** momentum) {
+static bool beginContact(knImpulseStep* step, knJointContacts** pressed, knContactNncg** momentum) {
 	if (!knContactSweep_WarmStart(step)) {
 		return false;
 	}
@@ -208,13 +292,13 @@ static bool beginContact(knImpulseStep* step, knJointContacts** pressed, knConta
 	if (step->context->settings->shock != 0 && !knShockLoad_Run(step)) {
 		return false;
 	}
-	*momentum = knContactSweep_Begin(step) ? knContactMomentum_Begin(step) : NULL;
+	*momentum = knContactSweep_Begin(step) ? knContactNncg_Begin(step) : NULL;
 	return *momentum != NULL;
 }
 
 // A light link that carries a heavy load needs contact and joints to pass it on many times; within a sweep they do so
 // by the joints' velocities, which cost little, before pre-stabilization closes the joints.
-static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactMomentum* momentum) {
+static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactNncg* momentum) {
 	const int sweeps = knImpulseStep_Sweeps(step);
 	const double weight = step->h * knLength(step->state->header->gravity), settled = SETTLED * weight;
 	bool done = false, together = pressed != NULL; // something is left of what is solved with joints
@@ -235,17 +319,17 @@ static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactMo
 		step->context->report->iterations += 1;
 		done = change <= settled && error <= CLOSED && !together;
 		if (!done && k + 1 < sweeps) {
-			knContactMomentum_After(momentum, step);
+			knContactNncg_After(momentum, step);
 		}
 	}
-	knContactMomentum_End(momentum, step);
+	knContactNncg_End(momentum, step);
 	knContactSweep_Store(step);
 }
 
 // Contact and joints of the default scheme: impulses accumulated over sweeps.
 static knStatus contact(knImpulseStep* step) {
 	knJointContacts* pressed = NULL;
-	knContactMomentum* momentum = NULL;
+	knContactNncg* momentum = NULL;
 	if (!beginContact(step, &pressed, &momentum)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
@@ -271,7 +355,7 @@ static knStatus contact(knImpulseStep* step) {
 // What the step did, before bodies move.
 static void report(knImpulseStep* step) {
 	knStepReport* report = step->context->report;
-	report->work = knBlocks_DriveWork(&step->blocks, step->state) + knImpulseContacts_Collect(step);
+	report->work += knStepBodies_DriveWork(&step->blocks, step->state) + knImpulseContacts_Collect(step);
 	report->contacts = step->pointCount;
 	report->rows = 3 * step->pointCount;
 	// pairs tested one by one count as the queries that would have tested as many
@@ -306,6 +390,7 @@ static knStatus arrive(knImpulseStep* step) {
 		postStabilize(step);
 		context->report->work += knArticulationSolve_Finish(step->joints);
 	}
+	storeJointIslands(step);
 	knState_UpdateCoordinates(step->state, step->model);
 	return KN_OK;
 }
@@ -349,11 +434,8 @@ static knStatus stepImpulse(knStepContext* context, double h) {
 
 static knStatus checkImpulse(const knModel* model, const knSettings* settings, knError* error) {
 	(void)model;
-	if (settings->articulation == KN_ARTICULATION_DIRECT) {
-		return knError_Set(
-			error, KN_UNSUPPORTED, "articulation=direct",
-			"the impulse stepper does not solve all joints directly yet; use articulation=sweep");
-	}
+	(void)settings;
+	(void)error;
 	return KN_OK;
 }
 

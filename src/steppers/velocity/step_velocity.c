@@ -38,25 +38,28 @@ static double chosenNumber(double setting, double own) {
 static knVelocityOptions resolveOptions(const knStepContext* context, double h) {
 	const knSettings* settings = context->settings;
 	bool paper = settings->scheme == KN_SCHEME_PAPER;
-	int friction = chosen(settings->frictionModel, paper ? KN_FRICTION_ALIGNED : KN_FRICTION_CONE);
+	int friction = chosen(settings->velocity.frictionModel, paper ? KN_FRICTION_ALIGNED : KN_FRICTION_CONE);
 	knVelocityOptions options = {
 		.sweeps = { DEFAULT_SWEEPS, DEFAULT_SMALL_SWEEPS, DEFAULT_TINY_SWEEPS, DEFAULT_JOINT_SWEEPS },
-		.layerSweeps = chosen(settings->layerSweeps, paper ? PAPER_LAYER_SWEEPS : DEFAULT_LAYER_SWEEPS),
-		.tallLayerSweeps = chosen(settings->layerSweeps, DEFAULT_TALL_SWEEPS),
-		.correctionSweeps = chosen(settings->correctionSweeps, DEFAULT_CORRECTION_SWEEPS),
+		.layerSweeps =
+			chosen(settings->velocity.layerSweeps, paper ? PAPER_LAYER_SWEEPS : DEFAULT_LAYER_SWEEPS),
+		.tallLayerSweeps = chosen(settings->velocity.layerSweeps, DEFAULT_TALL_SWEEPS),
+		.correctionSweeps = chosen(settings->velocity.correctionSweeps, DEFAULT_CORRECTION_SWEEPS),
 		.shock = settings->shock != 0,
-		.queries = chosen(settings->queries, paper ? 2 : 1),
-		.weighting = chosenNumber(settings->weighting, PAPER_WEIGHTING),
+		.queries = chosen(settings->velocity.queries, paper ? 2 : 1),
+		.weighting = chosenNumber(settings->velocity.weighting, PAPER_WEIGHTING),
 		.friction = friction == KN_FRICTION_CONE ? KN_SWEEP_CONE : KN_SWEEP_BOX,
 		.alignTangents = friction == KN_FRICTION_ALIGNED,
-		.warmStart = chosen(settings->warmStart, !paper) != 0,
-		.conjugate = chosen(settings->solver, paper ? KN_RELAXATION_GAUSS_SEIDEL : KN_RELAXATION_CONJUGATE) ==
-					 KN_RELAXATION_CONJUGATE,
+		.warmStart = chosen(settings->velocity.warmStart, !paper) != 0,
+		.conjugate =
+			chosen(settings->study.solver, paper ? KN_RELAXATION_GAUSS_SEIDEL : KN_RELAXATION_CONJUGATE) ==
+			KN_RELAXATION_CONJUGATE,
 		.directJoints = !paper && settings->articulation != KN_ARTICULATION_SWEEP,
-		.solver = { .gamma = chosenNumber(settings->mixing, 0.0),
-					.omega = chosenNumber(settings->relaxation, 1.0),
-					.jacobi = settings->solver == KN_RELAXATION_JACOBI,
-					.unscaled = settings->scaling == 0,
+		.solveJoints = !paper && settings->articulation == KN_ARTICULATION_DIRECT,
+		.solver = { .gamma = chosenNumber(settings->study.mixing, 0.0),
+					.omega = chosenNumber(settings->study.relaxation, 1.0),
+					.jacobi = settings->study.solver == KN_RELAXATION_JACOBI,
+					.unscaled = settings->study.scaling == 0,
 					.tasks = &context->tasks },
 	};
 	double fall = knLengthSquared(context->state->header->gravity) * h * h;
@@ -91,17 +94,24 @@ static knStatus stepDefault(knVelocityStep* step) {
 		THEN(status, knVelocity_BuildLayers(step));
 		THEN(status, knVelocity_SolveColumns(step));
 	}
-	THEN(status, knVelocity_Collect(step));
+	if (status == KN_OK) {
+		knTimeStep_SumImpulses(&step->time);
+	}
 
 	// 3 layers from the ground up, what is below frozen: sweeps that continue those impulses, without time
 	if (step->options.shock) {
 		THEN(status, knVelocity_ContinueLayers(step));
 	}
+	THEN(status, knVelocity_Finish(step));
+	THEN(status, knVelocity_Collect(step));
 
 	// 4 move all bodies by h; correction() layer by layer
 	THEN(status, knVelocity_Move(step));
 	if (step->options.shock) {
 		THEN(status, knVelocity_ReturnVelocities(step));
+	}
+	THEN(status, knVelocity_Settle(step));
+	if (step->options.shock) {
 		THEN(status, knVelocity_CorrectLayers(step));
 	}
 
@@ -149,8 +159,12 @@ static knStatus stepVelocity(knStepContext* context, double h) {
 	knVelocityStep step = { .context = context, .options = resolveOptions(context, h), .h = h };
 	double start = knStepContext_Now(context);
 	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
+	if (!knJointStep_Note(&step.jointStep, context->model, context->state, context->arena)) {
+		return knVelocity_OutOfMemory(&step);
+	}
 	knStatus status = paper ? stepPaper(&step) : stepDefault(&step);
 	if (status == KN_OK) {
+		knJointStep_Store(&step.jointStep, context->state);
 		knVelocity_RecordRest(&step);
 		knState_UpdateCoordinates(context->state, context->model);
 	}

@@ -42,6 +42,10 @@ static knBouncePoint makePoint(const knVelocityStep* step, const knSweepChunk* c
 							.jointed = isJointed(step, chunk->a) || isJointed(step, chunk->b) };
 }
 
+static int movingBody(const knVelocityStep* step, const knSweepChunk* chunk) {
+	return step->blocks.invMass[chunk->a] > 0.0 ? chunk->a : chunk->b;
+}
+
 static bool listPoints(Bounce* bounce, knVelocityStep* step) {
 	const knContactRows* contacts = &step->contacts;
 	bounce->points = KN_SCRATCH(step->context->arena, knBouncePoint, contacts->pointCount);
@@ -51,7 +55,9 @@ static bool listPoints(Bounce* bounce, knVelocityStep* step) {
 	int jointed = 0;
 	for (int i = 0; i < contacts->chunkCount; ++i) {
 		const knSweepChunk* chunk = &contacts->chunks[i];
-		for (int k = chunk->first; k < chunk->first + chunk->count && chunk->stage >= 0; ++k) {
+		// others bounce by knTimeStep_Bounce
+		bool listed = chunk->stage >= 0 && step->blocks.weight[movingBody(step, chunk)] == KN_WEIGHT_END;
+		for (int k = chunk->first; k < chunk->first + chunk->count && listed; ++k) {
 			double e = knContactRows_Restitution(contacts, &step->input, k);
 			if (e <= 0.0) {
 				break;

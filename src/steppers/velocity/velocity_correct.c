@@ -14,7 +14,6 @@
 #include "solve/pgs.h"
 #include "steppers/velocity/velocity_step.h"
 
-#define FAR_APART 1e3  // m
 #define TURN_LIMIT 0.2 // rad a correction
 #define BODY_GRAIN 64
 #define LAYERED_OVERLAP                                                                                      \
@@ -138,7 +137,7 @@ static void leaveFastBodies(knVelocityStep* step) {
 		const knContactAnchor* anchor = &step->contacts.anchors[k];
 		const uint8_t* kind = step->fast.kind;
 		if (kind[anchor->bodyA] != KN_FAST_NOT || kind[anchor->bodyB] != KN_FAST_NOT) {
-			step->contacts.points[k].depth = FAR_APART;
+			step->contacts.points[k].depth = KN_OUT_OF_REACH_GAP;
 		}
 	}
 }
@@ -148,6 +147,9 @@ static void measureDepths(knVelocityStep* step) {
 	if (!step->depthsKnown) {
 		knContactRows_Depths(&step->contacts, step->start, step->context->state->pose, step->blocks.count,
 							 step->turns, &step->context->tasks);
+		if (step->time.contacts != NULL) {
+			knTimeStep_Depths(&step->time);
+		}
 		leaveFastBodies(step);
 		step->depthsKnown = true;
 	}

@@ -8,17 +8,48 @@
 
 #define TINY_GROUP 32 // contact points
 #define SMALL_GROUP KN_SUBSPACE_POINTS
+#define TURNING_ROUNDS 2 // of groups in which bodies turn: arms and answers anew
+#define SIDE_SWEEPS 10   // of landings and settlings in large groups
+#define LARGE_ERROR 10.0 // of what a body's last sweep changed: what single points may have left
 #define COLUMN_LAYERS 20 // groups of that many layers are solved at once where sweeps do not settle
 
 knStatus knVelocity_OutOfMemory(const knVelocityStep* step) {
 	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
 }
 
+static bool isPaper(const knVelocityStep* step) {
+	return step->context->settings->scheme == KN_SCHEME_PAPER;
+}
+
+// Joints see velocities at the end of the step, and so does all that touches their bodies (findGroups).
+static bool chooseWeights(knVelocityStep* step, double** weights) {
+	const knModel* model = step->context->model;
+	knArena* arena = step->context->arena;
+	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, knState_JointCount(model));
+	*weights = KN_SCRATCH(arena, double, model->bodyCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < model->bodyCount; ++b) {
+		(*weights)[b] = KN_WEIGHT_MEAN;
+	}
+	int count = knJointRows_ListEdges(model, step->context->state, edges);
+	for (int i = 0; i < count; ++i) {
+		(*weights)[edges[i].a] = (*weights)[edges[i].b] = KN_WEIGHT_END;
+	}
+	return true;
+}
+
 knStatus knVelocity_ApplyForces(knVelocityStep* step, double span) {
 	knStepContext* context = step->context;
 	knArena* arena = context->arena;
 	int count = context->model->bodyCount;
-	if (!knBlocks_Begin(&step->blocks, context->model, context->state, span, &context->tasks, arena)) {
+	double* weights = NULL;
+	if (!isPaper(step) && !chooseWeights(step, &weights)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	if (!knStepBodies_Begin(&step->blocks, context->model, context->state, span, weights, &context->tasks,
+							arena)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knJointRows_ApplyForces(context->model, &step->blocks, context->state);
@@ -58,9 +89,9 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 	}
 	// the ways of fast bodies cross the boxes of others, which have to cover where those go in the world
 	knVec3 fall = step->fast.count > 0 ? knZero3() : knScale(step->blocks.h, state->header->gravity);
-	knReach reach;
+	knSearchMargins reach;
 	knCollideInput input;
-	if (!knReach_Make(&reach, context->model, &step->blocks, NULL, fall, predict, context->arena) ||
+	if (!knSearchMargins_Make(&reach, context->model, &step->blocks, NULL, fall, predict, context->arena) ||
 		!knCollisionInput_Make(&input, context->model, state, NULL, &context->tasks, context->arena)) {
 		return knVelocity_OutOfMemory(step);
 	}
@@ -119,6 +150,27 @@ static int32_t groupOfChunk(const knVelocityStep* step, const knSweepChunk* chun
 	return knSubspace_GroupOf(step->islands.group, chunk);
 }
 
+// Groups with joints see velocities at the end of the step, and so do those with a body that is followed along its way: it
+// flies on with the velocity that its contacts leave, and is to keep its angular momentum where it is stopped.
+static bool weighGroups(knVelocityStep* step) {
+	const knModel* model = step->context->model;
+	uint8_t* whole = KN_SCRATCH_ZERO(step->context->arena, uint8_t, model->bodyCount);
+	for (int b = 0; whole != NULL && b < model->bodyCount; ++b) {
+		int32_t group = step->islands.group[b];
+		if (group >= 0) {
+			bool flies = step->fast.count > 0 && step->fast.kind[b] != KN_FAST_NOT;
+			whole[group] |= step->islands.jointed[group] || (flies && step->islands.linked[group]);
+		}
+	}
+	for (int b = 0; whole != NULL && b < model->bodyCount; ++b) {
+		int32_t group = step->islands.group[b];
+		if (group >= 0 && whole[group] && step->blocks.weight[b] < KN_WEIGHT_END) {
+			knStepBodies_Restart(&step->blocks, model, step->context->state, b, KN_WEIGHT_END);
+		}
+	}
+	return whole != NULL;
+}
+
 // Which bodies belong together, and which of the global solves each group takes part in.
 static bool findGroups(knVelocityStep* step) {
 	const knModel* model = step->context->model;
@@ -169,11 +221,15 @@ static bool buildDirectRows(knVelocityStep* step) {
 	return !wanted || knDirectRows_Build(&step->direct, &step->rows, step->context->arena);
 }
 
+static knSweepBlocks sweepBlocks(const knVelocityStep* step) {
+	return (knSweepBlocks){ .count = step->blocks.count,
+							.invMass = step->blocks.invMass,
+							.invInertia = step->blocks.invInertia };
+}
+
 static bool buildGlobalSet(knVelocityStep* step) {
 	const knStepContext* context = step->context;
-	knSweepBlocks blocks = { .count = step->blocks.count,
-							 .invMass = step->blocks.invMass,
-							 .invInertia = step->blocks.invInertia };
+	knSweepBlocks blocks = sweepBlocks(step);
 	knDirectRows* direct = step->options.directJoints && step->rows.count > 0 ? &step->direct : NULL;
 	return knSweepSet_Build(&step->global, step->contacts.chunks, step->contacts.chunkCount, KN_STAGE_COUNT,
 							step->contacts.points, &blocks, step->options.friction, &context->tasks,
@@ -182,22 +238,182 @@ static bool buildGlobalSet(knVelocityStep* step) {
 							 KN_STAGE_JOINTED, context->arena);
 }
 
+static void loadStage(void* context, int stage) {
+	knVelocityStep* step = context;
+	knSweepBlocks blocks = sweepBlocks(step);
+	knSweepSet_Reload(&step->global, stage, step->contacts.points, &blocks, &step->context->tasks);
+}
+
+static double errorOfStage(void* context, int stage) {
+	const knVelocityStep* step = context;
+	double left = sqrt(step->options.settled[stage]);
+	return stage == KN_STAGE_LARGE ? LARGE_ERROR * left : left;
+}
+
+// Sweeps over one stage; the points follow. False: no memory.
+static bool solveStage(void* context, int stage, knTwist* u) {
+	knVelocityStep* step = context;
+	knSweepOptions options = step->options.solver;
+	int sweeps = step->options.sweeps[stage];
+	options.sweeps = stage == KN_STAGE_LARGE && sweeps > SIDE_SWEEPS ? SIDE_SWEEPS : sweeps;
+	options.settled = step->options.settled[stage];
+	if (step->options.conjugate && stage != KN_STAGE_JOINTED) {
+		options.momentum = knSweepMomentum_Begin(&step->global, stage, stage + 1, step->blocks.count,
+												 step->islands.group, NULL, step->context->arena);
+		if (options.momentum == NULL) {
+			return false;
+		}
+	}
+	knSweep_Velocities(&step->global, stage, &options, u);
+	knSweepSet_Store(&step->global, &step->context->tasks, step->contacts.points);
+	return true;
+}
+
+static bool beginTimeStep(knVelocityStep* step) {
+	step->time = (knTimeStep){ .model = step->context->model,
+							   .state = step->context->state,
+							   .blocks = &step->blocks,
+							   .contacts = &step->contacts,
+							   .islands = &step->islands,
+							   .stageOf = step->solveSet,
+							   .start = step->start,
+							   .memory = knVelocityMemory_Contacts(step->context->state),
+							   .solver = { .stageCount = KN_STAGE_JOINTED,
+										   .roughStage = KN_STAGE_LARGE,
+										   .context = step,
+										   .load = loadStage,
+										   .error = errorOfStage,
+										   .solve = solveStage },
+							   .arena = step->context->arena };
+	return knTimeStep_Begin(&step->time) && knTimeStep_Bounce(&step->time);
+}
+
+// Joints that were solved otherwise in the last step.
+static bool alignVelocities(knVelocityStep* step) {
+	knStepContext* context = step->context;
+	const knVelocityMemory* memory = knVelocityMemory_Get(context->state);
+	const knJointMemory* items = knVelocityMemory_Joints(context->state);
+	const int joints = knState_JointCount(context->model);
+	uint8_t* past = KN_SCRATCH_ZERO(context->arena, uint8_t, joints);
+	if (past == NULL) {
+		return false;
+	}
+	for (int i = 0; i < memory->jointCount; ++i) {
+		if (items[i].joint >= 0 && items[i].joint < joints) {
+			past[items[i].joint] = items[i].part >= KN_PART_SOLVED ? KN_PAST_SOLVED : KN_PAST_ROWS;
+		}
+	}
+	return !knJointStep_Align(&step->jointStep, context->state, past, memory->dt) ||
+		   knVelocity_ApplyForces(step, step->h) == KN_OK;
+}
+
+// Islands of joints that nothing touches are solved at once and leave the rest of the step.
+static bool findJointIslands(knVelocityStep* step) {
+	const knStepContext* context = step->context;
+	const knState* state = context->state;
+	if (!step->options.solveJoints) {
+		return true;
+	}
+	knJointStepInput input = { .model = context->model,
+							   .state = state,
+							   .h = step->h,
+							   .islands = context->islands,
+							   .chunks = step->contacts.chunks,
+							   .chunkCount = step->contacts.chunkCount,
+							   .invMass = step->blocks.invMass,
+							   .tasks = context->tasks,
+							   .log = context->log,
+							   .arena = context->arena };
+	if (!knJointStep_Find(&step->jointStep, &input)) {
+		return false;
+	}
+	if (!alignVelocities(step)) {
+		return false;
+	}
+	step->input.solved = step->jointStep.solved;
+	const knVelocityMemory* memory = knVelocityMemory_Get(state);
+	knJointStep_Recall(&step->jointStep, knVelocityMemory_Joints(state),
+					   step->options.warmStart ? memory->jointCount : 0, step->input.impulseScale);
+	for (int b = 0; step->jointStep.taken != NULL && b < context->model->bodyCount; ++b) {
+		if (step->jointStep.taken[b]) {
+			step->blocks.drive[b] = knZeroTwist(); // counted there
+		}
+	}
+	return true;
+}
+
+// Bodies and points that are solved elsewhere take no part in the stages.
+static void leaveMixed(knVelocityStep* step) {
+	const uint8_t* mixed = step->jointStep.mixed;
+	for (int b = 0; mixed != NULL && b < step->blocks.count; ++b) {
+		if (mixed[b]) {
+			step->solveSet[b] = -1;
+			step->blocks.drive[b] = knZeroTwist(); // counted there
+		}
+	}
+	for (int i = 0; mixed != NULL && i < step->contacts.chunkCount; ++i) {
+		knSweepChunk* chunk = &step->contacts.chunks[i];
+		chunk->stage = mixed[chunk->a] || mixed[chunk->b] ? -1 : chunk->stage;
+	}
+}
+
+// Islands with joints and contacts.
+static bool mixIslands(knVelocityStep* step) {
+	knArena* arena = step->context->arena;
+	if (step->jointStep.solved == NULL || step->contacts.pointCount == 0) {
+		return true;
+	}
+	double start = knStepContext_Now(step->context);
+	double* restitution = KN_SCRATCH(arena, double, step->contacts.pointCount);
+	uint8_t* left = KN_SCRATCH_ZERO(arena, uint8_t, step->blocks.count);
+	if (arena->failed) {
+		return false;
+	}
+	for (int k = 0; k < step->contacts.pointCount; ++k) {
+		restitution[k] = knContactRows_Restitution(&step->contacts, &step->input, k);
+	}
+	for (int b = 0; b < step->blocks.count; ++b) {
+		left[b] = (step->asleep != NULL && step->asleep[b]) ||
+				  (step->fast.count > 0 && step->fast.kind[b] != KN_FAST_NOT);
+	}
+	knJointMixInput input = {
+		.islands = &step->islands, .contacts = &step->contacts, .restitution = restitution, .left = left
+	};
+	bool mixed = knJointStep_Mix(&step->jointStep, &input, step->context->report);
+	leaveMixed(step);
+	step->context->report->jointTime += knStepContext_Now(step->context) - start;
+	return mixed;
+}
+
+static bool solveJointIslands(knVelocityStep* step) {
+	step->jointStep.in.asleep = step->asleep;
+	double start = knStepContext_Now(step->context);
+	bool solved = knJointStep_Solve(&step->jointStep, step->context->report);
+	step->context->report->jointTime += knStepContext_Now(step->context) - start;
+	return solved;
+}
+
 knStatus knVelocity_BuildRows(knVelocityStep* step) {
 	knState* state = step->context->state;
 	const knVelocityMemory* memory = knVelocityMemory_Get(state);
 	bool warm = step->options.warmStart;
-	if (!reserveJoints(step)) {
+	if (!reserveJoints(step) || !findJointIslands(step)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	knContactRows_Fill(&step->contacts, &step->input, warm ? knVelocityMemory_Contacts(state) : NULL);
+	if (!findGroups(step) || (!isPaper(step) && !weighGroups(step)) || !knVelocity_FindSleepers(step) ||
+		!mixIslands(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knJointRows_Fill(&step->joints, &step->input, knVelocityMemory_Joints(state),
 					 warm ? memory->jointCount : 0, &step->rows);
-	knContactRows_Fill(&step->contacts, &step->input, warm ? knVelocityMemory_Contacts(state) : NULL);
-	if (!findGroups(step) || !knVelocity_FindSleepers(step)) {
+	if (!solveJointIslands(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	forgetFloatingLoads(step);
-	bool bounces = step->context->settings->scheme != KN_SCHEME_PAPER;
-	bool built = buildDirectRows(step) && (!bounces || knVelocity_Bounce(step)) && buildGlobalSet(step);
+	bool built = buildDirectRows(step) &&
+				 (isPaper(step) || (knVelocity_Bounce(step) && beginTimeStep(step))) &&
+				 buildGlobalSet(step) && (isPaper(step) || knTimeStep_Land(&step->time));
 	return built ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
@@ -224,8 +440,8 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 	knStepContext* context = step->context;
 	knSweepOptions options = step->options.solver;
 	Listener listener = { .context = context };
-	options.stopTheta = context->settings->stopTheta;
-	options.stopStall = context->settings->stopStall;
+	options.stopTheta = context->settings->study.stopTheta;
+	options.stopStall = context->settings->study.stopStall;
 	options.fn = context->convergenceFn != NULL ? tellConvergence : NULL;
 	options.context = &listener;
 	knPgs_Begin(&step->rows, step->blocks.u);
@@ -252,7 +468,21 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 				return knVelocity_OutOfMemory(step);
 			}
 		}
+		bool turns = !isPaper(step) && stage != KN_STAGE_JOINTED && knTimeStep_Aim(&step->time, stage);
+		if (turns && stage == KN_STAGE_LARGE) {
+			// large groups do not settle: new arms come half way
+			options.sweeps = (options.sweeps + 1) / TURNING_ROUNDS;
+		}
 		int done = knSweep_Velocities(&step->global, stage, &options, step->blocks.u);
+		for (int round = 1; turns && round < TURNING_ROUNDS; ++round) {
+			knSweepSet_Store(&step->global, &context->tasks, step->contacts.points);
+			knTimeStep_Aim(&step->time, stage);
+			if (options.momentum != NULL) {
+				options.momentum = knSweepMomentum_Begin(&step->global, stage, stage + 1, step->blocks.count,
+														 step->islands.group, NULL, context->arena);
+			}
+			done += knSweep_Velocities(&step->global, stage, &options, step->blocks.u);
+		}
 		most = done > most ? done : most;
 		noteChanges(step, stage, options.momentum);
 		context->report->theta +=
@@ -275,9 +505,7 @@ static bool isColumn(const knVelocityStep* step, int32_t group) {
 
 knStatus knVelocity_SolveColumns(knVelocityStep* step) {
 	knArena* arena = step->context->arena;
-	knSweepBlocks blocks = { .count = step->blocks.count,
-							 .invMass = step->blocks.invMass,
-							 .invInertia = step->blocks.invInertia };
+	knSweepBlocks blocks = sweepBlocks(step);
 	uint8_t* wanted = KN_SCRATCH_ZERO(arena, uint8_t, step->blocks.count);
 	double* left = KN_SCRATCH(arena, double, step->blocks.count);
 	if (arena->failed) {
@@ -310,22 +538,50 @@ knStatus knVelocity_SolveColumns(knVelocityStep* step) {
 	return KN_OK;
 }
 
+knStatus knVelocity_Finish(knVelocityStep* step) {
+	knTimeStep_Finish(&step->time);
+	step->context->report->guarded |= step->time.guarded > 0;
+	return step->context->arena->failed ? knVelocity_OutOfMemory(step) : KN_OK;
+}
+
+knStatus knVelocity_Settle(knVelocityStep* step) {
+	step->time.ignored = step->fast.kind;
+	if (!knTimeStep_Settle(&step->time)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	// what landed or settled is a part of what contacts carried
+	const knModel* model = step->context->model;
+	double before = knContactRows_KinematicWork(&step->contacts, model, step->blocks.u);
+	for (int k = 0; k < step->contacts.pointCount; ++k) {
+		knVec3* impulse = &step->contacts.contacts[step->contacts.anchors[k].contact].impulse;
+		*impulse = knAdd(*impulse, step->time.extra[k]);
+	}
+	step->context->report->work +=
+		knContactRows_KinematicWork(&step->contacts, model, step->blocks.u) - before;
+	return KN_OK;
+}
+
 knStatus knVelocity_FindAgain(knVelocityStep* step) {
 	// the contacts that carried impulses stay the step's contacts
+	step->time.contacts = NULL;
 	knStatus status = knVelocity_FindContacts(step, false);
 	if (status != KN_OK) {
 		return status;
 	}
 	knContactRows_Fill(&step->contacts, &step->input, NULL);
 	step->depthsKnown = false;
-	return findGroups(step) && buildDirectRows(step) && buildGlobalSet(step) ? KN_OK
-																			 : knVelocity_OutOfMemory(step);
+	if (!findGroups(step)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	leaveMixed(step);
+	return buildDirectRows(step) && buildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
 knStatus knVelocity_Collect(knVelocityStep* step) {
 	knStepContext* context = step->context;
 	knState* state = context->state;
-	int jointMemories = knJointRows_MemoryCount(&step->joints);
+	int rowMemories = knJointRows_MemoryCount(&step->joints);
+	int jointMemories = rowMemories + knJointStep_MemoryCount(&step->jointStep);
 	if (!knVelocityMemory_Resize(state, context->model, step->h, step->contacts.pointCount, jointMemories,
 								 step->asleep != NULL ? context->model->bodyCount : 0, context->allocator)) {
 		return knVelocity_OutOfMemory(step);
@@ -334,8 +590,9 @@ knStatus knVelocity_Collect(knVelocityStep* step) {
 	knVelocity_ReportBounces(step);
 	double work = knJointRows_Collect(&step->joints, context->model, &step->blocks, &step->rows, state,
 									  knVelocityMemory_Joints(state));
-	work += knBlocks_DriveWork(&step->blocks, state);
-	work += knBlocks_KinematicWork(&step->blocks, context->model, &step->rows);
+	knJointStep_Remember(&step->jointStep, knVelocityMemory_Joints(state), rowMemories);
+	work += knStepBodies_DriveWork(&step->blocks, state);
+	work += knStepBodies_KinematicWork(&step->blocks, context->model, &step->rows);
 	work += knContactRows_KinematicWork(&step->contacts, context->model, step->blocks.u);
 	context->report->work += work;
 	context->contacts = step->contacts.contacts;

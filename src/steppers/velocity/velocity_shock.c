@@ -9,13 +9,15 @@
 // sooner, but act like forces from outside, and a heap in a silo never comes to rest.)
 //
 // A frozen body that moves would be a hammer. So an assembly keeps the result only if that leaves at most half of
-// its kinetic energy as seen from its supports; else it returns to the velocities of the global solve.
+// its kinetic energy as seen from its supports, or if these are next to still; else it returns to the velocities of the global
+// solve.
 
 #include "core/tasks.h"
 #include "steppers/velocity/velocity_step.h"
 
 #define TALL_LAYERS 60     // piles of more layers get more sweeps
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
+#define STILL_SHARE 1e-4   // of it: supports that are so slow are no hammers, whatever is left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
 #define TRUSTED                                                                                              \
 	1e-3 // of the speed that gravity gives in a step: velocities that a sweep changes less are true
@@ -87,6 +89,7 @@ typedef struct Assembly {
 	knTwist support; // sum of the velocities of the supports at the contact points
 	int supports;
 	double before, after; // J, kinetic energy as seen from the supports
+	double carried;       // J, what it has when it goes along with them
 	double mass;
 } Assembly;
 
@@ -183,6 +186,7 @@ static void energyRange(int begin, int end, int worker, void* argument) {
 		knQuat q = step->start[b].q;
 		assembly->before += kineticEnergy(model, b, q, knSubT(step->saved[b], frame));
 		assembly->after += kineticEnergy(model, b, q, knSubT(step->blocks.u[b], frame));
+		assembly->carried += kineticEnergy(model, b, q, frame);
 		assembly->mass += model->mass[b];
 	}
 }
@@ -196,7 +200,9 @@ static void judgeRange(int begin, int end, int worker, void* argument) {
 	for (int i = begin; i < end; ++i) {
 		int b = bodies[i];
 		const Assembly* assembly = &assemblies[step->islands.assembly[b]];
-		step->held[b] = assembly->after <= ENERGY_SHARE * assembly->before + ENERGY_FLOOR * assembly->mass;
+		bool still = assembly->supports > 0 && assembly->carried <= STILL_SHARE * assembly->before;
+		step->held[b] = assembly->after <= ENERGY_SHARE * assembly->before + ENERGY_FLOOR * assembly->mass ||
+						(still && assembly->after <= assembly->before);
 		if (!step->held[b]) {
 			step->blocks.u[b] = step->saved[b];
 		}
@@ -263,6 +269,7 @@ knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knVelocity_Propagate(step, sweepLayer);
+	knTimeStep_AddChanges(&step->time, step->saved);
 	noteTaken(step);
 	step->context->report->iterations += step->options.layerSweeps;
 	return KN_OK;
@@ -271,7 +278,7 @@ knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
 knStatus knVelocity_ReturnVelocities(knVelocityStep* step) {
 	knTwist* velocity = step->context->state->velocity;
 	for (int b = 0; b < step->blocks.count; ++b) {
-		velocity[b] = knAddT(velocity[b], step->saved[b]);
+		velocity[b] = knMulAddT(velocity[b], 1.0 / step->blocks.weight[b], step->saved[b]);
 	}
 	return KN_OK;
 }

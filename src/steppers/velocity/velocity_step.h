@@ -7,7 +7,9 @@
 #include "dynamics/fast_bodies.h"
 #include "dynamics/islands.h"
 #include "dynamics/joint_rows.h"
+#include "dynamics/joint_step.h"
 #include "dynamics/layers.h"
+#include "dynamics/time_step.h"
 #include "steppers/stepper_ops.h"
 #include "steppers/velocity/velocity_memory.h"
 
@@ -33,8 +35,9 @@ typedef struct knVelocityOptions {
 	knSweepFriction friction;
 	bool alignTangents;
 	bool warmStart;
-	bool conjugate;        // sweeps of the global solve go on in the direction of those before
-	bool directJoints;     // locked rows of joints are solved all at once in the global solve
+	bool conjugate;    // sweeps of the global solve go on in the direction of those before
+	bool directJoints; // locked rows of joints are solved all at once in the global solve
+	bool solveJoints;  // islands of joints, and those with contacts, are solved apart (dynamics/joint_step.h)
 	knSweepOptions solver; // sweeps are set for each solve
 } knVelocityOptions;
 
@@ -43,8 +46,8 @@ typedef struct knVelocityStep {
 	knVelocityOptions options;
 	double h; // s, the whole step
 
-	// knVelocity_Begin
-	knBlocks blocks;
+	// knVelocity_ApplyForces
+	knStepBodies blocks;
 	knRowInput input;
 	knFrame* start;    // poses at the time of the last query
 	knTwist* p;        // displacements of a correction
@@ -67,6 +70,8 @@ typedef struct knVelocityStep {
 	double* still; // [bodyCount] s at rest before the step. The same
 	knSweepSet global; // its stages are knGlobalStage
 	knDirectRows direct;
+	knTimeStep time;       // of islands without joints, default scheme
+	knJointStep jointStep; // islands of joints alone
 
 	knVec3* bounces;           // [pointCount] N s on B, of impacts; NULL: none. knVelocity_Bounce
 	knBounceLanding* landings; // [bodyCount] of what bounced; NULL: none. knVelocity_Bounce
@@ -96,6 +101,10 @@ knStatus knVelocity_BuildRows(knVelocityStep* step);
 knStatus knVelocity_SolveGlobal(knVelocityStep* step);
 // Tall and narrow groups that the sweeps have left unfinished, solved at once. After knVelocity_BuildLayers.
 knStatus knVelocity_SolveColumns(knVelocityStep* step);
+// After all solves: what they did to bodies without joints, and the guard of their energy (default scheme).
+knStatus knVelocity_Finish(knVelocityStep* step);
+// After the move: velocity errors of loaded contacts (default scheme).
+knStatus knVelocity_Settle(knVelocityStep* step);
 // Contacts at the end of the step and their rows, for a last correction.
 knStatus knVelocity_FindAgain(knVelocityStep* step);
 // Impulses, reactions and memories are read off the points and rows.

@@ -1,0 +1,85 @@
+// Who hangs together and who rests on whom, from contacts and joints: islands (connected bodies that move) and stack layers
+// (steps of contact from what is fixed), each as a colour.
+import { Color } from "three";
+import { CONTACT, JOINT, type Joint } from "./engine";
+import type { Recording } from "./recording";
+
+export type Coloring = "own" | "islands" | "layers" | "contacts";
+
+function distinct(index: number): Color {
+	// steps of the golden angle around the circle of hues
+	return new Color().setHSL((index * 0.381966) % 1, 0.62, 0.55);
+}
+
+function edges(contacts: Float32Array, joints: Joint[], states: Float32Array | null): [number, number][] {
+	const list: [number, number][] = [];
+	for (let at = 0; at < contacts.length; at += CONTACT) {
+		if (Math.hypot(contacts[at + 6], contacts[at + 7], contacts[at + 8]) > 0) {
+			list.push([contacts[at + 9], contacts[at + 10]]);
+		}
+	}
+	joints.forEach((joint, j) => {
+		if (!states || states[JOINT * j + 14] !== 0) {
+			list.push([joint.parent, joint.child]);
+		}
+	});
+	return list;
+}
+
+export function islands(isFixed: boolean[], links: [number, number][]): Int32Array {
+	const root = Int32Array.from(isFixed, (_, i) => i);
+	const find = (i: number): number => {
+		while (root[i] !== i) {
+			root[i] = root[root[i]];
+			i = root[i];
+		}
+		return i;
+	};
+	for (const [a, b] of links) {
+		if (!isFixed[a] && !isFixed[b]) {
+			const ra = find(a), rb = find(b);
+			root[Math.max(ra, rb)] = Math.min(ra, rb);
+		}
+	}
+	return root.map((_, i) => find(i));
+}
+
+// 0: fixed; -1: nothing carries it.
+export function layers(isFixed: boolean[], links: [number, number][]): Int32Array {
+	const next: number[][] = isFixed.map(() => []);
+	for (const [a, b] of links) {
+		next[a].push(b);
+		next[b].push(a);
+	}
+	const layer = Int32Array.from(isFixed, (fixed) => (fixed ? 0 : -1));
+	const queue = isFixed.flatMap((fixed, i) => (fixed ? [i] : []));
+	for (let head = 0; head < queue.length; ++head) {
+		for (const other of next[queue[head]]) {
+			if (layer[other] < 0) {
+				layer[other] = layer[queue[head]] + 1;
+				queue.push(other);
+			}
+		}
+	}
+	return layer;
+}
+
+export function coloring(kind: Coloring, recording: Recording, contacts: Float32Array | null, joints: Joint[],
+	states: Float32Array | null): ((actor: number) => Color | null) | null {
+	if (kind === "own" || !contacts) {
+		return null;
+	}
+	const isFixed = recording.actors.map((actor) => actor.kind !== "dynamic");
+	const links = edges(contacts, joints, states);
+	if (kind === "islands") {
+		const island = islands(isFixed, links);
+		return (a) => (isFixed[a] ? null : distinct(island[a]));
+	}
+	if (kind === "layers") {
+		const layer = layers(isFixed, links);
+		return (a) => (isFixed[a] ? null : layer[a] < 0 ? new Color(0xb0b7bf) : distinct(layer[a]));
+	}
+	const degree = new Float64Array(isFixed.length);
+	links.forEach(([a, b]) => ((degree[a] += 1), (degree[b] += 1)));
+	return (a) => (isFixed[a] ? null : new Color().setHSL(0.62 - 0.62 * Math.min(1, degree[a] / 16), 0.7, 0.5));
+}

@@ -1,0 +1,434 @@
+// A live page: the engine in its worker, the panel, the hand, and the address that tells all settings.
+//
+//   #scene=tower&stepper=impulse&dt=0.01&set.layers=16&play=0&show=contacts,joints&color=islands&ghost=velocity&view=...
+//   #file=scene&served=1     a compiled scene from `knuckle view`, which also compiles models that are dropped
+import * as THREE from "three";
+import type { Description, Request } from "./engine";
+import { coloring, type Coloring } from "./graph";
+import { Live } from "./live";
+import { Page, element, parameters, type Hand } from "./page";
+import { Panel, type Shown } from "./panel";
+import type { Recording } from "./recording";
+import { download, filmOf, plotsPicture, seriesTable } from "./save";
+
+const FIRST_SCENE = "tower";
+
+// What programs may ask of a live page (window.knuckle).
+export interface LiveApi {
+	live: true;
+	open(request: Request): Promise<void>; // done with its first frame on the screen
+	step(count: number): Promise<void>;
+	back(): Promise<void>;
+	goTo(step: number): Promise<void>;
+	hash(): Promise<{ step: number; hash: string }>;
+	stepNumber(): number;
+	latest(): number;
+	position(actor: number): number[];
+	pose(actor: number): number[]; // position, rotation
+	screen(actor: number): { x: number; y: number }; // of its centre, on the canvas
+	actors(): string[];
+	arrows(): number;
+	scenes(): string[];
+	steppers(): string[];
+	described(): Description | null;
+	pace(): number;
+}
+
+async function unpack(text: string): Promise<ArrayBuffer> {
+	const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+	if (typeof DecompressionStream === "undefined") {
+		throw new Error("This browser is too old for the engine: it lacks DecompressionStream. Update it, or try another.");
+	}
+	return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+
+export class LivePage {
+	private live!: Live;
+	private page: Page | null = null;
+	private panel: Panel;
+	private request: Request;
+	private bytes: Uint8Array | undefined; // of a compiled scene
+	private recording: Recording | null = null;
+	private autoplay: boolean;
+	private film: { stop(): Promise<Blob> } | null = null;
+	private readonly served: boolean;
+
+	constructor(private readonly fatal: (sentence: string, detail: string) => void) {
+		const wish = parameters();
+		this.served = wish.get("served") === "1";
+		this.request = { scene: wish.get("scene") ?? wish.get("name") ?? FIRST_SCENE, stepper: wish.get("stepper") ?? undefined,
+			dt: wish.get("dt") ?? undefined, set: {} };
+		for (const [name, value] of wish) {
+			if (name.startsWith("set.")) {
+				this.request.set[name.slice(4)] = value;
+			}
+		}
+		this.autoplay = wish.get("play") !== "0" && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+		this.panel = new Panel(element("panel"), {
+			open: (request) => this.open(request, request.scene === this.request.scene ? this.bytes : undefined),
+			show: (shown) => this.show(shown),
+			throw: (box) => this.throw(box),
+			gravity: (z) => this.live.send({ type: "gravity", gravity: [0, 0, z] }),
+			cut: (joint) => this.live.send({ type: "cut", joint }),
+			motor: (joint, axis, mode, target, maxForce) => this.live.send({ type: "motor", joint, axis, mode, target, maxForce }),
+			control: (actuator, control) => this.live.send({ type: "control", actuator, control }),
+			select: (actor) => this.page?.choose(actor),
+			hide: (actor, hidden) => this.hide(actor, hidden),
+			save: (format) => void this.save(format),
+			drop: (file) => void this.drop(file),
+		}, this.served);
+		const shown = (wish.get("show") ?? "").split(",");
+		this.panel.shown.contacts = shown.includes("contacts");
+		this.panel.shown.joints = shown.includes("joints");
+		this.panel.shown.wireframe = shown.includes("wireframe");
+		this.panel.shown.coloring = (wish.get("color") as Coloring | null) ?? "own";
+		this.panel.shown.ghost = wish.get("ghost") ?? "";
+		element("title").querySelector("h1")!.textContent = this.request.scene;
+		element("title").querySelector("p")!.textContent = "starting the engine";
+	}
+
+	async start(engine: string, script: string): Promise<void> {
+		const file = parameters().get("file");
+		const [wasm, bytes] = await Promise.all([unpack(engine), file ? this.fetchScene(file) : undefined]);
+		this.bytes = bytes;
+		await new Promise<void>((done, fail) => {
+			this.live = new Live(wasm, script, {
+				ready: (catalogue, methods) => {
+					this.panel.setCatalogue(catalogue, methods);
+					this.catalogue = catalogue.map(({ name }) => name);
+					this.steppers = Object.keys(methods.steppers);
+					this.open(this.request, this.bytes);
+				},
+				cast: (recording, description, isNew) => {
+					this.setCast(recording, description, isNew);
+					done();
+				},
+				frame: () => this.frame(),
+				file: (format, content) => download(`${this.request.scene}.${format}`, new Blob([content as BlobPart])),
+				recording: (recording) => this.page?.playRecording(recording),
+				trouble: (sentence, fatal) => {
+					this.live.stopped();
+					if (fatal || !this.page) {
+						fail(new Error(sentence));
+						this.fatal(`The engine cannot run this: ${sentence}`, "");
+					} else {
+						this.notice(sentence);
+					}
+				},
+			});
+		});
+		window.addEventListener("dragover", (event) => event.preventDefault());
+		window.addEventListener("drop", (event) => {
+			event.preventDefault();
+			if (event.dataTransfer?.files[0]) {
+				void this.drop(event.dataTransfer.files[0]);
+			}
+		});
+		window.addEventListener("keydown", (event) => this.key(event));
+	}
+
+	private catalogue: string[] = [];
+	private steppers: string[] = [];
+
+	private async fetchScene(name: string): Promise<Uint8Array> {
+		const answer = await fetch(name);
+		if (!answer.ok) {
+			throw new Error(`the scene could not be fetched: ${await answer.text()}`);
+		}
+		return new Uint8Array(await answer.arrayBuffer());
+	}
+
+	private notice(sentence: string): void {
+		const box = element("notice");
+		box.querySelector("span")!.textContent = sentence;
+		box.hidden = false;
+		box.querySelector("button")!.onclick = () => (box.hidden = true);
+	}
+
+	// --- scenes ---
+
+	private open(request: Request, bytes?: Uint8Array): void {
+		element("notice").hidden = true;
+		this.request = request;
+		this.bytes = bytes;
+		this.want();
+		this.live.open(request, bytes?.slice(), this.panel.shown.ghost || undefined);
+		this.writeAddress();
+	}
+
+	private setCast(recording: Recording, description: Description, isNew: boolean): void {
+		this.recording = recording;
+		if (!this.page) {
+			this.page = new Page(recording, this.live);
+			this.page.hand = this.makeHand();
+			this.page.drawn = () => this.wasDrawn();
+			this.page.onTool = (name, on) => {
+				if (name === "panel") {
+					element("panel").hidden = !on;
+				}
+			};
+			this.page.onRestart = () => this.open(this.request, this.bytes);
+			this.page.setTool("panel", innerWidth > 900 && parameters().get("ui") !== "0");
+			this.page.run();
+		} else {
+			this.page.setCast(recording, isNew);
+		}
+		if (isNew) {
+			this.panel.setRunning(this.request, description, recording);
+		} else {
+			this.panel.setBodies(description, recording);
+		}
+		this.page.stage.bodies.setWireframe(this.panel.shown.wireframe);
+		this.page.stage.setGhost(this.panel.shown.ghost !== "");
+		if (isNew && this.autoplay) {
+			this.live.play();
+		}
+	}
+
+	private writeAddress(): void {
+		const wish = parameters();
+		const old = [...wish.keys()].filter((name) => name.startsWith("set.") || ["scene", "stepper", "dt", "show", "color", "ghost"].includes(name));
+		old.forEach((name) => wish.delete(name));
+		const { shown } = this.panel;
+		const set = (name: string, value: string | undefined) => value && wish.set(name, value);
+		if (!this.bytes) {
+			wish.set("scene", this.request.scene);
+		}
+		set("stepper", this.request.stepper);
+		set("dt", this.request.dt);
+		for (const [name, value] of Object.entries(this.request.set)) {
+			wish.set(`set.${name}`, value);
+		}
+		set("show", (["contacts", "joints", "wireframe"] as const).filter((name) => shown[name]).join(","));
+		set("color", shown.coloring === "own" ? "" : shown.coloring);
+		set("ghost", shown.ghost);
+		history.replaceState(null, "", "#" + wish.toString().replace(/%2C/g, ","));
+	}
+
+	// --- frames ---
+
+	private want(): void {
+		const { shown } = this.panel;
+		const colored = shown.coloring !== "own";
+		this.live.want({ contacts: shown.contacts || colored, joints: shown.joints, penetration: shown.penetration, joint: shown.plotted });
+	}
+
+	private show(shown: Shown): void {
+		this.want();
+		this.page?.stage.bodies.setWireframe(shown.wireframe);
+		this.writeAddress();
+	}
+
+	private frame(): void {
+		const { page, live } = this;
+		if (!page || !this.recording) {
+			return;
+		}
+		const { shown } = this.panel;
+		if (!page.userMoved) {
+			page.stage.easeTo(live.poses, live.playing ? 0.06 : 1);
+			page.look();
+		}
+		const size = page.stage.action.getSize(new THREE.Vector3()).length();
+		page.stage.overlays.setContacts(shown.contacts ? live.contacts : null, size);
+		page.stage.overlays.setJoints(shown.joints ? live.joints : null, size);
+		page.stage.bodies.paint(coloring(shown.coloring, this.recording, live.contacts, live.description?.joints ?? [], live.joints));
+		element("stats").hidden = !live.playing || live.pace === 0;
+		element("stats").textContent = `${live.pace.toFixed(2)} × real time`;
+		this.showHand();
+		page.invalidate();
+	}
+
+	// The picture is on the screen: the worker may send another.
+	private wasDrawn(): void {
+		this.live.drawn();
+	}
+
+	// --- the hand ---
+
+	private held: { actor: number; local: THREE.Vector3; plane: THREE.Plane; target: THREE.Vector3 } | null = null;
+
+	private toLocal(actor: number, point: THREE.Vector3): THREE.Vector3 {
+		const { position, rotation } = this.live.poses;
+		const turn = new THREE.Quaternion().fromArray(rotation, 4 * actor).invert();
+		return point.clone().sub(new THREE.Vector3().fromArray(position, 3 * actor)).applyQuaternion(turn);
+	}
+
+	private makeHand(): Hand {
+		return {
+			grab: (actor, point, _x, _y, push) => {
+				if (this.recording!.actors[actor].kind !== "dynamic") {
+					return false;
+				}
+				const local = this.toLocal(actor, point);
+				const { camera } = this.page!.stage;
+				const forward = camera.getWorldDirection(new THREE.Vector3());
+				if (push) {
+					const size = this.page!.stage.action.getSize(new THREE.Vector3()).length();
+					const impulse = forward.clone().multiplyScalar(this.recording!.actors[actor].mass * Math.max(1, size));
+					this.live.send({ type: "push", body: actor - 1, local: local.toArray(), impulse: impulse.toArray() });
+					return true;
+				}
+				this.held = { actor, local, plane: new THREE.Plane().setFromNormalAndCoplanarPoint(forward, point), target: point.clone() };
+				this.pull();
+				return true;
+			},
+			move: (x, y) => {
+				if (this.held && this.page!.stage.ray(x, y).ray.intersectPlane(this.held.plane, this.held.target)) {
+					this.pull();
+				}
+			},
+			release: () => {
+				if (this.held) {
+					this.held = null;
+					this.live.send({ type: "letGo" });
+					this.showHand();
+				}
+			},
+			chosen: (actor) => this.panel.fillJoints(actor),
+		};
+	}
+
+	private pull(): void {
+		const { actor, local, target } = this.held!;
+		this.live.send({ type: "drag", body: actor - 1, local: local.toArray(), target: target.toArray() });
+		this.showHand();
+	}
+
+	private showHand(): void {
+		const { overlays } = this.page!.stage;
+		if (!this.held) {
+			overlays.setHand(null, null);
+			return;
+		}
+		const { position, rotation } = this.live.poses;
+		const at = this.held.local.clone().applyQuaternion(new THREE.Quaternion().fromArray(rotation, 4 * this.held.actor))
+			.add(new THREE.Vector3().fromArray(position, 3 * this.held.actor));
+		overlays.setHand(at, this.held.target);
+		this.page!.invalidate();
+	}
+
+	// From beside the action, along the line of sight.
+	private throw(box: boolean): void {
+		const { stage } = this.page!;
+		const size = stage.action.getSize(new THREE.Vector3()).length();
+		const middle = stage.action.getCenter(new THREE.Vector3());
+		const forward = middle.clone().sub(stage.camera.position).normalize();
+		const from = middle.clone().addScaledVector(forward, -Math.min(0.9 * size, stage.camera.position.distanceTo(middle)));
+		const velocity = forward.multiplyScalar(Math.sqrt(10 * size) * 2);
+		this.live.send({ type: "throw", box, size: 0.035 * size, density: 3000, from: from.toArray(), velocity: velocity.toArray() });
+	}
+
+	private hide(actor: number, hidden: boolean): void {
+		const { bodies } = this.page!.stage;
+		if (hidden) {
+			bodies.hidden.add(actor);
+		} else {
+			bodies.hidden.delete(actor);
+		}
+		this.page!.invalidate();
+	}
+
+	private key(event: KeyboardEvent): void {
+		const typing = (event.target as HTMLElement).closest?.("#panel input, #panel select") !== null;
+		if (event.ctrlKey || event.metaKey || event.altKey || typing) {
+			return;
+		}
+		if (event.key === "b" || event.key === "v") {
+			this.throw(event.key === "v");
+		}
+	}
+
+	// --- files ---
+
+	private async save(format: string): Promise<void> {
+		const canvas = element("view") as HTMLCanvasElement;
+		const name = this.request.scene;
+		if (format === "png") {
+			download(`${name}.png`, this.page!.shoot(0, "image/png", 1));
+		} else if (format === "plots") {
+			download(`${name}-plots.csv`, new Blob([seriesTable(this.live.series)], { type: "text/csv" }));
+		} else if (format === "plots.png") {
+			const picture = plotsPicture(element("plots"));
+			picture ? download(`${name}-plots.png`, picture) : this.notice("There is no plot to save yet.");
+		} else if (format === "link") {
+			await navigator.clipboard?.writeText(location.href).catch(() => undefined);
+			this.notice(`The address of this page tells all settings: ${location.href}`);
+		} else if (format === "webm") {
+			if (this.film) {
+				const film = this.film;
+				this.film = null;
+				element("save-webm").textContent = "film (WebM)";
+				return download(`${name}.webm`, await film.stop());
+			}
+			this.film = filmOf(canvas);
+			this.film ? (element("save-webm").textContent = "stop the film") : this.notice("This browser cannot record films.");
+		} else {
+			this.live.send({ type: "export", format });
+		}
+	}
+
+	private async drop(file: File): Promise<void> {
+		const bytes = new Uint8Array(await file.arrayBuffer());
+		const kind = file.name.toLowerCase().replace(/^.*\./, "");
+		if (kind === "knt") {
+			this.live.pause();
+			this.live.send({ type: "recording", bytes });
+		} else if (kind === "kns") {
+			this.open({ scene: file.name, set: {} }, bytes);
+		} else if ((kind === "xml" || kind === "urdf") && this.served) {
+			const answer = await fetch(`compile?name=${encodeURIComponent(file.name)}`, { method: "POST", body: bytes });
+			if (answer.ok) {
+				this.open({ scene: file.name, set: {} }, new Uint8Array(await answer.arrayBuffer()));
+			} else {
+				this.notice(await answer.text());
+			}
+		} else {
+			this.notice(kind === "xml" || kind === "urdf"
+				? "This page cannot compile models: it is a static site. Use 'knuckle view model.xml', or drop a compiled scene (.kns)."
+				: `A .${kind} file is nothing that this page can show.`);
+		}
+	}
+
+	// --- programs ---
+
+	api(): LiveApi & Record<string, unknown> {
+		const picture = () => new Promise(requestAnimationFrame);
+		// done when the worker has done it and what came of it is on the screen
+		const asked = async (act: () => void): Promise<void> => {
+			act();
+			const { step } = await this.live.hash();
+			for (let i = 0; i < 600 && this.live.stepNumber !== step && step >= 0; ++i) {
+				await picture();
+			}
+			await picture();
+			await picture();
+		};
+		return {
+			live: true,
+			open: (request) => asked(() => this.open(request)),
+			step: (count) => asked(() => this.live.step(count)),
+			back: () => asked(() => this.live.step(-1)),
+			goTo: (step) => asked(() => this.live.seekFrame(step * this.live.dt)),
+			hash: () => this.live.hash(),
+			stepNumber: () => this.live.stepNumber,
+			latest: () => this.live.latestStep,
+			position: (actor) => Array.from(this.live.poses.position.subarray(3 * actor, 3 * actor + 3)),
+			pose: (actor) => [...this.live.poses.position.subarray(3 * actor, 3 * actor + 3),
+				...this.live.poses.rotation.subarray(4 * actor, 4 * actor + 4)],
+			screen: (actor) => this.page!.stage.project(new THREE.Vector3().fromArray(this.live.poses.position, 3 * actor)),
+			actors: () => this.recording!.actors.map(({ name }) => name),
+			arrows: () => this.page!.stage.overlays.arrowCount,
+			scenes: () => this.catalogue,
+			steppers: () => this.steppers,
+			described: () => this.live.description,
+			pace: () => this.live.pace,
+			time: () => this.live.shown,
+			playing: () => this.live.playing,
+			play: () => this.live.play(),
+			pause: () => this.live.pause(),
+			shoot: (_time: number, type: string, quality = 0.94) => this.page!.shoot(0, type, quality),
+			share: () => this.page!.stage.share(this.live.poses),
+		};
+	}
+}

@@ -1,0 +1,627 @@
+// Tendons, couplings, actuators and sensors: from elements to the scene's own (knuckle/control.h).
+//
+// A joint's coordinate in the scene is x with MuJoCo's q = sign x + turns (mjcf_joints.c). An actuator with gear g and law
+// f(g q, g q') drives x with gear g sign; the constant part of g q, g turns, goes into its constants.
+#include "mjcf.h"
+
+#include <string.h>
+
+// --- what is named -------------------------------------------------------------------------------------------
+
+bool knMjcf_FindJoint(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* name,
+					  knMjcfJoint** joint) {
+	const int index = knNameTable_Get(&reader->jointNames, name);
+	if (index < 0) {
+		const char* suggestion = knMjcf_SuggestElement(reader, name, reader->joints.items,
+													   reader->joints.count, sizeof(knMjcfJoint));
+		return knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "there is no joint named '%.60s'%s", name,
+						   suggestion);
+	}
+	*joint = &reader->joints.items[index];
+	return true;
+}
+
+bool knMjcf_FindSite(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* name,
+					 int* owner, knFrame* frame) {
+	const int index = knNameTable_Get(&reader->siteNames, name);
+	if (index < 0) {
+		const char* suggestion =
+			knMjcf_SuggestElement(reader, name, reader->sites.items, reader->sites.count, sizeof(knMjcfSite));
+		return knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "there is no site named '%.60s'%s", name,
+						   suggestion);
+	}
+	const knMjcfSite* site = &reader->sites.items[index];
+	const knMjcfNode* node = &reader->nodes[site->body];
+	frame->p = site->element.pos;
+	if (!knMjcf_Orientation(reader, &site->element, "site", &frame->q)) {
+		return false;
+	}
+	*owner = node->owner;
+	*frame = node->owner == site->body ? *frame : knMulF(node->weld, *frame);
+	return true;
+}
+
+static bool isSimple(const knMjcfJoint* joint) {
+	return (joint->type == KN_MJCF_HINGE || joint->type == KN_MJCF_SLIDE) && joint->link >= 0;
+}
+
+static bool limitedBy(int word, const knMjcfElement* element, int bit) {
+	return word == KN_MJCF_LIMITED_TRUE || (word == KN_MJCF_LIMITED_AUTO && knMjcf_Given(element, bit));
+}
+
+static bool checkRange(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* what,
+					   const double range[2]) {
+	return range[0] <= range[1] ||
+		   knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "the lower end of %s exceeds the upper", what);
+}
+
+static bool passOn(knMjcf* reader, const knMjcfElement* element, int index, const knError* cause) {
+	return index >= 0 || knMjcf_FailFrom(reader, element, cause);
+}
+
+// --- inertias of joints --------------------------------------------------------------------------------------
+
+static knMassProps worldMass(const knMjcfNode* node) {
+	knMassProps props = node->mass;
+	props.center = knPoint(node->reference, props.center);
+	props.inertia = knRotateTensor(node->reference.q, &props.inertia);
+	return props;
+}
+
+bool knMjcf_JointMasses(knMjcf* reader, double* masses) {
+	const int count = reader->bodies.count;
+	knMassProps* whole = KN_SCRATCH_ZERO(&reader->arena, knMassProps, count);
+	if (whole == NULL) {
+		return knMjcf_NoMemory(reader);
+	}
+	// children come after their parents
+	for (int b = count - 1; b > 0; --b) {
+		const knMjcfNode* node = &reader->nodes[b];
+		if (node->owner == b && node->mass.mass > 0.0) {
+			const knMassProps own = worldMass(node);
+			whole[b] = whole[b].mass > 0.0 ? knMassProps_Add(&whole[b], &own) : own;
+		}
+		const int parent = reader->bodies.items[b].parent;
+		if (whole[b].mass > 0.0) {
+			whole[parent] = whole[parent].mass > 0.0 ? knMassProps_Add(&whole[parent], &whole[b]) : whole[b];
+		}
+	}
+	for (int i = 0; i < reader->joints.count; ++i) {
+		const knMjcfJoint* joint = &reader->joints.items[i];
+		const knFrame body = reader->nodes[joint->body].reference;
+		const knMassProps* m = &whole[joint->body];
+		const knVec3 axis = knRotate(body.q, joint->axis);
+		const knVec3 arm = knCross(axis, knSub(m->center, knPoint(body, joint->element.pos)));
+		masses[i] =
+			joint->armature + (joint->type == KN_MJCF_SLIDE
+								   ? m->mass
+								   : knDot(axis, knMulMV(&m->inertia, axis)) + m->mass * knDot(arm, arm));
+	}
+	return true;
+}
+
+// --- tendons -------------------------------------------------------------------------------------------------
+
+static bool planPart(knMjcf* reader, const knMjcfTendon* tendon, const knMjcfTendonPart* from,
+					 knTendonPart* to, bool* used) {
+	const char* tag = tendon->spatial ? "spatial" : "fixed";
+	*used = true;
+	if (tendon->spatial == (from->kind == KN_MJCF_PART_JOINT)) {
+		return knMjcf_Fail(reader, &from->element, tag, KN_BAD_DATA,
+						   "fixed tendons take joints, spatial ones sites, geoms and pulleys");
+	}
+	if (from->kind == KN_MJCF_PART_PULLEY) {
+		to->pulley = from->number;
+		return from->number > 0.0 ||
+			   knMjcf_Fail(reader, &from->element, "pulley", KN_BAD_DATA, "its divisor must be positive");
+	}
+	if (from->target == NULL) {
+		return knMjcf_Fail(reader, &from->element, tag, KN_BAD_DATA, "a part of it names nothing");
+	}
+	if (from->kind == KN_MJCF_PART_GEOM) {
+		*used = false;
+		knMjcf_Approximate(reader, &from->element, "<spatial> does not wrap about geoms: it runs straight");
+		return !reader->failed;
+	}
+	if (from->kind == KN_MJCF_PART_SITE) {
+		int owner;
+		knFrame frame;
+		if (!knMjcf_FindSite(reader, &from->element, tag, from->target, &owner, &frame)) {
+			return false;
+		}
+		to->body = reader->nodes[owner].id;
+		to->point = frame.p;
+		return true;
+	}
+	knMjcfJoint* joint = NULL;
+	if (!knMjcf_FindJoint(reader, &from->element, tag, from->target, &joint)) {
+		return false;
+	}
+	if (!isSimple(joint)) {
+		return knMjcf_Fail(reader, &from->element, tag, KN_BAD_DATA,
+						   "a fixed tendon takes hinges and slides only");
+	}
+	to->joint = reader->links.items[joint->link].id;
+	to->axis = joint->linkAxis;
+	to->weight = from->number * joint->sign;
+	return true;
+}
+
+// What a fixed tendon's length lacks because coordinates were moved by whole turns.
+static double tendonOffset(knMjcf* reader, const knMjcfTendon* tendon) {
+	double offset = 0.0;
+	for (int i = 0; i < tendon->count && !tendon->spatial; ++i) {
+		const knMjcfTendonPart* part = &reader->tendonParts.items[tendon->first + i];
+		const int index = knNameTable_Get(&reader->jointNames, part->target);
+		offset += index >= 0 ? part->number * reader->joints.items[index].turns : 0.0;
+	}
+	return offset;
+}
+
+// Its length in the reference pose, where a springlength of -1 puts its rest.
+static double referenceLength(knMjcf* reader, const knMjcfTendon* tendon) {
+	double length = 0.0, divisor = 1.0;
+	knVec3 last = knZero3();
+	bool running = false;
+	for (int i = 0; i < tendon->count; ++i) {
+		const knMjcfTendonPart* part = &reader->tendonParts.items[tendon->first + i];
+		int owner;
+		knFrame frame;
+		if (part->kind == KN_MJCF_PART_JOINT) {
+			const knMjcfJoint* joint =
+				&reader->joints.items[knNameTable_Get(&reader->jointNames, part->target)];
+			length += part->number * knMjcf_JointRef(reader, joint);
+		} else if (part->kind == KN_MJCF_PART_PULLEY) {
+			divisor = part->number;
+			running = false;
+		} else if (part->kind == KN_MJCF_PART_SITE &&
+				   knMjcf_FindSite(reader, &part->element, "spatial", part->target, &owner, &frame)) {
+			const knVec3 point = knPoint(reader->nodes[owner].reference, frame.p);
+			length += running ? knDistance(point, last) / divisor : 0.0;
+			last = point;
+			running = true;
+		}
+	}
+	return length;
+}
+
+static bool addTendon(knMjcf* reader, knMjcfTendon* from) {
+	const char* tag = from->spatial ? "spatial" : "fixed";
+	knTendonPart* parts = KN_SCRATCH_ZERO(&reader->arena, knTendonPart, from->count);
+	knTendonDef def = knTendonDef_Default();
+	if (parts == NULL) {
+		return knMjcf_NoMemory(reader);
+	}
+	for (int i = 0; i < from->count; ++i) {
+		bool used;
+		if (!planPart(reader, from, &reader->tendonParts.items[from->first + i], &parts[def.partCount],
+					  &used)) {
+			return false;
+		}
+		def.partCount += used ? 1 : 0;
+	}
+	if (from->frictionloss > 0.0) {
+		knMjcf_Omit(reader, &from->element, "<%s> frictionloss left out", tag);
+	}
+	if (from->armature > 0.0) {
+		knMjcf_Omit(reader, &from->element, "<%s> armature left out", tag);
+	}
+	const double offset = tendonOffset(reader, from);
+	def.name = from->element.name;
+	def.spatial = from->spatial;
+	def.parts = parts;
+	def.stiffness = from->stiffness;
+	def.damping = from->damping;
+	def.limited = limitedBy(from->limited, &from->element, KN_MJCF_TENDON_RANGE);
+	def.lower = from->range[0] - offset;
+	def.upper = from->range[1] - offset;
+	const double rest = from->springLength[0] < 0.0 ? referenceLength(reader, from) : from->springLength[0];
+	def.restLower = rest - offset;
+	def.restUpper = (from->springCount == 2 ? from->springLength[1] : rest) - offset;
+	if (def.limited && !checkRange(reader, &from->element, tag, "its range", from->range)) {
+		return false;
+	}
+	knError cause = { .status = KN_OK };
+	from->index = knScene_AddTendon(reader->scene, &def, &cause);
+	return passOn(reader, &from->element, from->index, &cause);
+}
+
+// --- actuators -----------------------------------------------------------------------------------------------
+
+static const char* actuatorTag(const knMjcfActuator* a) {
+	static const char* const tags[] = { "general", "motor", "position", "velocity", "intvelocity", "damper" };
+	return tags[a->kind];
+}
+
+// What the shortcuts mean, as gain and bias.
+static bool planLaw(knMjcf* reader, const knMjcfActuator* a, double mass, knActuatorDef* def) {
+	const bool general = a->kind == KN_MJCF_GENERAL;
+	const bool servo = a->kind == KN_MJCF_POSITION || a->kind == KN_MJCF_INTVELOCITY;
+	if (general && (a->gainType >= KN_MJCF_GAIN_OTHER || a->biasType >= KN_MJCF_BIAS_OTHER ||
+					a->dynType >= KN_MJCF_DYN_OTHER)) {
+		return knMjcf_Omit(reader, &a->element, "<general> with muscle or user laws left out");
+	}
+	if (a->kp < 0.0 || a->kv < 0.0 || a->dampRatio < 0.0) {
+		return knMjcf_Fail(reader, &a->element, actuatorTag(a), KN_BAD_DATA,
+						   "kp, kv and dampratio must not be negative");
+	}
+	// shortcuts take what a default of another kind says of their gain, as in MuJoCo
+	const bool kpGiven = knMjcf_Given(&a->element, KN_MJCF_ACTUATOR_KP);
+	const double kp = kpGiven ? a->kp : a->gainPrm[0];
+	const bool kvGiven = knMjcf_Given(&a->element, KN_MJCF_ACTUATOR_KV);
+	memset(def->gain, 0, sizeof def->gain);
+	if (general) {
+		const int terms = a->gainType == KN_MJCF_GAIN_AFFINE ? 3 : 1;
+		memcpy(def->gain, a->gainPrm, (size_t)terms * sizeof(double));
+		memcpy(def->bias, a->biasPrm, a->biasType == KN_MJCF_BIAS_AFFINE ? sizeof def->bias : 0);
+	} else if (servo) {
+		double kv = kvGiven ? a->kv : -knMin(a->biasPrm[2], 0.0);
+		if (knMjcf_Given(&a->element, KN_MJCF_ACTUATOR_DAMPRATIO)) {
+			kv = 2.0 * a->dampRatio * sqrt(kp * mass);
+		}
+		def->gain[0] = kp;
+		def->bias[1] = -kp;
+		def->bias[2] = -kv;
+	} else if (a->kind == KN_MJCF_VELOCITY) {
+		const double kv = kvGiven ? a->kv : 1.0;
+		def->gain[0] = kv;
+		def->bias[2] = -kv;
+	} else if (a->kind == KN_MJCF_DAMPER) {
+		def->gain[2] = -(kvGiven ? a->kv : 1.0);
+	} else {
+		def->gain[0] = 1.0;
+	}
+	return true;
+}
+
+static void planActivation(const knMjcfActuator* a, knActuatorDef* def) {
+	int type = a->kind == KN_MJCF_GENERAL ? a->dynType : KN_MJCF_DYN_NONE;
+	def->timeConstant = a->dynPrm[0];
+	if (a->kind == KN_MJCF_INTVELOCITY) {
+		type = KN_MJCF_DYN_INTEGRATOR;
+	} else if (a->kind == KN_MJCF_POSITION && a->timeConst > 0.0) {
+		type = KN_MJCF_DYN_EXACT;
+		def->timeConstant = a->timeConst;
+	}
+	static const knActivation kinds[] = { KN_ACTIVATION_NONE, KN_ACTIVATION_INTEGRATOR, KN_ACTIVATION_FILTER,
+										  KN_ACTIVATION_EXACT };
+	def->activation = kinds[type];
+	def->activationLimited = def->activation != KN_ACTIVATION_NONE &&
+							 limitedBy(a->actLimited, &a->element, KN_MJCF_ACTUATOR_ACTRANGE);
+	memcpy(def->activationRange, a->actRange, sizeof def->activationRange);
+}
+
+// A position servo may take its range from what it drives.
+static void inheritRange(const knMjcfActuator* a, const double range[2], knActuatorDef* def) {
+	if (a->inheritRange > 0.0) {
+		const double middle = 0.5 * (range[0] + range[1]),
+					 half = 0.5 * a->inheritRange * (range[1] - range[0]);
+		double* to = a->kind == KN_MJCF_INTVELOCITY ? def->activationRange : def->controlRange;
+		*(a->kind == KN_MJCF_INTVELOCITY ? &def->activationLimited : &def->controlLimited) = true;
+		to[0] = middle - half;
+		to[1] = middle + half;
+	}
+}
+
+static bool planJointTarget(knMjcf* reader, const knMjcfActuator* a, const double* masses, double* mass,
+							knActuatorDef* def) {
+	knMjcfJoint* joint = NULL;
+	const char* name = a->joint != NULL ? a->joint : a->jointInParent;
+	if (!knMjcf_FindJoint(reader, &a->element, actuatorTag(a), name, &joint)) {
+		return false;
+	}
+	if (!isSimple(joint)) {
+		return knMjcf_Omit(reader, &a->element, "<%s> on a ball or free joint left out", actuatorTag(a));
+	}
+	const bool hinge = joint->type == KN_MJCF_HINGE;
+	const double range[2] = {
+		hinge ? knMjcf_Angle(reader, &joint->element, joint->range[0]) : joint->range[0],
+		hinge ? knMjcf_Angle(reader, &joint->element, joint->range[1]) : joint->range[1]
+	};
+	def->driven = KN_DRIVEN_JOINT;
+	def->joint = reader->links.items[joint->link].id;
+	def->axis = joint->linkAxis;
+	def->gear[0] = a->gear[0] * joint->sign;
+	*mass = masses[joint - reader->joints.items] / (a->gear[0] * a->gear[0]);
+	inheritRange(a, range, def);
+	// g q = g sign x + g turns
+	const double shift = a->gear[0] * joint->turns;
+	def->bias[0] += shift; // completed by addActuator, when the law is known
+	return true;
+}
+
+static bool planTendonTarget(knMjcf* reader, const knMjcfActuator* a, const double* masses, double* mass,
+							 knActuatorDef* def) {
+	const int index = knNameTable_Get(&reader->tendonNames, a->tendon);
+	if (index < 0) {
+		return knMjcf_Fail(reader, &a->element, actuatorTag(a), KN_BAD_DATA,
+						   "there is no tendon named '%.60s'", a->tendon);
+	}
+	const knMjcfTendon* tendon = &reader->tendons.items[index];
+	def->driven = KN_DRIVEN_TENDON;
+	def->tendon = tendon->index;
+	def->gear[0] = a->gear[0];
+	*mass = 0.0;
+	for (int i = 0; i < tendon->count && !tendon->spatial; ++i) {
+		const knMjcfTendonPart* part = &reader->tendonParts.items[tendon->first + i];
+		const int joint = knNameTable_Get(&reader->jointNames, part->target);
+		const double moment = part->number * a->gear[0];
+		*mass += moment != 0.0 ? masses[joint] / (moment * moment) : 0.0;
+	}
+	inheritRange(a, tendon->range, def);
+	def->bias[0] += a->gear[0] * tendonOffset(reader, tendon);
+	return true;
+}
+
+static bool planTarget(knMjcf* reader, const knMjcfActuator* a, const double* masses, double* mass,
+					   knActuatorDef* def, bool* known) {
+	*known = true;
+	if (a->joint != NULL || a->jointInParent != NULL) {
+		const int before = reader->notes.count;
+		const bool ok = planJointTarget(reader, a, masses, mass, def);
+		*known = reader->notes.count == before;
+		return ok;
+	}
+	if (a->tendon != NULL) {
+		return planTendonTarget(reader, a, masses, mass, def);
+	}
+	if (a->site != NULL && a->refSite == NULL) {
+		int owner;
+		if (!knMjcf_FindSite(reader, &a->element, actuatorTag(a), a->site, &owner, &def->frame)) {
+			return false;
+		}
+		def->driven = KN_DRIVEN_POINT;
+		def->body = reader->nodes[owner].id;
+		memcpy(def->gear, a->gear, sizeof def->gear);
+		return true;
+	}
+	*known = false;
+	if (a->site == NULL && a->other == NULL) {
+		return knMjcf_Fail(reader, &a->element, actuatorTag(a), KN_BAD_DATA,
+						   "it drives nothing: give it a joint, tendon or site");
+	}
+	return knMjcf_Omit(reader, &a->element, "<%s> on a body, a crank or between two sites left out",
+					   actuatorTag(a));
+}
+
+static bool addActuator(knMjcf* reader, knMjcfActuator* a, int index, const double* masses) {
+	knActuatorDef def = knActuatorDef_Default();
+	double mass = 0.0;
+	bool known;
+	def.name = a->element.name;
+	def.controlLimited = limitedBy(a->ctrlLimited, &a->element, KN_MJCF_ACTUATOR_CTRLRANGE);
+	memcpy(def.controlRange, a->ctrlRange, sizeof def.controlRange);
+	if (!planTarget(reader, a, masses, &mass, &def, &known)) {
+		return false;
+	}
+	const double shift = def.bias[0];
+	def.bias[0] = 0.0;
+	const int before = reader->notes.count;
+	if (!known || !planLaw(reader, a, mass, &def) || reader->notes.count > before) {
+		return !reader->failed;
+	}
+	// a moved coordinate moves the law's constants
+	def.bias[0] += def.bias[1] * shift;
+	def.gain[0] += def.gain[1] * shift;
+	planActivation(a, &def);
+	def.forceLimited = limitedBy(a->forceLimited, &a->element, KN_MJCF_ACTUATOR_FORCERANGE);
+	memcpy(def.forceRange, a->forceRange, sizeof def.forceRange);
+	const char* tag = actuatorTag(a);
+	if ((def.controlLimited && !checkRange(reader, &a->element, tag, "ctrlrange", def.controlRange)) ||
+		(def.forceLimited && !checkRange(reader, &a->element, tag, "forcerange", def.forceRange)) ||
+		(def.activationLimited && !checkRange(reader, &a->element, tag, "actrange", def.activationRange))) {
+		return false;
+	}
+	def.control = a->control;
+	def.start = a->start;
+	if (reader->key != NULL && index < reader->key->ctrl.count) {
+		def.control = reader->key->ctrl.items[index];
+	}
+	knError cause = { .status = KN_OK };
+	a->index = knScene_AddActuator(reader->scene, &def, &cause);
+	return passOn(reader, &a->element, a->index, &cause);
+}
+
+// --- sensors -------------------------------------------------------------------------------------------------
+
+typedef enum SensorOf { OF_JOINT, OF_TENDON, OF_ACTUATOR, OF_SITE, OF_OBJECT, OF_NOTHING } SensorOf;
+
+struct knMjcfSensorRow {
+	const char* tag;
+	SensorOf of;
+	knProbeKind kind;
+};
+
+static const struct knMjcfSensorRow sensorRows[] = {
+	{ "jointpos", OF_JOINT, KN_PROBE_JOINT_POSITION },
+	{ "jointvel", OF_JOINT, KN_PROBE_JOINT_VELOCITY },
+	{ "jointactuatorfrc", OF_JOINT, KN_PROBE_JOINT_FORCE },
+	{ "tendonpos", OF_TENDON, KN_PROBE_TENDON_POSITION },
+	{ "tendonvel", OF_TENDON, KN_PROBE_TENDON_VELOCITY },
+	{ "actuatorpos", OF_ACTUATOR, KN_PROBE_ACTUATOR_POSITION },
+	{ "actuatorvel", OF_ACTUATOR, KN_PROBE_ACTUATOR_VELOCITY },
+	{ "actuatorfrc", OF_ACTUATOR, KN_PROBE_ACTUATOR_FORCE },
+	{ "framepos", OF_OBJECT, KN_PROBE_FRAME_POSITION },
+	{ "framequat", OF_OBJECT, KN_PROBE_FRAME_ROTATION },
+	{ "framexaxis", OF_OBJECT, KN_PROBE_FRAME_X },
+	{ "frameyaxis", OF_OBJECT, KN_PROBE_FRAME_Y },
+	{ "framezaxis", OF_OBJECT, KN_PROBE_FRAME_Z },
+	{ "framelinvel", OF_OBJECT, KN_PROBE_FRAME_VELOCITY },
+	{ "frameangvel", OF_OBJECT, KN_PROBE_FRAME_ANGULAR_VELOCITY },
+	{ "gyro", OF_SITE, KN_PROBE_GYRO },
+	{ "velocimeter", OF_SITE, KN_PROBE_VELOCIMETER },
+	{ "accelerometer", OF_SITE, KN_PROBE_ACCELEROMETER },
+	{ "force", OF_SITE, KN_PROBE_FORCE },
+	{ "torque", OF_SITE, KN_PROBE_TORQUE },
+	{ "touch", OF_SITE, KN_PROBE_TOUCH },
+	{ "clock", OF_NOTHING, KN_PROBE_CLOCK },
+};
+
+const struct knMjcfSensorRow* knMjcf_FindSensor(const char* tag) {
+	for (size_t i = 0; i < sizeof sensorRows / sizeof *sensorRows; ++i) {
+		if (strcmp(sensorRows[i].tag, tag) == 0) {
+			return &sensorRows[i];
+		}
+	}
+	return NULL;
+}
+
+const char* knMjcf_SensorTag(knProbeKind kind) {
+	for (size_t i = 0; i < sizeof sensorRows / sizeof *sensorRows; ++i) {
+		if (sensorRows[i].kind == kind) {
+			return sensorRows[i].tag;
+		}
+	}
+	return "clock";
+}
+
+// A frame by the type and name of an object. Bodies have two: MuJoCo's "body" is the inertial frame, "xbody" its own.
+static bool planObject(knMjcf* reader, const knMjcfSensor* sensor, knProbeDef* def, bool* known) {
+	const char* type = sensor->objectType != NULL ? sensor->objectType : "";
+	const char* tag = sensor->row->tag;
+	int owner = 0;
+	*known = sensor->reference == NULL && sensor->object != NULL;
+	if (*known && strcmp(type, "site") == 0) {
+		if (!knMjcf_FindSite(reader, &sensor->element, tag, sensor->object, &owner, &def->frame)) {
+			return false;
+		}
+	} else if (*known && (strcmp(type, "body") == 0 || strcmp(type, "xbody") == 0)) {
+		int body;
+		if (!knMjcf_FindBody(reader, &sensor->element, tag, sensor->object, &body)) {
+			return false;
+		}
+		const knMjcfNode* node = &reader->nodes[body];
+		owner = node->owner;
+		def->frame = owner == body ? knIdentityF() : node->weld;
+		if (strcmp(type, "body") == 0 && owner == body) {
+			def->frame.p = node->mass.center;
+		}
+	} else {
+		*known = false;
+	}
+	def->body = reader->nodes[owner].id;
+	return true;
+}
+
+// The joint that holds a body: of the tree, its child.
+static knJointId holdingJoint(const knMjcf* reader, int owner) {
+	for (int i = 0; i < reader->links.count; ++i) {
+		if (reader->links.items[i].child == owner && !reader->links.items[i].def.loop) {
+			return reader->links.items[i].id;
+		}
+	}
+	return (knJointId){ 0, 0 };
+}
+
+static bool planSensor(knMjcf* reader, const knMjcfSensor* sensor, knProbeDef* def, bool* known) {
+	const char* tag = sensor->row->tag;
+	const SensorOf of = sensor->row->of;
+	const char* target = of == OF_JOINT      ? sensor->joint
+						 : of == OF_TENDON   ? sensor->tendon
+						 : of == OF_ACTUATOR ? sensor->actuator
+											 : sensor->site;
+	*known = true;
+	if (of == OF_NOTHING) {
+		return true;
+	}
+	if (of == OF_OBJECT) {
+		return planObject(reader, sensor, def, known);
+	}
+	if (target == NULL) {
+		return knMjcf_Fail(reader, &sensor->element, tag, KN_BAD_DATA, "it names nothing to read");
+	}
+	if (of == OF_SITE) {
+		int owner;
+		if (!knMjcf_FindSite(reader, &sensor->element, tag, target, &owner, &def->frame)) {
+			return false;
+		}
+		def->body = reader->nodes[owner].id;
+		def->joint = holdingJoint(reader, owner);
+		return true;
+	}
+	if (of == OF_JOINT) {
+		knMjcfJoint* joint = NULL;
+		if (!knMjcf_FindJoint(reader, &sensor->element, tag, target, &joint)) {
+			return false;
+		}
+		*known = isSimple(joint) && joint->sign > 0.0 && joint->turns == 0.0;
+		def->joint = *known ? reader->links.items[joint->link].id : def->joint;
+		def->axis = joint->linkAxis;
+		return true;
+	}
+	const int index =
+		knNameTable_Get(of == OF_TENDON ? &reader->tendonNames : &reader->actuatorNames, target);
+	if (index < 0) {
+		return knMjcf_Fail(reader, &sensor->element, tag, KN_BAD_DATA, "there is no '%.60s' to read", target);
+	}
+	def->index = of == OF_TENDON ? reader->tendons.items[index].index : reader->actuators.items[index].index;
+	*known = def->index >= 0;
+	return true;
+}
+
+static bool addSensor(knMjcf* reader, const knMjcfSensor* sensor) {
+	knProbeDef def = knProbeDef_Default(sensor->row->kind);
+	bool known;
+	def.name = sensor->element.name;
+	if (!planSensor(reader, sensor, &def, &known)) {
+		return false;
+	}
+	if (!known) {
+		knMjcf_Note(reader, &sensor->element, "<%s> (sensor) of this kind of object ignored",
+					sensor->row->tag);
+		return !reader->failed;
+	}
+	if (sensor->row->kind == KN_PROBE_TOUCH) {
+		knMjcf_Note(reader, &sensor->element, "<touch> reads its whole body, not only what is in the site");
+	}
+	if (def.name != NULL && knScene_FindProbe(reader->scene, def.name) >= 0) {
+		return knMjcf_Fail(reader, &sensor->element, sensor->row->tag, KN_BAD_DATA,
+						   "the name '%.60s' is taken", def.name);
+	}
+	knError cause = { .status = KN_OK };
+	return passOn(reader, &sensor->element, knScene_AddProbe(reader->scene, &def, &cause), &cause);
+}
+
+// --- all -----------------------------------------------------------------------------------------------------
+
+static bool addCouplings(knMjcf* reader) {
+	for (int i = 0; i < reader->couplings.count; ++i) {
+		knCouplingDef def = reader->couplings.items[i];
+		def.joint1 = reader->links.items[def.joint1.index1 - 1].id;
+		def.joint2 = def.joint2.index1 > 0 ? reader->links.items[def.joint2.index1 - 1].id : def.joint2;
+		knError cause = { .status = KN_OK };
+		if (!passOn(reader, NULL, knScene_AddCoupling(reader->scene, &def, &cause), &cause)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool knMjcf_AddControl(knMjcf* reader) {
+	double* masses = KN_SCRATCH(&reader->arena, double, reader->joints.count);
+	if (masses == NULL) {
+		return knMjcf_NoMemory(reader);
+	}
+	if (reader->actuators.count > 0 && !knMjcf_JointMasses(reader, masses)) {
+		return false;
+	}
+	for (int i = 0; i < reader->tendons.count; ++i) {
+		if (!addTendon(reader, &reader->tendons.items[i])) {
+			return false;
+		}
+	}
+	if (!addCouplings(reader)) {
+		return false;
+	}
+	for (int i = 0; i < reader->actuators.count; ++i) {
+		if (!addActuator(reader, &reader->actuators.items[i], i, masses)) {
+			return false;
+		}
+	}
+	for (int i = 0; i < reader->sensors.count; ++i) {
+		if (!addSensor(reader, &reader->sensors.items[i])) {
+			return false;
+		}
+	}
+	return !reader->failed;
+}

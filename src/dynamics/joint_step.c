@@ -1,0 +1,431 @@
+// Islands of joints without contact: found by union of the bodies that joints and contacts connect, solved in parallel.
+
+#include "dynamics/joint_step.h"
+
+#include "core/tasks.h"
+
+#define MIXED_PRODUCTS 100000 // block products of a factorisation: denser islands are left to the stepper
+#define BLOW 5.0 // of gravity: a joint that pulls more was struck, or carries many times its bodies' weight
+
+// Active joints that can do something; their islands, and whether anything touches these.
+static bool listJoints(knJointStep* step, int* index, int32_t* groupOf, int* count) {
+	const knJointStepInput* in = &step->in;
+	knArena* arena = in->arena;
+	const int indices = knState_JointCount(in->model), bodyCount = in->model->bodyCount;
+	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, indices);
+	uint8_t* touched = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount);
+	knIslands islands;
+	if (arena->failed) {
+		return false;
+	}
+	const int edgeCount = knJointRows_ListEdges(in->model, in->state, edges);
+	if (!knIslands_Build(&islands, bodyCount, in->invMass, in->chunks, in->chunkCount, edges, edgeCount,
+						 arena)) {
+		return false;
+	}
+	for (int i = 0; i < in->chunkCount; ++i) {
+		const int32_t a = islands.group[in->chunks[i].a];
+		touched[a >= 0 ? a : islands.group[in->chunks[i].b]] = 1;
+	}
+	// the nearest side of a reach cone is one row, which cannot hold a limb in a corner: left to the stepper's own rows
+	for (int j = 0; j < indices; ++j) {
+		const knJoint* joint = knState_Joint(in->state, in->model, j);
+		if (knJointRows_TakesPart(in->model, in->state, j) && joint->reachCount > 0) {
+			const int32_t a = islands.group[joint->parent];
+			touched[a >= 0 ? a : islands.group[joint->child]] = 1;
+		}
+	}
+	*count = 0;
+	for (int j = 0; j < indices; ++j) {
+		if (!knJointRows_TakesPart(in->model, in->state, j)) {
+			continue;
+		}
+		const knJoint* joint = knState_Joint(in->state, in->model, j);
+		const int32_t a = islands.group[joint->parent], group = a >= 0 ? a : islands.group[joint->child];
+		if (!touched[group]) {
+			index[*count] = j;
+			groupOf[(*count)++] = group;
+		}
+	}
+	return true;
+}
+
+bool knJointStep_Find(knJointStep* step, const knJointStepInput* input) {
+	*step = (knJointStep){ .in = *input, .reactions = step->reactions };
+	knArena* arena = input->arena;
+	const int indices = knState_JointCount(input->model);
+	int* index = KN_SCRATCH(arena, int, indices);
+	int32_t* groupOf = KN_SCRATCH(arena, int32_t, indices);
+	int count = 0;
+	if (arena->failed || (indices > 0 && !listJoints(step, index, groupOf, &count))) {
+		return false;
+	}
+	if (indices == 0) {
+		return true;
+	}
+	step->solved = KN_SCRATCH_ZERO(arena, uint8_t, indices);
+	step->taken = KN_SCRATCH_ZERO(arena, uint8_t, input->model->bodyCount);
+	step->joints = KN_SCRATCH(arena, int, count);
+	step->lambda = KN_SCRATCH_ZERO(arena, double, indices* KN_JOINT_STEP_ROWS);
+	if (arena->failed || !knGroupOrder_Build(&step->order, groupOf, count, input->model->bodyCount, arena)) {
+		return false;
+	}
+	step->count = step->order.count;
+	for (int i = 0; i < count; ++i) {
+		const int j = step->joints[i] = index[step->order.items[i]];
+		const knJoint* joint = knState_Joint(input->state, input->model, j);
+		step->solved[j] = 1;
+		step->taken[joint->parent] = input->invMass[joint->parent] > 0.0;
+		step->taken[joint->child] = input->invMass[joint->child] > 0.0;
+	}
+	return true;
+}
+
+// --- velocities of half a step earlier or later ---------------------------------------------------------------
+
+bool knJointStep_Note(knJointStep* step, const knModel* model, const knState* state, knArena* arena) {
+	const int count = knState_JointCount(model);
+	step->reactions = KN_SCRATCH(arena, knTwist, count);
+	for (int j = 0; step->reactions != NULL && j < count; ++j) {
+		step->reactions[j] = state->joint[j].reaction;
+	}
+	return step->reactions != NULL;
+}
+
+// Adds the joint's share of its two bodies' accelerations.
+static void addAccelerations(const knJointStep* step, const knState* state, int j, knTwist* sum) {
+	const knModel* model = step->in.model;
+	const knJoint* joint = knState_Joint(state, model, j);
+	const knTwist wrench = step->reactions[j];
+	const knVec3 anchor = knPoint(state->pose[joint->child], joint->frameChild.p);
+	const int bodies[2] = { joint->child, joint->parent };
+	for (int k = 0; k < 2; ++k) {
+		const int b = bodies[k];
+		const double sign = k == 0 ? 1.0 : -1.0;
+		const knVec3 arm = knSub(anchor, state->pose[b].p);
+		const knVec3 moment = knInvRotate(state->pose[b].q, knAdd(wrench.ang, knCross(arm, wrench.lin)));
+		const knVec3 turn = knRotate(state->pose[b].q, knMulMV(&model->invInertiaLocal[b], moment));
+		sum[b].ang = knMulAdd(sum[b].ang, sign, turn);
+		sum[b].lin = knMulAdd(sum[b].lin, sign * model->invMass[b], wrench.lin);
+	}
+}
+
+bool knJointStep_Align(knJointStep* step, knState* state, const uint8_t* past, double lastStep) {
+	const knModel* model = step->in.model;
+	const int joints = knState_JointCount(model);
+	double* shift = KN_SCRATCH_ZERO(step->in.arena, double, model->bodyCount);
+	knTwist* sum = KN_SCRATCH_ZERO(step->in.arena, knTwist, model->bodyCount);
+	bool any = false, rows = false;
+	for (int j = 0; !step->in.arena->failed && j < joints; ++j) {
+		if (past[j] == KN_PAST_UNKNOWN || !knJointRows_TakesPart(model, state, j)) {
+			continue;
+		}
+		const bool solved = step->count > 0 && step->solved[j];
+		const knJoint* joint = knState_Joint(state, model, j);
+		if (solved != (past[j] == KN_PAST_SOLVED)) {
+			shift[joint->parent] = shift[joint->child] = solved ? 0.5 * lastStep : -0.5 * step->in.h;
+			any = true;
+			rows = rows || !solved;
+		}
+	}
+	for (int j = 0; any && j < joints; ++j) {
+		if (past[j] != KN_PAST_UNKNOWN && knJointRows_TakesPart(model, state, j)) {
+			addAccelerations(step, state, j, sum);
+		}
+	}
+	for (int b = 0; any && b < model->bodyCount; ++b) {
+		if (shift[b] != 0.0 && step->in.invMass[b] > 0.0) {
+			// a blow is no acceleration that goes on: only gravity is known to
+			if (knLength(sum[b].lin) > BLOW * knLength(state->header->gravity)) {
+				sum[b] = knZeroTwist();
+			}
+			sum[b].lin = knMulAdd(sum[b].lin, model->gravityScale[b], state->header->gravity);
+			state->velocity[b] = knMulAddT(state->velocity[b], shift[b], sum[b]);
+		}
+	}
+	return rows;
+}
+
+// --- solving -------------------------------------------------------------------------------------------------------
+
+static bool isAsleep(const knJointStep* step, int i) {
+	if (step->in.asleep == NULL) {
+		return false;
+	}
+	const knJoint* joint = knState_Joint(step->in.state, step->in.model, step->joints[step->order.first[i]]);
+	return step->in.asleep[joint->parent] || step->in.asleep[joint->child];
+}
+
+static bool makeIslands(knJointStep* step) {
+	const knJointStepInput* in = &step->in;
+	int* local = KN_SCRATCH(in->arena, int, in->model->bodyCount);
+	step->islands = KN_SCRATCH_ZERO(in->arena, knJointIsland*, step->count);
+	if (in->arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < in->model->bodyCount; ++b) {
+		local[b] = -1;
+	}
+	knJointIslands_BeginStep(in->islands);
+	for (int i = 0; i < step->count; ++i) {
+		const int first = step->order.first[i], count = step->order.first[i + 1] - first;
+		if (isAsleep(step, i)) {
+			continue;
+		}
+		knJointIslandInput input = { .model = in->model,
+									 .state = in->state,
+									 .h = in->h,
+									 .joints = step->joints + first,
+									 .jointCount = count,
+									 .local = local };
+		step->islands[i] = knJointIsland_Make(in->islands, &input, in->arena);
+		if (step->islands[i] == NULL) {
+			return false;
+		}
+		for (int k = 0; k < count; ++k) {
+			knJointIsland_Guess(step->islands[i], k,
+								step->lambda + step->joints[first + k] * KN_JOINT_STEP_ROWS, 1.0);
+		}
+	}
+	return true;
+}
+
+static void solveRange(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const knJointStep* step = argument;
+	for (int i = begin; i < end; ++i) {
+		if (step->islands[i] == NULL) {
+			continue;
+		}
+		knJointIsland_Solve(step->islands[i]);
+		for (int k = step->order.first[i]; k < step->order.first[i + 1]; ++k) {
+			knJointIsland_Impulses(step->islands[i], k - step->order.first[i],
+								   step->lambda + step->joints[k] * KN_JOINT_STEP_ROWS);
+		}
+	}
+}
+
+static const char* jointName(const knModel* model, int joint) {
+	if (joint < 0 || joint >= model->jointCount) {
+		return "attached";
+	}
+	const knJointDef* def = knScene_GetJoint(model->scene, knModel_JointId(model, joint));
+	return def != NULL && def->name != NULL ? def->name : "unnamed";
+}
+
+static void addReport(const knJointStep* step, const knJointIslandReport* from, knStepReport* to) {
+	to->iterations += from->iterations;
+	to->jointGap = knMax(to->jointGap, from->gap);
+	to->jointRung = (int)from->rung > to->jointRung ? (int)from->rung : to->jointRung;
+	to->jointSubSteps += from->subSteps > 1 ? from->subSteps : 0;
+	to->jointConflicts += from->conflicts;
+	to->projected += from->taken;
+	to->work += from->work;
+	if (from->conflicts > 0) {
+		knLog_Write(step->in.log, KN_LOG_INFO,
+					"%d joints of an island cannot all be closed: '%s' is open by %.3g m", from->conflicts,
+					jointName(step->in.model, from->worstJoint), from->gap);
+	} else if (from->rung == KN_RUNG_HELD) {
+		knLog_Write(step->in.log, KN_LOG_INFO, "an island of joints stood still: its step did not converge");
+	}
+}
+
+bool knJointStep_Solve(knJointStep* step, knStepReport* report) {
+	if (step->count == 0) {
+		return true;
+	}
+	if (!makeIslands(step)) {
+		return false;
+	}
+	knTasks_For(&step->in.tasks, step->count, 1, solveRange, step);
+	for (int i = 0; i < step->count; ++i) {
+		if (step->islands[i] != NULL) {
+			addReport(step, knJointIsland_Report(step->islands[i]), report);
+		}
+	}
+	return true;
+}
+
+// --- islands with contacts -----------------------------------------------------------------------------------------
+
+// Islands with joints and contacts that may be solved here, as groups that have joints. False: no memory.
+static bool chooseMixed(const knJointStep* step, const knJointMixInput* input, knIslands* chosen) {
+	const int bodyCount = step->in.model->bodyCount;
+	uint8_t* jointed = KN_SCRATCH_ZERO(step->in.arena, uint8_t, bodyCount);
+	if (jointed == NULL) {
+		return false;
+	}
+	for (int k = 0; k < input->contacts->pointCount; ++k) {
+		const knContactAnchor* anchor = &input->contacts->anchors[k];
+		const int32_t a = input->islands->group[anchor->bodyA];
+		const int32_t group = a >= 0 ? a : input->islands->group[anchor->bodyB];
+		jointed[group] |= input->islands->jointed[group];
+	}
+	for (int k = 0; k < input->contacts->pointCount; ++k) {
+		const knContactAnchor* anchor = &input->contacts->anchors[k];
+		const int32_t a = input->islands->group[anchor->bodyA];
+		// rolling resistance has no rows there
+		if (input->contacts->points[k].arm > 0.0) {
+			jointed[a >= 0 ? a : input->islands->group[anchor->bodyB]] = 0;
+		}
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		if (input->left[b] && input->islands->group[b] >= 0) {
+			jointed[input->islands->group[b]] = 0;
+		}
+	}
+	*chosen = *input->islands;
+	chosen->jointed = jointed;
+	return true;
+}
+
+static void takeMixed(knJointStep* step, const knMixedIsland* island) {
+	for (int i = 0; i < island->bodyCount; ++i) {
+		step->mixed[island->bodies[i]] = step->taken[island->bodies[i]] = 1;
+	}
+	for (int i = 0; i < island->jointCount; ++i) {
+		step->solved[island->joints[i]] = 1;
+	}
+}
+
+static void addMixedReport(const knMixedStepResult* from, knStepReport* to) {
+	to->iterations += from->rounds;
+	to->jointGap = knMax(to->jointGap, from->gap);
+	to->jointSubSteps += from->subSteps > 1 ? from->subSteps : 0;
+	to->projected += from->taken;
+	to->work += from->work;
+}
+
+bool knJointStep_Mix(knJointStep* step, const knJointMixInput* input, knStepReport* report) {
+	const knJointStepInput* in = &step->in;
+	knArena* arena = in->arena;
+	knIslands chosen;
+	knMixedIslands islands;
+	if (step->solved == NULL || input->contacts->pointCount == 0) {
+		return true;
+	}
+	if (!chooseMixed(step, input, &chosen)) {
+		return false;
+	}
+	knMixedIslandsInput list = { .model = in->model,
+								 .state = in->state,
+								 .islands = &chosen,
+								 .contacts = input->contacts,
+								 .rowsOfJoint = KN_MIXED_JOINT_ROWS };
+	if (!knMixedIslands_Build(&islands, &list, arena)) {
+		return false;
+	}
+	const int joints = knState_JointCount(in->model), bodyCount = in->model->bodyCount;
+	step->mixed = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount);
+	step->pose = KN_SCRATCH(arena, knFrame, bodyCount);
+	step->velocity = KN_SCRATCH(arena, knTwist, bodyCount);
+	step->impulses = KN_SCRATCH(arena, knTwist, joints);
+	if (arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		step->pose[b] = in->state->pose[b];
+		step->velocity[b] = in->state->velocity[b];
+	}
+	knMixedStepInput mixed = { .model = in->model,
+							   .state = in->state,
+							   .islands = &islands,
+							   .restitution = input->restitution,
+							   .h = in->h,
+							   .contacts = input->contacts,
+							   .lambda = step->lambda,
+							   .pose = step->pose,
+							   .velocity = step->velocity,
+							   .reactions = step->impulses };
+	for (int k = 0; k < islands.count; ++k) {
+		knMixedStepResult result;
+		if (islands.items[k].problem.matrix.products > MIXED_PRODUCTS) {
+			continue;
+		}
+		if (!knMixedStep_Run(&mixed, &islands.items[k], &result, arena)) {
+			return false;
+		}
+		if (result.solved) {
+			takeMixed(step, &islands.items[k]);
+			addMixedReport(&result, report);
+		}
+	}
+	return true;
+}
+
+static void storeMixed(const knJointStep* step, knState* state) {
+	const knModel* model = step->in.model;
+	for (int b = 0; b < model->bodyCount; ++b) {
+		if (step->mixed[b]) {
+			state->pose[b] = step->pose[b];
+			state->velocity[b] = step->velocity[b];
+		}
+	}
+	for (int j = 0; j < knState_JointCount(model); ++j) {
+		if (step->solved[j]) {
+			const knJoint* joint = knState_Joint(state, model, j);
+			if (step->mixed[joint->parent] || step->mixed[joint->child]) {
+				state->joint[j].reaction = knScaleT(1.0 / step->in.h, step->impulses[j]);
+			}
+		}
+	}
+}
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+
+void knJointStep_Recall(knJointStep* step, const knJointMemory* memory, int count, double scale) {
+	for (int i = 0; step->solved != NULL && i < count; ++i) {
+		const knJointMemory* item = &memory[i];
+		const int row = item->part - KN_PART_SOLVED;
+		// a damaged snapshot may name any joint
+		if (row < 0 || row >= KN_JOINT_STEP_ROWS || item->joint < 0 ||
+			item->joint >= knState_JointCount(step->in.model)) {
+			continue;
+		}
+		if (item->generation == (uint16_t)step->in.state->joint[item->joint].generation) {
+			step->lambda[item->joint * KN_JOINT_STEP_ROWS + row] = scale * item->impulse;
+		}
+	}
+}
+
+static int rowsOf(const knJointStep* step, int joint) {
+	return step->solved[joint] ? knEquationJoint_RowCount(step->in.model, step->in.state, joint) : 0;
+}
+
+int knJointStep_MemoryCount(const knJointStep* step) {
+	int count = 0;
+	for (int j = 0; step->solved != NULL && j < knState_JointCount(step->in.model); ++j) {
+		count += rowsOf(step, j);
+	}
+	return count;
+}
+
+void knJointStep_Remember(const knJointStep* step, knJointMemory* memory, int count) {
+	if (step->solved == NULL) {
+		return;
+	}
+	int at = count + knJointStep_MemoryCount(step);
+	for (int j = knState_JointCount(step->in.model) - 1; j >= 0; --j) {
+		// from the end on, so that nothing is overwritten before it has moved
+		for (; count > 0 && memory[count - 1].joint > j; --count) {
+			memory[--at] = memory[count - 1];
+		}
+		for (int r = rowsOf(step, j) - 1; r >= 0; --r) {
+			memory[--at] = (knJointMemory){ .joint = j,
+											.part = (int16_t)(KN_PART_SOLVED + r),
+											.generation = (uint16_t)step->in.state->joint[j].generation,
+											.impulse = step->lambda[j * KN_JOINT_STEP_ROWS + r] };
+		}
+	}
+}
+
+void knJointStep_Store(const knJointStep* step, knState* state) {
+	if (step->mixed != NULL) {
+		storeMixed(step, state);
+	}
+	for (int i = 0; i < step->count; ++i) {
+		if (step->islands[i] != NULL) {
+			knJointIsland_Store(step->islands[i], state);
+		}
+	}
+}

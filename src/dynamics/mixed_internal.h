@@ -1,0 +1,55 @@
+// What the two files of a mixed step share: mixed_rounds.c (equations and rounds) and mixed_step.c (phases, sub-steps).
+#pragma once
+
+#include "dynamics/mixed_step.h"
+#include "dynamics/mixed_velocities.h"
+
+#define KN_RIM_TOLERANCE 1e-3 // of a disc's radius: an impulse so near to it slides
+
+// A contact point over a sub-step.
+typedef struct knMixedPoint {
+	int index;     // in the list of contacts
+	int a, b;      // local bodies
+	knVec3 lA, lB; // where the surfaces' points are, body axes
+	knVec3 n, t1, t2;
+	double mu, gap; // gap at the start of the sub-step
+	double radius;  // N s, of the disc
+	double lambda[3];
+
+	// at the iterate
+	knVec3 rA, rB;     // mean arms
+	knVec3 endA, endB; // arms at the end
+	double rate[3];    // m/s
+} knMixedPoint;
+
+typedef struct knMixedRun {
+	const knMixedStepInput* in;
+	knMixedIsland* island;
+	knSpan span;
+	knEquationBody* bodies; // those of the island, then those that do not move
+	int total;
+	int32_t* local; // [bodyCount] index in bodies; -1: none
+	knEquationJoint* joints;
+	knMixedPoint* points;
+	knPointTask* tasks; // [contacts->pointCount]
+	uint8_t* redundant; // [jointCount] 1: in a loop whose rows may depend on each other
+	knMixedStepResult* result;
+	knArena* arena;
+	bool failed; // no memory
+} knMixedRun;
+
+// Bodies, joints and points, from the input's poses and velocities. False: no memory.
+bool knMixedRun_Make(knMixedRun* run);
+// The start of a sub-step at the bodies' present state.
+void knMixedRun_Begin(knMixedRun* run, double h);
+// Rounds until the equations hold; false: they do not.
+bool knMixedRun_Converge(knMixedRun* run);
+
+static inline void knMixed_SetSix(double* to, knTwist from) {
+	to[0] = from.ang.x;
+	to[1] = from.ang.y;
+	to[2] = from.ang.z;
+	to[3] = from.lin.x;
+	to[4] = from.lin.y;
+	to[5] = from.lin.z;
+}

@@ -1,0 +1,508 @@
+// Symmetric rounds over the equations of a step (joint_equations.h), with contacts.
+//
+//   [ H  -J^T ] [dv  ]   [ -r     ]     H = sym(derivative of r without stiffness) + positive part of sym(stiffness)
+//   [ J    e  ] [dlam] = [ -rate  ]     J: mean rows, for impulses and rates alike
+//
+// A contact point is one row along n and a disc across it. Its rate is (change of the gap over the step + gap, if open)/h; n is
+// that of the start. Between two bodies that move the impulse acts at one common point, the mean of the two surface points at
+// both ends of the step, so that momenta stay exact.
+//
+// The friction test decides about energy: inside its disc a point may not slide, on the rim only against the impulse.
+
+#include "dynamics/mixed_internal.h"
+
+#include <string.h>
+
+#include "core/sets.h"
+
+#define JOINT_TOLERANCE 1e-7 // m, of joints' rows and of bodies' residuals as displacements
+#define POINT_TOLERANCE 1e-6 // m, of normals and of sliding
+#define LOOSE_TOLERANCE 1e-5 // m, of both, after the last round: gaps are closed after the step
+#define ROUND_LIMIT 20
+#define FAST_ROUND_LIMIT 10  // while a body turns by more than FAST_TURN: halves converge sooner
+#define FAST_TURN 0.6        // rad a step
+#define ROUND_BUDGET 150     // of all sub-steps
+#define DISC_ROUNDS 4        // in which discs follow the normal impulses; they do not contract for ever
+#define LOCKED_SOFTNESS 1e-8 // of a row's own response: proximal, what rounds converge to has none
+#define LOOP_SOFTNESS 1e-6  // likewise where a loop has redundant rows: what is left of them is divided by it
+#define BOUND_SOFTNESS 1e-3 // likewise of rows with bounds: firmer ones change their branch more often
+#define DISC_TOLERANCE 1e-3 // of a disc's radius, of impulses in a round
+#define ROUGH_ROUNDS 2      // in which discs are taken by their secants: their radii are not known yet
+#define ROUGH_PATIENCE 3    // iterations of such a round after which discs need not agree with their laws
+#define REFINEMENTS 4       // of the parts of bodies' matrices that are not symmetric
+#define ITERATION_LIMIT 30  // of Newton's method in a round
+#define LEAST_INERTIA 0.5   // of a body's smallest, where it turns fast: the matrix stays positive
+#define LOST 1e6            // m: residuals beyond it do not come back
+
+// --- set-up ----------------------------------------------------------------------------------------------
+
+static int localBody(knMixedRun* run, int body) {
+	if (run->local[body] < 0) {
+		run->local[body] = run->total;
+		knEquationBody* to = &run->bodies[run->total++];
+		*to = knEquationBody_Make(run->in->model, run->in->state, body);
+		if (to->mass > 0.0) {
+			const knFrame pose = run->in->pose[body];
+			const knTwist velocity = run->in->velocity[body];
+			to->x = pose.p;
+			to->q = pose.q;
+			to->v = velocity.lin;
+			to->L = knRotate(pose.q, knMulMV(&to->inertia, knInvRotate(pose.q, velocity.ang)));
+		}
+	}
+	return run->local[body];
+}
+
+static bool makeBodies(knMixedRun* run) {
+	const int bodyCount = run->in->model->bodyCount;
+	const knMixedIsland* island = run->island;
+	run->local = KN_SCRATCH(run->arena, int32_t, bodyCount);
+	run->bodies =
+		KN_SCRATCH(run->arena, knEquationBody, island->bodyCount + island->jointCount + island->pointCount);
+	if (run->arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		run->local[b] = -1;
+	}
+	for (int i = 0; i < island->bodyCount; ++i) {
+		(void)localBody(run, island->bodies[i]);
+	}
+	return true;
+}
+
+static bool makeJoints(knMixedRun* run) {
+	const knModel* model = run->in->model;
+	const knState* state = run->in->state;
+	const knMixedIsland* island = run->island;
+	int rowCount = 0;
+	for (int k = 0; k < island->jointCount; ++k) {
+		rowCount += knEquationJoint_RowCount(model, state, island->joints[k]);
+	}
+	run->joints = KN_SCRATCH(run->arena, knEquationJoint, island->jointCount);
+	knEquationRow* rows = KN_SCRATCH(run->arena, knEquationRow, rowCount);
+	if (run->arena->failed) {
+		return false;
+	}
+	for (int k = 0; k < island->jointCount; ++k) {
+		const int index = island->joints[k];
+		const knJoint* joint = knState_Joint(state, model, index);
+		const int parent = localBody(run, joint->parent), child = localBody(run, joint->child);
+		knEquationJoint_Make(&run->joints[k], model, state, index, parent, child, run->bodies, rows);
+		for (int i = 0; i < run->joints[k].count; ++i) {
+			rows[i].lambda = run->in->lambda[KN_MIXED_JOINT_ROWS * index + i];
+		}
+		rows += run->joints[k].count;
+	}
+	return true;
+}
+
+static bool makePoints(knMixedRun* run) {
+	const knMixedIsland* island = run->island;
+	run->points = KN_SCRATCH_ZERO(run->arena, knMixedPoint, island->pointCount);
+	if (run->arena->failed) {
+		return false;
+	}
+	for (int k = 0; k < island->pointCount; ++k) {
+		knMixedPoint* point = &run->points[k];
+		const int index = island->points[k];
+		const knContactAnchor* anchor = &run->in->contacts->anchors[index];
+		const knSweepPoint* row = &run->in->contacts->points[index];
+		point->index = index;
+		point->a = localBody(run, anchor->bodyA);
+		point->b = localBody(run, anchor->bodyB);
+		point->lA = knInvRotate(run->in->state->pose[anchor->bodyA].q, anchor->onA);
+		point->lB = knInvRotate(run->in->state->pose[anchor->bodyB].q, anchor->onB);
+		point->n = row->n;
+		point->t1 = row->t1;
+		point->t2 = row->t2;
+		point->mu = row->mu;
+		memcpy(point->lambda, row->lambda, sizeof(point->lambda));
+	}
+	return true;
+}
+
+// Joints whose assembly has a loop and locked turns: rows there may depend on each other. False: no memory.
+static bool findRedundancy(knMixedRun* run) {
+	const knMixedIsland* island = run->island;
+	const int ground = run->total; // all that does not yield
+	int32_t* sets = KN_SCRATCH(run->arena, int32_t, run->total + 1);
+	uint8_t* loop = KN_SCRATCH_ZERO(run->arena, uint8_t, run->total + 1);
+	uint8_t* turns = KN_SCRATCH_ZERO(run->arena, uint8_t, run->total + 1);
+	run->redundant = KN_SCRATCH(run->arena, uint8_t, island->jointCount);
+	if (run->arena->failed) {
+		return false;
+	}
+	for (int i = 0; i <= run->total; ++i) {
+		sets[i] = i;
+	}
+	for (int pass = 0; pass < 3; ++pass) {
+		for (int k = 0; k < island->jointCount; ++k) {
+			const knEquationJoint* joint = &run->joints[k];
+			const int a = run->bodies[joint->parent].mass > 0.0 ? joint->parent : ground;
+			const int b = run->bodies[joint->child].mass > 0.0 ? joint->child : ground;
+			if (pass == 0) {
+				run->redundant[k] = !knSets_Unite(sets, a, b); // closes a loop
+				continue;
+			}
+			const int32_t set = knSets_Find(sets, a);
+			if (pass == 1) {
+				loop[set] |= run->redundant[k];
+				turns[set] |= joint->locked > 3 || joint->joint->kind != KN_JOINT_BALL;
+			} else {
+				run->redundant[k] = loop[set] && turns[set];
+			}
+		}
+	}
+	return true;
+}
+
+bool knMixedRun_Make(knMixedRun* run) {
+	if (!makeBodies(run) || !makeJoints(run) || !makePoints(run)) {
+		return false;
+	}
+	return findRedundancy(run);
+}
+
+// --- at the iterate --------------------------------------------------------------------------------------
+
+static void evaluatePoint(knMixedRun* run, knMixedPoint* point) {
+	const knEquationBody *A = &run->bodies[point->a], *B = &run->bodies[point->b];
+	const knVec3 startA = knMulMV(&A->R, point->lA), startB = knMulMV(&B->R, point->lB);
+	point->endA = knMulMV(&A->R1, point->lA);
+	point->endB = knMulMV(&B->R1, point->lB);
+	if (A->mass > 0.0 && B->mass > 0.0) {
+		knVec3 place = knScale(0.25, knAdd(knAdd(knAdd(A->x, startA), knAdd(B->x, startB)),
+										   knAdd(knAdd(A->x1, point->endA), knAdd(B->x1, point->endB))));
+		point->rA = knSub(place, knScale(0.5, knAdd(A->x, A->x1)));
+		point->rB = knSub(place, knScale(0.5, knAdd(B->x, B->x1)));
+	} else {
+		point->rA = knScale(0.5, knAdd(startA, point->endA));
+		point->rB = knScale(0.5, knAdd(startB, point->endB));
+	}
+	const knVec3 v = knSub(knAdd(B->u, knCross(B->w, point->rB)), knAdd(A->u, knCross(A->w, point->rA)));
+	point->rate[0] = knDot(point->n, v) + knMax(point->gap, 0.0) / run->span.h;
+	point->rate[1] = knDot(point->t1, v);
+	point->rate[2] = knDot(point->t2, v);
+}
+
+static knVec3 impulseOf(const knMixedPoint* point) {
+	knVec3 f = knScale(point->lambda[0], point->n);
+	return knMulAdd(knMulAdd(f, point->lambda[1], point->t1), point->lambda[2], point->t2);
+}
+
+static void pushPoint(knMixedRun* run, const knMixedPoint* point) {
+	knEquationBody *A = &run->bodies[point->a], *B = &run->bodies[point->b];
+	const knVec3 f = impulseOf(point);
+	A->restLin = knAdd(A->restLin, f);
+	A->restAng = knAdd(A->restAng, knCross(point->rA, f));
+	B->restLin = knSub(B->restLin, f);
+	B->restAng = knSub(B->restAng, knCross(point->rB, f));
+}
+
+// m, by how much a point misses its laws.
+static double pointError(const knMixedRun* run, const knMixedPoint* point) {
+	const double h = run->span.h, *lambda = point->lambda, *rate = point->rate;
+	double error = h * (lambda[0] > 0.0 ? knAbs(rate[0]) : knMax(0.0, -rate[0]));
+	if (point->mu <= 0.0 || lambda[0] <= 0.0) {
+		return error;
+	}
+	const double length = sqrt(lambda[1] * lambda[1] + lambda[2] * lambda[2]);
+	if (length < (1.0 - KN_RIM_TOLERANCE) * point->radius) {
+		return knMax(error, h * sqrt(rate[1] * rate[1] + rate[2] * rate[2]));
+	}
+	if (length <= 0.0) {
+		return error;
+	}
+	const double along = (lambda[1] * rate[1] + lambda[2] * rate[2]) / length;
+	const double across = (lambda[1] * rate[2] - lambda[2] * rate[1]) / length;
+	return knMax(error, h * (knMax(0.0, along) + knAbs(across)));
+}
+
+typedef struct Errors {
+	double joints; // m, of joints' rows and bodies' residuals
+	double points; // m
+	double turn;   // rad, of the fastest body in the sub-step
+} Errors;
+
+static double bodyError(const knEquationBody* body, double h) {
+	const knMat33* D = &body->inertia;
+	const double trace = D->cx.x + D->cy.y + D->cz.z, size = sqrt(trace / body->mass);
+	return h * (knLength(body->restLin) / body->mass + 3.0 * size * knLength(body->restAng) / trace);
+}
+
+static Errors evaluate(knMixedRun* run) {
+	Errors errors = { 0.0, 0.0, 0.0 };
+	const double h = run->span.h;
+	for (int i = 0; i < run->total; ++i) {
+		knEquationBody* body = &run->bodies[i];
+		knEquationBody_Move(body, &run->span);
+		if (i < run->island->bodyCount) {
+			knEquationBody_Residual(body, &run->span);
+		}
+	}
+	for (int k = 0; k < run->island->jointCount; ++k) {
+		knEquationJoint_Evaluate(&run->joints[k], run->bodies, &run->span);
+		errors.joints = knMax(errors.joints, knEquationJoint_Error(&run->joints[k], h));
+	}
+	for (int k = 0; k < run->island->pointCount; ++k) {
+		evaluatePoint(run, &run->points[k]);
+		pushPoint(run, &run->points[k]);
+		errors.points = knMax(errors.points, pointError(run, &run->points[k]));
+	}
+	for (int i = 0; i < run->island->bodyCount; ++i) {
+		errors.joints = knMax(errors.joints, bodyError(&run->bodies[i], h));
+		errors.turn = knMax(errors.turn, h * knLength(run->bodies[i].w));
+	}
+	return errors;
+}
+
+// --- a round ---------------------------------------------------------------------------------------------
+
+static void addSkewProduct(knMat33* sum, double scale, knVec3 a, knVec3 b) {
+	knMat33 left = knSkew(a), right = knSkew(b);
+	left = knMulMM(&left, &right);
+	left = knScaleM(scale, &left);
+	*sum = knAddMM(sum, &left);
+}
+
+static knMat33 symmetricPart(const knMat33* m) {
+	knMat33 other = knTranspose33(m), sum = knAddMM(m, &other);
+	return knScaleM(0.5, &sum);
+}
+
+// The same matrix with eigenvalues of at least `least`.
+static knMat33 raiseEigenvalues(const knMat33* m, double least) {
+	knVec3 values;
+	knQuat axes = knDiagonalize33(m, &values);
+	knMat33 diagonal = knDiagonal33(knMax(values.x, least), knMax(values.y, least), knMax(values.z, least));
+	return knRotateTensor(axes, &diagonal);
+}
+
+static double smallestInertia(const knEquationBody* body) {
+	const knMat33* D = &body->invInertia;
+	return 1.0 / (D->cx.x + D->cy.y + D->cz.z);
+}
+
+// Stiffness of impulses whose arms turn with the bodies.
+static void gatherStiffness(knMixedRun* run) {
+	for (int i = 0; i < run->total; ++i) {
+		run->bodies[i].stiffness = knDiagonal33(0.0, 0.0, 0.0);
+	}
+	for (int k = 0; k < run->island->jointCount; ++k) {
+		knEquationJoint_Derive(&run->joints[k], run->bodies, &run->span);
+	}
+	for (int k = 0; k < run->island->pointCount; ++k) {
+		const knMixedPoint* point = &run->points[k];
+		const knVec3 f = impulseOf(point);
+		addSkewProduct(&run->bodies[point->b].stiffness, 1.0, f, point->endB);
+		addSkewProduct(&run->bodies[point->a].stiffness, -1.0, f, point->endA);
+	}
+}
+
+static void setBody(const knMixedRun* run, const knEquationBody* body, double* H, double* gradient,
+					double* extra) {
+	const double h = run->span.h, keep = 1.0 + body->keepAng;
+	const knMat33 back = knTranspose33(&body->R);
+	knMat33 A = knMulMM(&body->inertia, &back);
+	A = knMulMM(&body->R1, &A);
+	A = knScaleM(keep / run->span.theta, &A);
+	knMat33 turned = knSkew(knScale(-h * keep, body->L1));
+	turned = knMulMM(&turned, &body->T);
+	A = knAddMM(&A, &turned);
+	knMat33 whole = A;
+	A = symmetricPart(&A);
+	if (h * knLength(body->w) > FAST_TURN) {
+		A = raiseEigenvalues(&A, LEAST_INERTIA * smallestInertia(body));
+	}
+	knMat33 K = knMulMM(&body->stiffness, &body->T);
+	K = knScaleM(-h * run->span.arms, &K);
+	whole = knAddMM(&whole, &K);
+	K = symmetricPart(&K);
+	K = raiseEigenvalues(&K, 0.0);
+	A = knAddMM(&A, &K);
+	const double* columns[3] = { &A.cx.x, &A.cy.x, &A.cz.x };
+	const double* wholes[3] = { &whole.cx.x, &whole.cy.x, &whole.cz.x };
+	for (int r = 0; r < 3; ++r) {
+		for (int c = 0; c < 3; ++c) {
+			extra[3 * r + c] = wholes[c][r] - columns[c][r];
+		}
+	}
+	memset(H, 0, sizeof(double) * 36);
+	for (int r = 0; r < 3; ++r) {
+		for (int c = r; c < 3; ++c) {
+			H[6 * r + c] = columns[c][r];
+		}
+		H[21 + 7 * r] = (1.0 + body->keepLin) * body->mass / run->span.theta;
+	}
+	const double g[6] = { body->restAng.x, body->restAng.y, body->restAng.z,
+						  body->restLin.x, body->restLin.y, body->restLin.z };
+	memcpy(gradient, g, sizeof(g));
+}
+
+// m/s per N s: what a unit impulse changes the mean rate of its own row by, masses alone.
+static double responseOf(const knEquationBody* body, knTwist row) {
+	if (body->mass <= 0.0) {
+		return 0.0;
+	}
+	knVec3 local = knTMulMV(&body->R1, row.ang);
+	return 0.5 * (knLengthSquared(row.lin) / body->mass + knDot(local, knMulMV(&body->invInertia, local)));
+}
+
+static knIslandRow* addRow(knMixedRun* run, knIslandEntry* entry, const knEquationBody* A,
+						   const knEquationBody* B, knTwist onA, knTwist onB, double softness) {
+	knIslandRow* row = &run->island->problem.rows[entry->first + entry->count++];
+	memset(row, 0, sizeof(*row));
+	knMixed_SetSix(row->row.a, onA);
+	knMixed_SetSix(row->row.b, onB);
+	row->soft = softness * (responseOf(A, onA) + responseOf(B, onB));
+	return row;
+}
+
+static void listJoint(knMixedRun* run, knIslandEntry* entry, int n) {
+	const knEquationJoint* joint = &run->joints[n];
+	const knEquationBody *P = &run->bodies[joint->parent], *C = &run->bodies[joint->child];
+	for (int i = 0; i < joint->count; ++i) {
+		const knEquationRow* from = &joint->rows[i];
+		const bool locked = i < joint->locked;
+		knIslandRow* row = addRow(run, entry, P, C, from->meanP, from->meanC,
+								  !locked          ? BOUND_SOFTNESS
+								  : run->redundant ? LOOP_SOFTNESS
+												   : LOCKED_SOFTNESS);
+		row->lambda = from->lambda;
+		row->rate = from->gap / run->span.h;
+		if (!(row->soft > 0.0)) {
+			// nothing moves along it: it stays as it is
+			row->soft = 1.0;
+			row->law = KN_LAW_RANGE;
+			row->lo = row->hi = row->lambda;
+		} else if (!locked) {
+			row->law = KN_LAW_GRAPH;
+			row->graph = &joint->axes[i - joint->locked].law;
+			row->span = run->span.h;
+		}
+	}
+}
+
+static void listPoint(knMixedRun* run, knIslandEntry* entry, const knMixedPoint* point) {
+	const knEquationBody *A = &run->bodies[point->a], *B = &run->bodies[point->b];
+	const knVec3 along[3] = { point->n, point->t1, point->t2 };
+	knIslandRow* rows[3] = { NULL, NULL, NULL };
+	for (int d = 0; d < (point->mu > 0.0 ? 3 : 1); ++d) {
+		knTwist onA = knMakeTwist(knNeg(knCross(point->rA, along[d])), knNeg(along[d]));
+		knTwist onB = knMakeTwist(knCross(point->rB, along[d]), along[d]);
+		rows[d] = addRow(run, entry, A, B, onA, onB, BOUND_SOFTNESS);
+		rows[d]->law = d == 0 ? KN_LAW_RANGE : KN_LAW_DISC;
+		rows[d]->rate = point->rate[d];
+		rows[d]->lambda = point->lambda[d];
+	}
+	rows[0]->hi = (double)INFINITY;
+	if (point->mu > 0.0) {
+		rows[1]->hi = point->radius;
+		rows[1]->soft = rows[2]->soft = knMin(rows[1]->soft, rows[2]->soft);
+	}
+}
+
+static void listRows(knMixedRun* run) {
+	knMixedIsland* island = run->island;
+	for (int n = 0; n < island->jointCount + island->pointCount; ++n) {
+		knIslandEntry* entry = &island->problem.entries[n];
+		entry->first = island->firstRow[n];
+		entry->count = 0;
+		if (n < island->jointCount) {
+			listJoint(run, entry, n);
+		} else {
+			listPoint(run, entry, &run->points[n - island->jointCount]);
+		}
+	}
+}
+
+static void takeRound(knMixedRun* run) {
+	const knMixedIsland* island = run->island;
+	const knIslandProblem* problem = &island->problem;
+	for (int i = 0; i < island->bodyCount; ++i) {
+		const double* d = problem->d + 6 * (ptrdiff_t)run->in->islands->pivotOf[island->bodies[i]];
+		knEquationBody* body = &run->bodies[i];
+		body->w = knAdd(body->w, knV3(d[0], d[1], d[2]));
+		body->u = knAdd(body->u, knV3(d[3], d[4], d[5]));
+	}
+	for (int n = 0; n < island->jointCount + island->pointCount; ++n) {
+		const knIslandEntry* entry = &problem->entries[n];
+		for (int k = 0; k < entry->count; ++k) {
+			double* lambda = n < island->jointCount ? &run->joints[n].rows[k].lambda
+													: &run->points[n - island->jointCount].lambda[k];
+			*lambda += problem->rows[entry->first + k].change;
+		}
+	}
+}
+
+// One round; false: its problem has no solution.
+static bool solveRound(knMixedRun* run, int round) {
+	knMixedIsland* island = run->island;
+	knIslandProblem* problem = &island->problem;
+	if (round < DISC_ROUNDS) {
+		for (int k = 0; k < island->pointCount; ++k) {
+			run->points[k].radius = run->points[k].mu * knMax(run->points[k].lambda[0], 0.0);
+		}
+	}
+	gatherStiffness(run);
+	for (int i = 0; i < island->bodyCount; ++i) {
+		const ptrdiff_t pivot = run->in->islands->pivotOf[island->bodies[i]];
+		setBody(run, &run->bodies[i], problem->H + 36 * pivot, problem->gradient + 6 * pivot,
+				problem->extra + 9 * pivot);
+	}
+	listRows(run);
+	problem->iterationLimit = ITERATION_LIMIT;
+	problem->discTolerance = DISC_TOLERANCE;
+	problem->discPatience = round < ROUGH_ROUNDS ? ROUGH_PATIENCE : ITERATION_LIMIT;
+	problem->secantIterations = round < ROUGH_ROUNDS ? ITERATION_LIMIT : 0;
+	problem->refinements = REFINEMENTS;
+	if (knIslandProblem_Solve(problem) == KN_ISLAND_SINGULAR) {
+		return false;
+	}
+	takeRound(run);
+	run->result->rounds += 1;
+	run->result->factorizations += problem->factorizations;
+	return true;
+}
+
+// --- a sub-step ------------------------------------------------------------------------------------------
+
+void knMixedRun_Begin(knMixedRun* run, double h) {
+	run->span = (knSpan){ .h = h, .theta = 0.5, .arms = 0.5 };
+	for (int i = 0; i < run->total; ++i) {
+		knEquationBody_Begin(&run->bodies[i], h);
+	}
+	for (int k = 0; k < run->island->jointCount; ++k) {
+		knEquationJoint_Begin(&run->joints[k], run->bodies, &run->span);
+	}
+	for (int k = 0; k < run->island->pointCount; ++k) {
+		knMixedPoint* point = &run->points[k];
+		const knEquationBody *A = &run->bodies[point->a], *B = &run->bodies[point->b];
+		knVec3 onA = knAdd(A->x, knMulMV(&A->R, point->lA)), onB = knAdd(B->x, knMulMV(&B->R, point->lB));
+		point->gap = knDot(point->n, knSub(onB, onA));
+		point->radius = point->mu * knMax(point->lambda[0], 0.0);
+	}
+}
+
+bool knMixedRun_Converge(knMixedRun* run) {
+	Errors errors = evaluate(run);
+	for (int round = 0; round < (errors.turn > FAST_TURN ? FAST_ROUND_LIMIT : ROUND_LIMIT); ++round) {
+		if (errors.joints <= JOINT_TOLERANCE && errors.points <= POINT_TOLERANCE) {
+			break;
+		}
+		if (run->result->rounds >= ROUND_BUDGET || !solveRound(run, round)) {
+			return false;
+		}
+		errors = evaluate(run);
+		if (!(errors.joints < LOST)) {
+			return false;
+		}
+	}
+	bool aligned = true;
+	for (int k = 0; k < run->island->jointCount; ++k) {
+		aligned = aligned && knEquationJoint_IsAligned(&run->joints[k], run->bodies);
+	}
+	run->result->gap = knMax(run->result->gap, errors.joints);
+	return aligned && errors.joints <= LOOSE_TOLERANCE && errors.points <= LOOSE_TOLERANCE;
+}

@@ -1,0 +1,333 @@
+// The phases of a mixed step, and its sub-steps. A step whose rounds do not converge is taken in two halves, at most
+// SUBSTEP_DEPTH times over; what still does not is refused, and the stepper's other means take it.
+
+#include "dynamics/mixed_internal.h"
+
+#include <string.h>
+
+#include "dynamics/mixed_positions.h"
+
+#define SUBSTEP_DEPTH 4   // halvings of the step
+#define TORN_GAP 1e-6     // m: wider gaps of joints are closed before the step
+#define DEEP_OVERLAP 1e-5 // m: deeper ones are pushed out after it
+#define TOUCHING_GAP 1e-9 // m: points so near take part in blows
+#define BOUNCE_STEPS 2.0  // an approach that gravity makes in so many steps does not bounce
+
+// --- the end of a sub-step -----------------------------------------------------------------------------------
+
+// J, of motors and users' forces; what kinematic bodies do through contacts is the stepper's to count.
+static double findWork(const knMixedRun* run) {
+	const double h = run->span.h;
+	double work = 0.0;
+	for (int i = 0; i < run->total; ++i) {
+		const knEquationBody* body = &run->bodies[i];
+		work += h * (knDot(body->force.lin, body->u) + knDot(body->force.ang, body->w));
+	}
+	for (int j = 0; j < run->island->jointCount; ++j) {
+		const knEquationJoint* joint = &run->joints[j];
+		for (int i = 0; i < joint->axisCount; ++i) {
+			const knEquationRow* row = &joint->rows[joint->locked + i];
+			work += knJointLaw_MotorShare(&joint->axes[i].law, row->gap, row->lambda) * row->moved / h;
+		}
+	}
+	return work;
+}
+
+// The end of the sub-step becomes the start of the next; momenta follow from the impulses.
+static void commit(knMixedRun* run) {
+	run->result->work += findWork(run);
+	for (int i = 0; i < run->total; ++i) {
+		knEquationBody* body = &run->bodies[i];
+		if (i < run->island->bodyCount) {
+			body->v = knMulAdd(body->v1, -1.0 / (body->mass * (1.0 + body->keepLin)), body->restLin);
+			body->L = knMulAdd(body->L1, -1.0 / (1.0 + body->keepAng), body->restAng);
+		}
+		body->x = body->x1;
+		body->q = knNormalizeQ(body->q1);
+	}
+	for (int k = 0; k < run->island->jointCount; ++k) {
+		knEquationJoint* joint = &run->joints[k];
+		knEquationJoint_Settle(joint, run->span.h);
+		memcpy(joint->q, joint->q1, sizeof(joint->q));
+		knTwist* reaction = &run->in->reactions[joint->index];
+		*reaction = knAddT(*reaction, knEquationJoint_Impulse(joint, run->bodies));
+	}
+	for (int k = 0; k < run->island->pointCount; ++k) {
+		const knMixedPoint* point = &run->points[k];
+		double* sum = run->in->contacts->points[point->index].lambda;
+		for (int d = 0; d < 3; ++d) {
+			sum[d] += point->lambda[d];
+		}
+	}
+}
+
+// What the joints want of the velocities at the end of the sub-step; the bodies have begun there. False: no memory.
+static bool listSettling(knMixedRun* run, knMixedVelocities* problem) {
+	const knMixedIsland* island = run->island;
+	int count = 0;
+	for (int k = 0; k < island->jointCount; ++k) {
+		count += run->joints[k].count;
+	}
+	knVelocityRow* rows = KN_SCRATCH(run->arena, knVelocityRow, count);
+	int* first = KN_SCRATCH(run->arena, int, island->jointCount + 1);
+	if (run->arena->failed) {
+		return false;
+	}
+	count = 0;
+	for (int k = 0; k < island->jointCount; ++k) {
+		knEquationJoint* joint = &run->joints[k];
+		const knEquationBody *P = &run->bodies[joint->parent], *C = &run->bodies[joint->child];
+		knEquationJoint_RateRows(joint, run->bodies);
+		first[k] = count;
+		for (int i = 0; i < joint->count; ++i) {
+			const knEquationRow* from = &joint->rows[i];
+			const knEquationAxis* axis = i >= joint->locked ? &joint->axes[i - joint->locked] : NULL;
+			if (axis != NULL && !axis->settles) {
+				continue;
+			}
+			knVelocityRow* row = &rows[count++];
+			*row = (knVelocityRow){ .wanted = 0.0 };
+			knMixed_SetSix(row->row.a, from->endP);
+			knMixed_SetSix(row->row.b, from->endC);
+			if (axis != NULL) {
+				const double rate =
+					knDotT(from->endP, knMakeTwist(P->w, P->u)) + knDotT(from->endC, knMakeTwist(C->w, C->u));
+				row->wanted = axis->keepsRate ? rate : axis->wanted;
+				row->softness = axis->softness;
+				row->bounded = true;
+				row->lower = axis->lower;
+				row->upper = axis->upper;
+			}
+		}
+	}
+	first[island->jointCount] = count;
+	problem->jointRows = rows;
+	problem->jointFirst = first;
+	return true;
+}
+
+// Loaded points: what flips its sign goes, and sliding where they stuck.
+static void setPointTask(knMixedRun* run, const knMixedPoint* point) {
+	knSweepPoint* row = &run->in->contacts->points[point->index];
+	const double length = sqrt(point->lambda[1] * point->lambda[1] + point->lambda[2] * point->lambda[2]);
+	const bool sticks = length < (1.0 - KN_RIM_TOLERANCE) * point->radius;
+	run->tasks[point->index] = (knPointTask){ .takesPart = point->lambda[0] > 0.0,
+											  .least = -point->lambda[0],
+											  .radius = sticks ? point->radius : 0.0,
+											  .carried = { point->lambda[1], point->lambda[2] } };
+	row->rA = point->endA;
+	row->rB = point->endB;
+}
+
+// Velocities at the end of a sub-step, without what the mean rule leaves there.
+static bool settle(knMixedRun* run) {
+	const knMixedIsland* island = run->island;
+	knMixedVelocities problem = { .islands = run->in->islands,
+								  .model = run->in->model,
+								  .state = run->in->state,
+								  .pose = run->in->pose,
+								  .contacts = run->in->contacts,
+								  .tasks = run->tasks,
+								  .velocity = run->in->velocity };
+	for (int i = 0; i < run->total; ++i) {
+		knEquationBody_Begin(&run->bodies[i], run->span.h);
+	}
+	for (int i = 0; i < island->bodyCount; ++i) {
+		const knEquationBody* body = &run->bodies[i];
+		run->in->pose[island->bodies[i]] = knMakeFrame(body->x, body->q);
+		run->in->velocity[island->bodies[i]] = knMakeTwist(body->w, body->u);
+	}
+	for (int k = 0; k < island->jointCount; ++k) {
+		knEquationJoint_Begin(&run->joints[k], run->bodies, &run->span);
+	}
+	for (int k = 0; k < island->pointCount; ++k) {
+		setPointTask(run, &run->points[k]);
+	}
+	if (!listSettling(run, &problem)) {
+		return false;
+	}
+	if (!knMixedVelocities_Solve(&problem, run->island, run->arena) && run->arena->failed) {
+		return false;
+	}
+	run->result->factorizations += problem.factorizations;
+	run->result->taken += problem.taken;
+	for (int i = 0; i < island->bodyCount; ++i) {
+		knEquationBody* body = &run->bodies[i];
+		const knTwist v = run->in->velocity[island->bodies[i]];
+		body->v = v.lin;
+		body->L = knRotate(body->q, knMulMV(&body->inertia, knInvRotate(body->q, v.ang)));
+	}
+	return true;
+}
+
+static void scaleImpulses(knMixedRun* run, double scale) {
+	for (int k = 0; k < run->island->jointCount; ++k) {
+		for (int i = 0; i < run->joints[k].count; ++i) {
+			run->joints[k].rows[i].lambda *= scale;
+		}
+	}
+	for (int k = 0; k < run->island->pointCount; ++k) {
+		for (int d = 0; d < 3; ++d) {
+			run->points[k].lambda[d] *= scale;
+		}
+	}
+}
+
+// Impulses at the start of a sub-step, to go back to.
+static void copyImpulses(knMixedRun* run, double* store, bool back) {
+	for (int k = 0; k < run->island->jointCount; ++k) {
+		for (int i = 0; i < run->joints[k].count; ++i, ++store) {
+			double* lambda = &run->joints[k].rows[i].lambda;
+			*(back ? lambda : store) = *(back ? store : lambda);
+		}
+	}
+	for (int k = 0; k < run->island->pointCount; ++k) {
+		for (int d = 0; d < 3; ++d, ++store) {
+			double* lambda = &run->points[k].lambda[d];
+			*(back ? lambda : store) = *(back ? store : lambda);
+		}
+	}
+}
+
+static bool advance(knMixedRun* run, double h, int depth) {
+	int impulseCount = 3 * run->island->pointCount;
+	for (int k = 0; k < run->island->jointCount; ++k) {
+		impulseCount += run->joints[k].count;
+	}
+	double* impulses = KN_SCRATCH(run->arena, double, impulseCount);
+	if (run->arena->failed) {
+		run->failed = true;
+		return false;
+	}
+	copyImpulses(run, impulses, false);
+	knMixedRun_Begin(run, h);
+	if (knMixedRun_Converge(run)) {
+		commit(run);
+		run->result->subSteps += 1;
+		run->failed = !settle(run);
+		return !run->failed;
+	}
+	if (depth >= SUBSTEP_DEPTH) {
+		return false;
+	}
+	copyImpulses(run, impulses, true);
+	scaleImpulses(run, 0.5);
+	if (!advance(run, 0.5 * h, depth + 1) || !advance(run, 0.5 * h, depth + 1)) {
+		return false;
+	}
+	scaleImpulses(run, 2.0);
+	return true;
+}
+
+// --- before and after ----------------------------------------------------------------------------------------
+
+// Joints that are torn, or newly attached, without velocities; then, with points, what overlaps. False: no memory.
+static bool closeUp(knMixedRun* run, bool points) {
+	knMixedIsland* island = run->island;
+	knMixedIsland alone = *island;
+	alone.pointCount = points ? island->pointCount : 0;
+	alone.problem.entryCount = alone.jointCount + alone.pointCount;
+	knMixedPositions problem = { .islands = run->in->islands,
+								 .model = run->in->model,
+								 .state = run->in->state,
+								 .contacts = points ? run->in->contacts : NULL,
+								 .start = run->in->state->pose,
+								 .pose = run->in->pose,
+								 .gapTolerance = TORN_GAP,
+								 .depthTolerance = DEEP_OVERLAP };
+	return knMixedPositions_Close(&problem, &alone, run->arena);
+}
+
+static double approachOf(const knMixedStepInput* in, int k) {
+	const knContactAnchor* anchor = &in->contacts->anchors[k];
+	const knSweepPoint* point = &in->contacts->points[k];
+	const knTwist a = in->velocity[anchor->bodyA], b = in->velocity[anchor->bodyB];
+	return knDot(point->n,
+				 knSub(knAdd(b.lin, knCross(b.ang, point->rB)), knAdd(a.lin, knCross(a.ang, point->rA))));
+}
+
+// What arrives in this step, with the velocities of its start: all that meets is stopped, or bounces. False: no memory.
+static bool land(knMixedRun* run) {
+	const knMixedStepInput* in = run->in;
+	const double fall = BOUNCE_STEPS * in->h * knLength(in->state->header->gravity);
+	bool arrives = false;
+	for (int i = 0; i < run->island->pointCount; ++i) {
+		const int k = run->island->points[i];
+		const double speed = approachOf(in, k), gap = knMax(in->contacts->points[k].depth, 0.0);
+		const double e = in->restitution != NULL && speed < -fall ? in->restitution[k] : 0.0;
+		const bool meets = gap + in->h * speed < 0.0 || gap < TOUCHING_GAP;
+		run->tasks[k] = (knPointTask){ .takesPart = meets,
+									   .target = meets && e > 0.0 ? -e * speed : -gap / in->h,
+									   .radius = -1.0 };
+		arrives = arrives || speed < -gap / in->h - fall;
+	}
+	if (!arrives) {
+		return true;
+	}
+	knMixedVelocities problem = { .islands = in->islands,
+								  .model = in->model,
+								  .state = in->state,
+								  .pose = in->pose,
+								  .contacts = in->contacts,
+								  .tasks = run->tasks,
+								  .velocity = in->velocity };
+	if (!knMixedVelocities_ListJoints(&problem, run->island, in->h, run->arena)) {
+		return false;
+	}
+	(void)knMixedVelocities_Solve(&problem, run->island, run->arena);
+	run->result->factorizations += problem.factorizations;
+	run->result->taken += problem.taken;
+	return !run->arena->failed;
+}
+
+// --- the step --------------------------------------------------------------------------------------------
+
+static void keepImpulses(const knMixedRun* run) {
+	for (int k = 0; k < run->island->jointCount; ++k) {
+		const knEquationJoint* joint = &run->joints[k];
+		for (int i = 0; i < joint->count; ++i) {
+			run->in->lambda[KN_MIXED_JOINT_ROWS * joint->index + i] = joint->rows[i].lambda;
+		}
+	}
+}
+
+bool knMixedStep_Run(const knMixedStepInput* input, knMixedIsland* island, knMixedStepResult* result,
+					 knArena* arena) {
+	knMixedRun run = { .in = input, .island = island, .result = result, .arena = arena };
+	const int pointCount = island->pointCount;
+	*result = (knMixedStepResult){ .solved = false };
+	run.tasks = KN_SCRATCH_ZERO(arena, knPointTask, input->contacts->pointCount);
+	knSweepPoint* before = KN_SCRATCH(arena, knSweepPoint, pointCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int i = 0; i < island->bodyCount; ++i) {
+		const int b = island->bodies[i];
+		input->pose[b] = input->state->pose[b];
+		input->velocity[b] = input->state->velocity[b];
+	}
+	for (int i = 0; i < island->jointCount; ++i) {
+		input->reactions[island->joints[i]] = knZeroTwist();
+	}
+	for (int i = 0; i < pointCount; ++i) {
+		before[i] = input->contacts->points[island->points[i]];
+	}
+	if (!closeUp(&run, false) || !land(&run) || !knMixedRun_Make(&run)) {
+		return false;
+	}
+	for (int i = 0; i < pointCount; ++i) {
+		memset(input->contacts->points[island->points[i]].lambda, 0, sizeof(double) * 3);
+	}
+	result->solved = advance(&run, input->h, 0);
+	if (run.failed || (result->solved && !closeUp(&run, true))) {
+		return false;
+	}
+	if (result->solved) {
+		keepImpulses(&run);
+		return true;
+	}
+	for (int i = 0; i < pointCount; ++i) {
+		input->contacts->points[island->points[i]] = before[i];
+	}
+	return true;
+}

@@ -1,0 +1,143 @@
+// The reach of search_margins.h.
+//
+//   way      h u, or half way between h u and h (u + force)
+//   turn     h w, the same
+//   around   half an envelope + what the force adds on either side
+//
+// A struck body's velocity ends between its own and that of what struck it: it is looked for along both.
+#include "dynamics/search_margins.h"
+
+#include "collide/collider.h"
+#include "dynamics/collision_input.h"
+
+#define REACH_LIMIT 100.0 // m; what goes further in a step, or is not even finite, is past predicting
+#define MOST_TURN 2.0     // radii: no turn moves a point by more
+#define UNSEEN_SHARE 0.5  // of the half width: a blow that moves a body less is early enough in the next step
+#define LARGER 1.01       // a blow counts anew
+#define PASSES 2          // bodies in a row that stop each other in one step
+
+static double travel(const knModel* model, const knStepBodies* blocks, int body, knVec3 drift, knTwist u) {
+	double turn = knMin(blocks->h * knLength(u.ang), MOST_TURN);
+	double reach = knDistance(knScale(blocks->h, u.lin), drift) + turn * model->radius[body];
+	return reach < REACH_LIMIT ? reach : REACH_LIMIT;
+}
+
+static void setReach(knSearchMargins* reach, const knModel* model, const knStepBodies* blocks, int b,
+					 knTwist force) {
+	knTwist u = blocks->u[b], forced = knAddT(u, force);
+	double half = 0.5 * knCollisionEnvelope(model, b), h = blocks->h;
+	double farthest =
+		knMax(travel(model, blocks, b, reach->drift, u), travel(model, blocks, b, reach->drift, forced));
+	double stray = 0.5 * h * (knLength(force.lin) + knLength(force.ang) * model->radius[b]);
+	reach->margins[b] = half + farthest;
+	reach->motions[b] = (knFrameMotion){ .around = reach->margins[b] };
+	if (farthest < REACH_LIMIT && stray < REACH_LIMIT) {
+		knTwist mean = knAddT(u, knScaleT(0.5, force));
+		knVec3 way = knScale(h, mean.lin);
+		reach->motions[b] = (knFrameMotion){ { way, way }, knScale(h, mean.ang), half + stray };
+	}
+}
+
+bool knSearchMargins_Make(knSearchMargins* reach, const knModel* model, const knStepBodies* blocks,
+						  const knTwist* force, knVec3 drift, bool predict, knArena* arena) {
+	reach->drift = knScale(blocks->h, drift);
+	reach->margins = KN_SCRATCH(arena, double, model->bodyCount);
+	reach->motions = KN_SCRATCH(arena, knFrameMotion, model->bodyCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < model->bodyCount; ++b) {
+		if (predict) {
+			setReach(reach, model, blocks, b, force != NULL ? force[b] : knZeroTwist());
+		} else {
+			reach->margins[b] = 0.5 * knCollisionEnvelope(model, b);
+			reach->motions[b] = (knFrameMotion){ .around = reach->margins[b] };
+		}
+	}
+	return true;
+}
+
+// --- blows -----------------------------------------------------------------------------------------------
+
+typedef struct Blows {
+	const knModel* model;
+	const knCollider* collider;
+	knSearchMargins* reach; // a body's second way is the one that a blow may give, else the first
+	double* change;         // [bodyCount] between the two
+} Blows;
+
+// How far a body may go along the normal at a place, at most or at least, whichever blow it got.
+static double farthestAlong(const Blows* blows, int body, knVec3 place, knVec3 normal, double sign) {
+	const knFrameMotion* motion = &blows->reach->motions[body];
+	knVec3 turning = knCross(motion->turn, knSub(place, blows->collider->frames[body].p));
+	double first = sign * knDot(normal, motion->ways[0]), second = sign * knDot(normal, motion->ways[1]);
+	return knMax(first, second) + sign * knDot(normal, turning);
+}
+
+static bool isHit(const Blows* blows, const knContactSet* set, const knContactPair* pair) {
+	const knFrameMotion* motions = blows->reach->motions;
+	double around = motions[pair->frameA].around + motions[pair->frameB].around;
+	for (int k = pair->first; k < pair->first + pair->count; ++k) {
+		const knContactPoint* point = &set->points[k];
+		double closer = farthestAlong(blows, pair->frameA, point->pointA, point->normal, 1.0) +
+						farthestAlong(blows, pair->frameB, point->pointB, point->normal, -1.0);
+		if (closer > 0.0 && closer + around > point->separation) {
+			return true;
+		}
+	}
+	return false;
+}
+
+// What stops `body` may go either way of `by`.
+static bool strike(const Blows* blows, int body, const knFrameMotion* by) {
+	knFrameMotion* motion = &blows->reach->motions[body];
+	double least = UNSEEN_SHARE * blows->model->thinness[body];
+	bool changed = false;
+	for (int k = 0; k < 2 && blows->model->invMass[body] > 0.0; ++k) {
+		double change = knDistance(by->ways[k], motion->ways[0]);
+		if (change > least && change > LARGER * blows->change[body]) {
+			motion->ways[1] = by->ways[k];
+			blows->change[body] = change;
+			changed = true;
+		}
+	}
+	knVec3 drift = blows->reach->drift;
+	double margin = motion->around +
+					knMax(knDistance(motion->ways[0], drift), knDistance(motion->ways[1], drift)) +
+					knMin(knLength(motion->turn), MOST_TURN) * blows->model->radius[body];
+	blows->reach->margins[body] = knMax(blows->reach->margins[body], margin);
+	return changed;
+}
+
+// Bodies that are struck may go another way; false if there are no more of them.
+static bool widen(const Blows* blows, const knContactSet* set) {
+	const uint8_t* meshes = blows->collider->meshes;
+	bool any = false;
+	for (int i = 0; i < set->pairCount; ++i) {
+		const knContactPair* pair = &set->pairs[i];
+		if ((meshes[pair->shapeA] || meshes[pair->shapeB]) && isHit(blows, set, pair)) {
+			knFrameMotion a = blows->reach->motions[pair->frameA], b = blows->reach->motions[pair->frameB];
+			bool struckA = strike(blows, pair->frameA, &b), struckB = strike(blows, pair->frameB, &a);
+			any = any || struckA || struckB;
+		}
+	}
+	return any;
+}
+
+knStatus knSearchMargins_Collide(knSearchMargins* reach, const knModel* model, knCollider* collider,
+								 knCollideInput* input, knContactSet* set, knArena* arena, knError* error) {
+	input->margins = reach->margins;
+	input->motions = reach->motions;
+	knStatus status = knCollide(collider, input, set, error);
+	if (status != KN_OK || !collider->anyMesh) {
+		return status;
+	}
+	Blows blows = { model, collider, reach, KN_SCRATCH_ZERO(arena, double, model->bodyCount) };
+	if (arena->failed) {
+		return knError_Set(error, KN_NO_MEMORY, "step", "there is no memory for this step");
+	}
+	for (int pass = 0; pass < PASSES && status == KN_OK && widen(&blows, set); ++pass) {
+		status = knCollide(collider, input, set, error);
+	}
+	return status;
+}

@@ -1,9 +1,0 @@
-// The kernel for machines with AVX, in builds that must also run on others: this file alone is compiled for them
-// (cmake/libraries.cmake), and only called where the machine has them.
-#include "steppers/impulse/body_matrix.h"
-
-#if defined(KN_AVX_KERNEL)
-#include "steppers/impulse/body_matrix_kernel.h"
-
-const knBodyKernel knBodyKernelAvx = KN_BODY_KERNEL("avx");
-#endif

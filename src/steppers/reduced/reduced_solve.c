@@ -1,0 +1,797 @@
+// Rows with laws over the forest: the method of multipliers, each round Newton's method with an exact line search.
+//
+//   a row's law      l = law(z),  z = lambda - r/e,  slope D = law'(z)/e           e: softness, r: rate
+//   contact          l = projection of z onto the cone |l_t| <= mu l_n, with r_n + mu |slip of the round before|: at the
+//                    end of the rounds Coulomb's law (de Saxce)
+//   scalar rows      l = z cut to [lo, hi];  springs: l = -h k (x + theta dx) - c dx
+//   Newton           (T + C) y = residual.  T: the links' own blocks, each row's J^T D J added to its links' blocks as if
+//                    it were inertia; C: what a row between two links does from one to the other
+//   end of a round   lambda = l;  the next begins unless all e (l - lambda), m/s, are small
+//
+// T is eliminated over the forest (knForestSystem). With C the solution is that of w = w0 + L(w), w the motions at the rows'
+// ends, L what the tree answers to the cross terms: GMRES, whose length does not depend on the number of links.
+#include "steppers/reduced/reduced_step.h"
+
+#include <string.h>
+
+#define ROW_TOLERANCE 1e-7 // m/s, by which rows are left wrong when rounds end; with contacts between links:
+#define CONTACT_SHARE 1e-3 // of the speed that gravity gives in a step; the next step goes on from there
+#define ROUND_ITERATIONS 4 // of Newton's method; the last round has LAST_ITERATIONS
+#define LAST_ITERATIONS 12
+#define UNFINISHED 1e-4 // m, with contacts: a last change below it is good enough to go on with
+#define RUNAWAY 1e30    // m or m/s
+#define DIVERGING 2.0   // growth of Newton's step at which it is given up
+#define DAMPED_ROUND 5  // from here on slips are averaged over rounds: they may take turns
+#define SEARCH_STEPS 40
+#define KRYLOV_MAX 80
+#define KRYLOV_TOLERANCE 1e-5 // of the right side, with contacts
+#define LOOP_KRYLOV 1e-9      // the same, of loops alone
+
+bool knReducedProblem_Make(knReducedProblem* problem, knReducedStep* step, double rate) {
+	knArena* arena = step->context->arena;
+	const knForest* forest = &step->forest;
+	*problem = (knReducedProblem){ .step = step, .rate = rate };
+	problem->base = KN_SCRATCH(arena, knForestBlock, forest->count);
+	problem->own = KN_SCRATCH(arena, knTreeForce, forest->count);
+	problem->push = KN_SCRATCH(arena, knTreeForce, forest->count);
+	problem->total = KN_SCRATCH(arena, knTreeForce, forest->count);
+	problem->motion = KN_SCRATCH(arena, knTreeMotion, forest->count);
+	problem->B = KN_SCRATCH(arena, double, forest->bCount);
+	problem->tau = KN_SCRATCH(arena, double, forest->nv);
+	problem->y = KN_SCRATCH(arena, double, forest->nv);
+	return knForestSystem_Make(&problem->system, forest, arena) && !arena->failed;
+}
+
+// --- laws ------------------------------------------------------------------------------------------------
+
+// Normal and friction by themselves: friction cut to a disc.
+static void discLaw(const knReducedContact* contact, const double z[3], double l[3], double* D) {
+	double inverse = 1.0 / contact->e, s = sqrt(z[1] * z[1] + z[2] * z[2]);
+	bool cut = s > contact->disc;
+	double scale = cut ? contact->disc / s : 1.0;
+	l[0] = knMax(z[0], 0.0);
+	l[1] = scale * z[1], l[2] = scale * z[2];
+	if (D != NULL) {
+		double w1 = cut ? z[1] / s : 0.0, w2 = cut ? z[2] / s : 0.0, f = scale * inverse;
+		D[0] = z[0] > 0.0 ? inverse : 0.0;
+		D[4] = f * (1.0 - w1 * w1);
+		D[5] = D[7] = -f * w1 * w2;
+		D[8] = f * (1.0 - w2 * w2);
+	}
+}
+
+// The projection of z onto the friction cone, and its slope over e in frame axes.
+static void coneLaw(const knReducedContact* contact, const double r[3], double l[3], double* D) {
+	double inverse = 1.0 / contact->e, mu = contact->mu;
+	double z0 = contact->lambda[0] - (r[0] + contact->shift) * inverse,
+		   z1 = contact->lambda[1] - r[1] * inverse, z2 = contact->lambda[2] - r[2] * inverse;
+	double s = sqrt(z1 * z1 + z2 * z2);
+	if (D != NULL) {
+		memset(D, 0, 9 * sizeof(double));
+	}
+	if (contact->disc >= 0.0) {
+		discLaw(contact, (double[3]){ z0 + contact->shift * inverse, z1, z2 }, l, D);
+		return;
+	}
+	if (s <= mu * z0) {
+		l[0] = z0, l[1] = z1, l[2] = z2;
+		if (D != NULL) {
+			D[0] = D[4] = D[8] = inverse;
+		}
+	} else if (mu * s <= -z0) {
+		l[0] = l[1] = l[2] = 0.0;
+	} else {
+		double share = 1.0 / (1.0 + mu * mu);
+		l[0] = (z0 + mu * s) * share;
+		double scale = mu * l[0] / s;
+		l[1] = scale * z1, l[2] = scale * z2;
+		if (D != NULL) {
+			double k = inverse * share, w1 = z1 / s, w2 = z2 / s, f = scale * inverse, b = mu * mu * k - f;
+			D[0] = k;
+			D[1] = D[3] = mu * k * w1;
+			D[2] = D[6] = mu * k * w2;
+			D[4] = f + b * w1 * w1;
+			D[5] = D[7] = b * w1 * w2;
+			D[8] = f + b * w2 * w2;
+		}
+	}
+}
+
+static double boundLaw(double z, double lo, double hi) {
+	return z < lo ? lo : z > hi ? hi : z;
+}
+
+// --- rows at the present iterate -------------------------------------------------------------------------
+
+static knVec3 relativeRate(const knReducedContact* contact, const knTwist* rates) {
+	const knTwist *a = &rates[contact->bodyA], *b = &rates[contact->bodyB];
+	knVec3 onA = knAdd(a->lin, knCross(a->ang, contact->armA));
+	return knSub(knAdd(b->lin, knCross(b->ang, contact->armB)), onA);
+}
+
+static void pushLink(knTreeForce* push, int link, knVec3 arm, knVec3 impulse, double sign) {
+	if (link >= 0) {
+		push[link].n += knLanes_FromVec(knScale(sign, knCross(arm, impulse)));
+		push[link].f += knLanes_FromVec(knScale(sign, impulse));
+	}
+}
+
+static void pushWrench(knTreeForce* push, int link, knTwist wrench, double scale) {
+	if (link >= 0) {
+		push[link].n += knLanes_FromVec(knScale(scale, wrench.ang));
+		push[link].f += knLanes_FromVec(knScale(scale, wrench.lin));
+	}
+}
+
+static knVec3 inWorld(const knReducedContact* contact, const double l[3]) {
+	return knMulAdd(knMulAdd(knScale(l[0], contact->n), l[1], contact->t1), l[2], contact->t2);
+}
+
+static void measureContact(knReducedContact* contact, const knTwist* rates) {
+	knVec3 u = relativeRate(contact, rates);
+	contact->r[0] = knDot(contact->n, u) - contact->target;
+	contact->r[1] = knDot(contact->t1, u);
+	contact->r[2] = knDot(contact->t2, u);
+	coneLaw(contact, contact->r, contact->l, contact->D);
+}
+
+// A soft row: r is the displacement over h in the implicit step.
+static double softLaw(double x, double stiffness, double damping, double theta, double h, double r) {
+	return -h * (stiffness * (x + theta * h * r) + damping * r);
+}
+
+static void measureAxis(const knReducedProblem* problem, knReducedAxisRow* row, const double* rateOf) {
+	const knReducedStep* step = problem->step;
+	const knForestLink* link = &step->forest.links[row->link];
+	row->r = row->l = row->slope = 0.0;
+	for (int k = 0; k < link->nv && !row->off; ++k) {
+		row->r += row->coef[k] * rateOf[link->vOffset + k];
+	}
+	if (row->off) {
+		return;
+	}
+	if (row->law == KN_LAW_SOFT && !problem->displacements) {
+		row->slope = row->after;
+		row->l = -row->slope * row->r;
+	} else if (row->law == KN_LAW_SOFT) {
+		row->l = softLaw(row->x, row->stiffness, row->damping, row->theta, step->h, row->r);
+		row->slope = step->h * (row->stiffness * row->theta * step->h + row->damping);
+	} else {
+		row->r -= row->target;
+		double z = row->lambda - row->r / row->e;
+		row->l = boundLaw(z, row->lo, row->hi);
+		row->slope = row->l == z ? 1.0 / row->e : 0.0;
+	}
+}
+
+static void measurePair(const knReducedStep* step, knReducedPairRow* row, const knReducedProblem* problem) {
+	row->l = row->slope = 0.0;
+	if (row->locked && problem->displacements) {
+		row->r = row->error * problem->rate;
+	} else {
+		row->r = knDotT(row->jP, problem->rates[row->bodyP]) + knDotT(row->jC, problem->rates[row->bodyC]);
+	}
+	if (row->off) {
+		return;
+	}
+	if (row->law == KN_LAW_SOFT && !problem->displacements) {
+		row->slope = row->after;
+		row->l = -row->slope * row->r;
+	} else if (row->law == KN_LAW_SOFT) {
+		row->l = softLaw(row->x, row->stiffness, row->damping, row->theta, step->h, row->r);
+		row->slope = step->h * (row->stiffness * row->theta * step->h + row->damping);
+	} else {
+		row->r -= row->target;
+		double z = row->lambda - row->r / row->e;
+		row->l = boundLaw(z, row->lo, row->hi);
+		row->slope = row->l == z ? 1.0 / row->e : 0.0;
+	}
+}
+
+// Rates of the joints' coordinates, as axis rows read them.
+static void jointRates(const knReducedProblem* problem, double* rates) {
+	const knReducedStep* step = problem->step;
+	for (int i = 0; i < step->forest.count; ++i) {
+		const knForestLink* link = &step->forest.links[i];
+		if (!problem->displacements) {
+			for (int k = link->vOffset; k < link->vOffset + link->nv; ++k) {
+				rates[k] = step->v[k];
+			}
+		} else if (link->nq == link->nv) {
+			for (int k = 0; k < link->nv; ++k) {
+				rates[link->vOffset + k] =
+					problem->rate * (step->q[link->qOffset + k] - step->q0[link->qOffset + k]);
+			}
+		} else {
+			// angular rates in the axes of the columns: of a ball joint these are orthonormal
+			knTwist own = step->mean[link->body], parent = step->mean[link->parentBody];
+			knVec3 w = knSub(own.ang, parent.ang);
+			for (int k = 0; k < link->nv; ++k) {
+				knVec3 column = knLanes_ToVec(step->columns0[link->vOffset + k].ang);
+				rates[link->vOffset + k] = knDot(column, w);
+			}
+		}
+	}
+}
+
+// Everything that depends on the iterate; false without memory.
+static bool measureRows(knReducedProblem* problem) {
+	knReducedStep* step = problem->step;
+	const knForest* forest = &step->forest;
+	for (int i = 0; i < forest->count; ++i) {
+		problem->push[i] = (knTreeForce){ -problem->own[i].n, -problem->own[i].f };
+	}
+	for (int k = 0; k < forest->nv; ++k) {
+		problem->tau[k] = problem->ownTau != NULL ? problem->ownTau[k] : 0.0;
+	}
+	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
+		knReducedContact* contact = &step->contacts[k];
+		if (contact->off) {
+			continue;
+		}
+		measureContact(contact, problem->rates);
+		double change[3];
+		for (int i = 0; i < 3; ++i) {
+			change[i] = contact->l[i] - contact->offset[i];
+		}
+		knVec3 impulse = inWorld(contact, change);
+		pushLink(problem->push, contact->linkA, contact->armA, impulse, -1.0);
+		pushLink(problem->push, contact->linkB, contact->armB, impulse, 1.0);
+	}
+	if (problem->useAxes && step->axisCount > 0) {
+		double* rates = problem->y; // free until the solution
+		jointRates(problem, rates);
+		for (int k = 0; k < step->axisCount; ++k) {
+			knReducedAxisRow* row = &step->axes[k];
+			const knForestLink* link = &forest->links[row->link];
+			measureAxis(problem, row, rates);
+			for (int i = 0; i < link->nv; ++i) {
+				problem->tau[link->vOffset + i] += row->coef[i] * (row->l - row->offset);
+			}
+		}
+	}
+	for (int k = 0; problem->usePairs && k < step->pairCount; ++k) {
+		knReducedPairRow* row = &step->pairs[k];
+		measurePair(step, row, problem);
+		pushWrench(problem->push, row->linkP, row->jP, row->l - row->offset);
+		pushWrench(problem->push, row->linkC, row->jC, row->l - row->offset);
+	}
+	return true;
+}
+
+// What each link asks of its joint.
+static void sumTotals(knReducedProblem* problem) {
+	const knForest* forest = &problem->step->forest;
+	knTreeForce* F = problem->total;
+	for (int i = 0; i < forest->count; ++i) {
+		F[i] = (knTreeForce){ -problem->push[i].n, -problem->push[i].f };
+	}
+	for (int i = forest->count - 1; i >= 0; --i) {
+		int parent = forest->links[i].parent;
+		if (parent >= 0) {
+			knTreeForce_AddShifted(&F[parent], &F[i], problem->system.mean[i]);
+		}
+	}
+}
+
+// --- the matrix ------------------------------------------------------------------------------------------
+
+// A += s [arm; 1] D [byTurn, 1].
+static void addPoint(knForestBlock* A, knVec3 arm, const knMat33* byTurn, const knMat33* D, double s) {
+	knMat33 scaled = knScaleM(s, D), a = knSkew(arm);
+	knMat33 De = knMulMM(&scaled, byTurn), aD = knMulMM(&a, &scaled), aDe = knMulMM(&a, &De);
+	knLanes33 lanes = knLanes_FromMat(&aDe);
+	knLanes_AddMat(&A->aa, &lanes);
+	lanes = knLanes_FromMat(&aD);
+	knLanes_AddMat(&A->al, &lanes);
+	lanes = knLanes_FromMat(&De);
+	knLanes_AddMat(&A->la, &lanes);
+	lanes = knLanes_FromMat(&scaled);
+	knLanes_AddMat(&A->ll, &lanes);
+}
+
+static knMat33 worldSlope(const knReducedContact* contact) {
+	knVec3 F[3] = { contact->n, contact->t1, contact->t2 };
+	knVec3 columns[3];
+	for (int i = 0; i < 3; ++i) { // rows of D F
+		columns[i] = knZero3();
+		for (int j = 0; j < 3; ++j) {
+			columns[i] = knMulAdd(columns[i], contact->D[3 * i + j], F[j]);
+		}
+	}
+	// sum over i of F_i (D F)_i^T
+	knMat33 sum = knDiagonal33(0.0, 0.0, 0.0);
+	for (int i = 0; i < 3; ++i) {
+		sum.cx = knMulAdd(sum.cx, columns[i].x, F[i]);
+		sum.cy = knMulAdd(sum.cy, columns[i].y, F[i]);
+		sum.cz = knMulAdd(sum.cz, columns[i].z, F[i]);
+	}
+	return sum;
+}
+
+static void addOuter(knForestBlock* A, knTwist push, knTwist change, double s) {
+	knLanes n = knLanes_FromVec(knScale(s, push.ang)), f = knLanes_FromVec(knScale(s, push.lin));
+	knLanes w = knLanes_FromVec(change.ang), u = knLanes_FromVec(change.lin);
+	A->aa.x += n * knLanes_X(w), A->aa.y += n * knLanes_Y(w), A->aa.z += n * knLanes_Z(w);
+	A->al.x += n * knLanes_X(u), A->al.y += n * knLanes_Y(u), A->al.z += n * knLanes_Z(u);
+	A->la.x += f * knLanes_X(w), A->la.y += f * knLanes_Y(w), A->la.z += f * knLanes_Z(w);
+	A->ll.x += f * knLanes_X(u), A->ll.y += f * knLanes_Y(u), A->ll.z += f * knLanes_Z(u);
+}
+
+static bool hasSlope(const knReducedContact* contact) {
+	return !contact->off && (contact->D[0] != 0.0 || contact->D[4] != 0.0 || contact->D[8] != 0.0);
+}
+
+static bool assemble(knReducedProblem* problem) {
+	knReducedStep* step = problem->step;
+	const knForest* forest = &step->forest;
+	knForestSystem* system = &problem->system;
+	memcpy(system->block, problem->base, (size_t)forest->count * sizeof(knForestBlock));
+	for (int k = 0; k < forest->bCount; ++k) {
+		problem->B[k] = problem->baseB != NULL ? problem->baseB[k] : 0.0;
+	}
+	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
+		const knReducedContact* contact = &step->contacts[k];
+		if (hasSlope(contact)) {
+			knMat33 D = worldSlope(contact);
+			if (contact->linkA >= 0) {
+				addPoint(&system->block[contact->linkA], contact->armA, &contact->byTurnA, &D, problem->rate);
+			}
+			if (contact->linkB >= 0) {
+				addPoint(&system->block[contact->linkB], contact->armB, &contact->byTurnB, &D, problem->rate);
+			}
+		}
+	}
+	for (int k = 0; problem->useAxes && k < step->axisCount; ++k) {
+		const knReducedAxisRow* row = &step->axes[k];
+		const knForestLink* link = &forest->links[row->link];
+		double slope = row->slope * problem->rate;
+		for (int i = 0; i < link->nv; ++i) {
+			for (int j = 0; j < link->nv; ++j) {
+				problem->B[link->bOffset + i * link->nv + j] += slope * row->coef[i] * row->coef[j];
+			}
+		}
+	}
+	for (int k = 0; problem->usePairs && k < step->pairCount; ++k) {
+		const knReducedPairRow* row = &step->pairs[k];
+		double slope = row->slope * problem->rate;
+		if (slope != 0.0 && row->linkP >= 0) {
+			addOuter(&system->block[row->linkP], row->jP, row->eP, slope);
+		}
+		if (slope != 0.0 && row->linkC >= 0) {
+			addOuter(&system->block[row->linkC], row->jC, row->eC, slope);
+		}
+	}
+	system->B = problem->B;
+	return knForestSystem_Factor(system);
+}
+
+// --- cross terms by GMRES --------------------------------------------------------------------------------
+
+static knVec3 pointMotion(const knTreeMotion* motion, const knMat33* byTurn) {
+	return knAdd(knLanes_ToVec(motion->lin), knMulMV(byTurn, knLanes_ToVec(motion->ang)));
+}
+
+static double rowMotion(const knTreeMotion* motion, knTwist row) {
+	return knDot(knLanes_ToVec(motion->ang), row.ang) + knDot(knLanes_ToVec(motion->lin), row.lin);
+}
+
+static bool crosses(const knReducedContact* contact) {
+	return contact->linkA >= 0 && contact->linkB >= 0 && hasSlope(contact);
+}
+
+static bool pairCrosses(const knReducedPairRow* row) {
+	return row->linkP >= 0 && row->linkC >= 0 && row->slope != 0.0;
+}
+
+static int countCross(const knReducedProblem* problem) {
+	const knReducedStep* step = problem->step;
+	int count = 0;
+	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
+		count += crosses(&step->contacts[k]) ? 6 : 0;
+	}
+	for (int k = 0; problem->usePairs && k < step->pairCount; ++k) {
+		count += pairCrosses(&step->pairs[k]) ? 2 : 0;
+	}
+	return count;
+}
+
+// The motions at the ends of all crossing rows.
+static void readEnds(const knReducedProblem* problem, const knTreeMotion* motion, double* w) {
+	const knReducedStep* step = problem->step;
+	int at = 0;
+	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
+		const knReducedContact* contact = &step->contacts[k];
+		if (crosses(contact)) {
+			knVec3 a = pointMotion(&motion[contact->linkA], &contact->byTurnA);
+			knVec3 b = pointMotion(&motion[contact->linkB], &contact->byTurnB);
+			double values[6] = { a.x, a.y, a.z, b.x, b.y, b.z };
+			memcpy(w + at, values, sizeof(values));
+			at += 6;
+		}
+	}
+	for (int k = 0; problem->usePairs && k < step->pairCount; ++k) {
+		const knReducedPairRow* row = &step->pairs[k];
+		if (pairCrosses(row)) {
+			w[at++] = rowMotion(&motion[row->linkP], row->eP);
+			w[at++] = rowMotion(&motion[row->linkC], row->eC);
+		}
+	}
+}
+
+// The pushes from one link to the other.
+static void pushCross(const knReducedProblem* problem, const double* w, knTreeForce* push) {
+	const knReducedStep* step = problem->step;
+	int at = 0;
+	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
+		const knReducedContact* contact = &step->contacts[k];
+		if (crosses(contact)) {
+			knMat33 D = worldSlope(contact);
+			knVec3 a = knV3(w[at], w[at + 1], w[at + 2]), b = knV3(w[at + 3], w[at + 4], w[at + 5]);
+			pushLink(push, contact->linkA, contact->armA, knMulMV(&D, b), problem->rate);
+			pushLink(push, contact->linkB, contact->armB, knMulMV(&D, a), problem->rate);
+			at += 6;
+		}
+	}
+	for (int k = 0; problem->usePairs && k < step->pairCount; ++k) {
+		const knReducedPairRow* row = &step->pairs[k];
+		if (pairCrosses(row)) {
+			double slope = row->slope * problem->rate;
+			pushWrench(push, row->linkP, row->jP, -slope * w[at + 1]);
+			pushWrench(push, row->linkC, row->jC, -slope * w[at]);
+			at += 2;
+		}
+	}
+}
+
+typedef struct Krylov {
+	int size;
+	double* basis;   // [KRYLOV_MAX + 1][size]
+	double* columns; // [KRYLOV_MAX + 1][KRYLOV_MAX] rotated Hessenberg matrix
+	double cosine[KRYLOV_MAX], sine[KRYLOV_MAX], right[KRYLOV_MAX + 1];
+	knTreeForce* push; // [count]
+	double* y;         // [nv]
+} Krylov;
+
+static double dotOf(const double* a, const double* b, int n) {
+	double sum = 0.0;
+	for (int i = 0; i < n; ++i) {
+		sum += a[i] * b[i];
+	}
+	return sum;
+}
+
+// out = w - L(w)
+static void applyCross(const knReducedProblem* problem, const Krylov* krylov, const double* w, double* out) {
+	const knForest* forest = &problem->step->forest;
+	memset(krylov->push, 0, (size_t)forest->count * sizeof(knTreeForce));
+	pushCross(problem, w, krylov->push);
+	knForestSystem_Solve(&problem->system, krylov->push, NULL, krylov->y, problem->motion);
+	readEnds(problem, problem->motion, out);
+	for (int i = 0; i < krylov->size; ++i) {
+		out[i] = w[i] - out[i];
+	}
+}
+
+// One column of the Hessenberg matrix, turned to a triangle; returns the length of the new direction.
+static double extendBasis(const knReducedProblem* problem, Krylov* krylov, int j) {
+	int n = krylov->size;
+	double *next = krylov->basis + (size_t)(j + 1) * (size_t)n,
+		   *column = krylov->columns + j * (KRYLOV_MAX + 1);
+	applyCross(problem, krylov, krylov->basis + (size_t)j * (size_t)n, next);
+	for (int i = 0; i <= j; ++i) {
+		const double* old = krylov->basis + (size_t)i * (size_t)n;
+		column[i] = dotOf(next, old, n);
+		for (int k = 0; k < n; ++k) {
+			next[k] -= column[i] * old[k];
+		}
+	}
+	double length = sqrt(dotOf(next, next, n));
+	for (int k = 0; k < n && length > 0.0; ++k) {
+		next[k] /= length;
+	}
+	for (int i = 0; i < j; ++i) {
+		double a = column[i], b = column[i + 1];
+		column[i] = krylov->cosine[i] * a + krylov->sine[i] * b;
+		column[i + 1] = krylov->cosine[i] * b - krylov->sine[i] * a;
+	}
+	double norm = sqrt(column[j] * column[j] + length * length);
+	krylov->cosine[j] = norm > 0.0 ? column[j] / norm : 1.0;
+	krylov->sine[j] = norm > 0.0 ? length / norm : 0.0;
+	column[j] = norm;
+	krylov->right[j + 1] = -krylov->sine[j] * krylov->right[j];
+	krylov->right[j] *= krylov->cosine[j];
+	return length;
+}
+
+// w with w - L(w) = w0, in place of w0.
+static bool solveCross(const knReducedProblem* problem, Krylov* krylov, double* w) {
+	int n = krylov->size, used = 0;
+	double length = sqrt(dotOf(w, w, n)),
+		   goal = length * (problem->step->contactCount > 0 ? KRYLOV_TOLERANCE : LOOP_KRYLOV);
+	if (length == 0.0) {
+		return true;
+	}
+	for (int k = 0; k < n; ++k) {
+		krylov->basis[k] = w[k] / length;
+	}
+	krylov->right[0] = length;
+	while (used < KRYLOV_MAX && used < n + 1) {
+		double left = extendBasis(problem, krylov, used++);
+		if (knAbs(krylov->right[used]) <= goal || left <= 1e-14) {
+			break;
+		}
+	}
+	double x[KRYLOV_MAX];
+	for (int i = used - 1; i >= 0; --i) {
+		x[i] = krylov->right[i];
+		for (int j = i + 1; j < used; ++j) {
+			x[i] -= krylov->columns[j * (KRYLOV_MAX + 1) + i] * x[j];
+		}
+		double pivot = krylov->columns[i * (KRYLOV_MAX + 1) + i];
+		x[i] = pivot != 0.0 ? x[i] / pivot : 0.0;
+	}
+	memset(w, 0, (size_t)n * sizeof(double));
+	for (int i = 0; i < used; ++i) {
+		const double* direction = krylov->basis + (size_t)i * (size_t)n;
+		for (int k = 0; k < n; ++k) {
+			w[k] += x[i] * direction[k];
+		}
+	}
+	return true;
+}
+
+static bool solveLinear(knReducedProblem* problem, Krylov* krylov) {
+	knReducedStep* step = problem->step;
+	int size = step->crossCount > 0 ? countCross(problem) : 0;
+	knForestSystem_Solve(&problem->system, problem->push, problem->tau, problem->y, problem->motion);
+	if (size == 0) {
+		return true;
+	}
+	krylov->size = size;
+	double* w = krylov->basis + (size_t)(KRYLOV_MAX + 1) * (size_t)size;
+	readEnds(problem, problem->motion, w);
+	solveCross(problem, krylov, w);
+	memcpy(krylov->push, problem->push, (size_t)step->forest.count * sizeof(knTreeForce));
+	pushCross(problem, w, krylov->push);
+	knForestSystem_Solve(&problem->system, krylov->push, problem->tau, problem->y, problem->motion);
+	return true;
+}
+
+// --- line search -----------------------------------------------------------------------------------------
+
+static void changeRates(knReducedProblem* problem) {
+	knReducedStep* step = problem->step;
+	static const knTreeMotion still;
+	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
+		knReducedContact* contact = &step->contacts[k];
+		knVec3 a =
+			pointMotion(contact->linkA >= 0 ? &problem->motion[contact->linkA] : &still, &contact->byTurnA);
+		knVec3 b =
+			pointMotion(contact->linkB >= 0 ? &problem->motion[contact->linkB] : &still, &contact->byTurnB);
+		knVec3 u = knScale(problem->rate, knSub(b, a));
+		contact->dr[0] = knDot(contact->n, u);
+		contact->dr[1] = knDot(contact->t1, u);
+		contact->dr[2] = knDot(contact->t2, u);
+	}
+	for (int k = 0; problem->useAxes && k < step->axisCount; ++k) {
+		knReducedAxisRow* row = &step->axes[k];
+		const knForestLink* link = &step->forest.links[row->link];
+		row->dr = 0.0;
+		for (int i = 0; i < link->nv; ++i) {
+			row->dr += problem->rate * row->coef[i] * problem->y[link->vOffset + i];
+		}
+	}
+	for (int k = 0; problem->usePairs && k < step->pairCount; ++k) {
+		knReducedPairRow* row = &step->pairs[k];
+		double p = row->linkP >= 0 ? rowMotion(&problem->motion[row->linkP], row->eP) : 0.0;
+		double c = row->linkC >= 0 ? rowMotion(&problem->motion[row->linkC], row->eC) : 0.0;
+		row->dr = problem->rate * (p + c);
+	}
+}
+
+static void contactAt(const knReducedContact* contact, double t, double l[3]) {
+	double r[3] = { contact->r[0] + t * contact->dr[0], contact->r[1] + t * contact->dr[1],
+					contact->r[2] + t * contact->dr[2] };
+	coneLaw(contact, r, l, NULL);
+}
+
+// The laws at t against their slopes: `error`, m/s; returns the sum of dr (l(t) - (l - t D dr)).
+static double curveOfLaws(const knReducedProblem* problem, double t, double* error) {
+	const knReducedStep* step = problem->step;
+	double sum = 0.0, worst = 0.0;
+	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
+		const knReducedContact* contact = &step->contacts[k];
+		if (contact->off) {
+			continue;
+		}
+		double l[3];
+		contactAt(contact, t, l);
+		for (int i = 0; i < 3; ++i) {
+			const double* D = &contact->D[3 * i];
+			double straight =
+				contact->l[i] - t * (D[0] * contact->dr[0] + D[1] * contact->dr[1] + D[2] * contact->dr[2]);
+			sum += contact->dr[i] * (l[i] - straight);
+			worst = knMax(worst, contact->e * knAbs(l[i] - straight));
+		}
+	}
+	for (int k = 0; problem->useAxes && k < step->axisCount; ++k) {
+		const knReducedAxisRow* row = &step->axes[k];
+		if (row->law == KN_LAW_BOUND && !row->off) {
+			double l = boundLaw(row->lambda - (row->r + t * row->dr) / row->e, row->lo, row->hi);
+			double off = l - (row->l - t * row->slope * row->dr);
+			sum += row->dr * off;
+			worst = knMax(worst, row->e * knAbs(off));
+		}
+	}
+	for (int k = 0; problem->usePairs && k < step->pairCount; ++k) {
+		const knReducedPairRow* row = &step->pairs[k];
+		if (row->law == KN_LAW_BOUND && !row->off) {
+			double l = boundLaw(row->lambda - (row->r + t * row->dr) / row->e, row->lo, row->hi);
+			double off = l - (row->l - t * row->slope * row->dr);
+			sum += row->dr * off;
+			worst = knMax(worst, row->e * knAbs(off));
+		}
+	}
+	*error = worst;
+	return sum / problem->rate;
+}
+
+// How far to go along y: the zero of the merit's slope, which is m (1 - t) - curve(t), m its slope at the start.
+static double searchStep(const knReducedProblem* problem, double* error) {
+	double curve = curveOfLaws(problem, 1.0, error), start = problem->slopeOfMerit;
+	if (*error <= problem->lawTolerance || -curve <= 0.0 || !(start < 0.0)) {
+		return 1.0;
+	}
+	double low = 0.0, high = 1.0, ignored;
+	for (int i = 0; i < SEARCH_STEPS && high - low > 1e-3 * high; ++i) {
+		double middle = 0.5 * (low + high);
+		double slope = start * (1.0 - middle) - curveOfLaws(problem, middle, &ignored);
+		if (slope > 0.0) {
+			high = middle;
+		} else {
+			low = middle;
+		}
+	}
+	return 0.5 * (low + high);
+}
+
+// --- rounds ----------------------------------------------------------------------------------------------
+
+// The residual along y, negative where y descends.
+static double meritSlope(const knReducedProblem* problem) {
+	const knForest* forest = &problem->step->forest;
+	double sum = 0.0;
+	for (int i = 0; i < forest->count; ++i) {
+		for (int k = forest->links[i].vOffset; k < forest->links[i].vOffset + forest->links[i].nv; ++k) {
+			const knTreeForce* R = &problem->system.R[k];
+			double left = knLanes_Dot(R->n, problem->total[i].n) + knLanes_Dot(R->f, problem->total[i].f) -
+						  problem->tau[k];
+			sum += left * problem->y[k];
+		}
+	}
+	return sum;
+}
+
+static double largestChange(const knReducedProblem* problem) {
+	const knReducedStep* step = problem->step;
+	double worst = 0.0;
+	for (int i = 0; i < step->forest.count; ++i) {
+		double radius = step->context->model->radius[step->forest.links[i].body];
+		const knTreeMotion* motion = &problem->motion[i];
+		double change = sqrt(knLanes_Dot(motion->lin, motion->lin)) +
+						knMax(radius, 1e-3) * sqrt(knLanes_Dot(motion->ang, motion->ang));
+		worst = change > worst || change != change ? change : worst;
+	}
+	return worst;
+}
+
+// Takes the laws' impulses as multipliers; m/s by which rows were wrong.
+static double renewMultipliers(knReducedProblem* problem, bool damped) {
+	knReducedStep* step = problem->step;
+	double worst = 0.0;
+	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
+		knReducedContact* contact = &step->contacts[k];
+		if (contact->off) {
+			continue;
+		}
+		double slip = contact->mu * sqrt(contact->r[1] * contact->r[1] + contact->r[2] * contact->r[2]);
+		slip = contact->l[0] > 0.0 && contact->disc < 0.0 ? slip : 0.0;
+		worst = knMax(worst, knAbs(slip - contact->shift));
+		for (int i = 0; i < 3; ++i) {
+			worst = knMax(worst, contact->e * knAbs(contact->l[i] - contact->lambda[i]));
+			contact->lambda[i] = contact->l[i];
+		}
+		contact->shift = damped ? 0.5 * (slip + contact->shift) : slip;
+	}
+	for (int k = 0; problem->useAxes && k < step->axisCount; ++k) {
+		knReducedAxisRow* row = &step->axes[k];
+		if (row->law == KN_LAW_BOUND && !row->off) {
+			worst = knMax(worst, row->e * knAbs(row->l - row->lambda));
+		}
+		row->lambda = row->off ? row->lambda : row->l;
+	}
+	for (int k = 0; problem->usePairs && k < step->pairCount; ++k) {
+		knReducedPairRow* row = &step->pairs[k];
+		if (row->law == KN_LAW_BOUND && !row->off) {
+			double wrong = row->e * knAbs(row->l - row->lambda);
+			worst = knMax(worst, row->locked ? wrong * (problem->lawTolerance / ROW_TOLERANCE) : wrong);
+		}
+		row->lambda = row->off ? row->lambda : row->l;
+	}
+	return worst;
+}
+
+// One step of Newton's method; the change in m or m/s, and how far laws were from their slopes.
+static bool iterate(knReducedProblem* problem, Krylov* krylov, double* change, double* error) {
+	sumTotals(problem);
+	if (problem->arrange != NULL) {
+		problem->arrange(problem);
+	}
+	if (!assemble(problem) || !solveLinear(problem, krylov)) {
+		return false;
+	}
+	problem->slopeOfMerit = meritSlope(problem);
+	changeRates(problem);
+	double t = searchStep(problem, error);
+	*change = largestChange(problem);
+	problem->advance(problem, t);
+	problem->refresh(problem);
+	measureRows(problem);
+	problem->iterations += 1;
+	problem->step->iterations += 1;
+	*error = t < 1.0 ? knMax(*error, 2.0 * problem->lawTolerance) : *error;
+	return *change < RUNAWAY;
+}
+
+static bool makeKrylov(Krylov* krylov, knReducedStep* step) {
+	knArena* arena = step->context->arena;
+	size_t size = (size_t)(6 * step->crossCount);
+	krylov->basis = KN_SCRATCH(arena, double, (KRYLOV_MAX + 2) * size);
+	krylov->columns = KN_SCRATCH(arena, double, (KRYLOV_MAX + 1) * (KRYLOV_MAX + 1));
+	krylov->push = KN_SCRATCH(arena, knTreeForce, step->forest.count);
+	krylov->y = KN_SCRATCH(arena, double, step->forest.nv);
+	return !arena->failed;
+}
+
+bool knReducedProblem_Solve(knReducedProblem* problem, int rounds) {
+	Krylov krylov;
+	memset(&krylov, 0, sizeof(krylov));
+	if (problem->step->crossCount > 0 && !makeKrylov(&krylov, problem->step)) {
+		return false;
+	}
+	double fall = problem->step->h * knLength(problem->step->context->state->header->gravity);
+	bool touching = problem->useContacts && problem->step->contactCount > 0;
+	bool rough = touching && problem->step->crossCount > 0;
+	problem->lawTolerance = rough ? knMax(CONTACT_SHARE * fall, ROW_TOLERANCE) : ROW_TOLERANCE;
+	problem->refresh(problem);
+	measureRows(problem);
+	bool settled = false;
+	double change = (double)INFINITY;
+	for (int round = 0; round < rounds; ++round) {
+		int most = (rough ? 1 : 2) * (round < rounds - 1 ? ROUND_ITERATIONS : LAST_ITERATIONS);
+		double error = 0.0;
+		change = (double)INFINITY;
+		settled = false;
+		for (int i = 0; i < most && !settled; ++i) {
+			double before = change;
+			if (!iterate(problem, &krylov, &change, &error)) {
+				return false;
+			}
+			// velocities are linear where no law bends
+			settled =
+				error <= problem->lawTolerance && (change <= problem->tolerance || !problem->displacements);
+			// a step that runs away without any law to bend it is too long
+			if (problem->displacements && error == 0.0 && i >= 2 && change > DIVERGING * before) {
+				return false;
+			}
+		}
+		double wrong = renewMultipliers(problem, round >= DAMPED_ROUND);
+		if (wrong <= problem->lawTolerance && settled) {
+			break;
+		}
+		measureRows(problem);
+	}
+	sumTotals(problem);
+	return settled || (touching && change <= UNFINISHED);
+}

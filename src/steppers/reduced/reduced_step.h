@@ -1,0 +1,197 @@
+// What the phases of the reduced stepper hand on. Everything is made for one step and lives in its arena; each field
+// names who writes it. step_reduced.c is the list of phases, docs/methods/reduced.md the mathematics.
+#pragma once
+
+#include "articulated/forest.h"
+#include "dynamics/contact_rows.h"
+#include "dynamics/row_input.h"
+#include "steppers/reduced/reduced_memory.h"
+#include "steppers/stepper_ops.h"
+
+// A contact point. Impulses act on B; n points from A to B.
+typedef struct knReducedContact {
+	int32_t bodyA, bodyB, linkA, linkB; // link -1: does not answer
+	int32_t point;                      // of the list
+	bool lasting;                       // carried load in the step before
+	knVec3 n, t1, t2;
+	knVec3 coreA, coreB;   // m, from the centres at the start: what turns with the body
+	knVec3 roundA, roundB; // and what does not: the radius of a round surface
+	double mu, gap;        // m
+	double e;              // 1/kg, softness
+	double lambda[3];      // N s, multipliers: of the round before
+
+	// of a problem
+	double target;     // m/s, of the normal row
+	double shift;      // m/s, what the cone law adds to the normal row: mu times the slip of the round before
+	double offset[3];  // N s, already part of the start
+	double disc;       // N s, bound of friction by itself; negative: the cone law
+	bool off;          // takes no part
+	double impact[3];  // N s, of the impact before the step
+	knVec3 armA, armB; // where it measures and pushes
+	knMat33 byTurnA, byTurnB; // what a turn of each body does to the point's motion
+	double r[3], dr[3], l[3];
+	double D[9]; // slope of the law, frame axes, 1/e included
+} knReducedContact;
+
+typedef enum knReducedLaw {
+	KN_LAW_SOFT,  // spring and damper
+	KN_LAW_BOUND, // lo <= lambda <= hi, towards rate `target`
+} knReducedLaw;
+
+// A scalar row on one joint of the forest: coef . y.
+typedef struct knReducedAxisRow {
+	int32_t link, joint, axis;
+	int32_t part; // knJointPart
+	double coef[6];
+	knReducedLaw law;
+	double lo, hi, target;               // N s, rate
+	double room;                         // of limits: distance at the start; INFINITY: none
+	double x, stiffness, damping, theta; // soft
+	double after; // kg, soft: what takes out the swing that the step cannot follow, of velocities
+	double e, lambda;
+	double offset; // N s, already part of the start
+	bool off;      // takes no part in the problem
+	double r, dr, l, slope;
+} knReducedAxisRow;
+
+// A scalar row between two bodies, of a loop joint or a rolling contact.
+typedef struct knReducedPairRow {
+	int32_t bodyP, bodyC, linkP, linkC;
+	int32_t joint, part;
+	int32_t index;      // of the joint's locked rows
+	knTwist alongStart; // the row in the parent joint frame's axes
+	knTwist jP, jC;     // where it pushes, at the centres
+	knTwist eP, eC;     // how it changes
+	knReducedLaw law;
+	double lo, hi, target, room;
+	double x, stiffness, damping, theta, after;
+	double error; // locked rows: at the end of the step (implicit step)
+	double e, lambda, offset;
+	bool off; // takes no part in the problem
+	double r, dr, l, slope;
+	bool locked;
+} knReducedPairRow;
+
+typedef struct knReducedStep knReducedStep;
+
+// A problem for Newton's method over the forest: links with forces that depend on their motion, and rows with laws.
+typedef struct knReducedProblem {
+	knReducedStep* step;
+	knForestSystem system;
+	bool displacements;   // motions are displacements of the step, else velocities
+	double rate;          // of rows, per unit of motion: 1/h if motions are displacements, 1 if velocities
+	knForestBlock* base;  // [count] the links' own blocks
+	knTreeForce* own;     // [count] what links ask for without rows
+	const double* baseB;  // [bCount] joints' own matrices; NULL: none
+	const double* ownTau; // [nv] joints' own impulses; NULL: none
+	const knTwist* rates; // [bodyCount] velocities that rows measure
+
+	// written by the solver
+	knTreeForce* push;    // [count]
+	knTreeForce* total;   // [count] what each link asks of its joint
+	double* B;            // [bCount]
+	double* tau;          // [nv]
+	double* y;            // [nv]
+	knTreeMotion* motion; // [count]
+	bool factored;
+	double slopeOfMerit; // y times the residual
+	double lawTolerance; // m/s, by which rows may be left wrong
+
+	// of the kind of problem
+	void (*refresh)(struct knReducedProblem* problem);               // at the present iterate
+	void (*advance)(struct knReducedProblem* problem, double scale); // by y
+	void (*arrange)(struct knReducedProblem* problem); // after the totals are known; NULL: nothing to do
+	double tolerance;                                  // m or m/s, of the last change
+	bool useContacts, useAxes, usePairs;
+	int iterations;
+} knReducedProblem;
+
+struct knReducedStep {
+	knStepContext* context;
+	double h;
+	bool converged;
+
+	// knReduced_Begin
+	knForest forest;
+	double *q0, *v0;        // [nq], [nv] at the start
+	knFrame* start;         // [bodyCount] poses at the start
+	knTwist* before;        // [bodyCount] velocities at the start
+	knTreeMotion* columns0; // [nv] S at the start
+	knLanes *c0, *arm0;     // [count] c and the arms from parent to child at the start
+	double* mobility;       // [36 count] J H^-1 J^T of every link's centre; NULL: not needed
+	double* kOwn;           // [nv] what a unit of joint impulse does there; 0: not known
+
+	// rows
+	knContactRows list;
+	knRowInput input;
+	knStepBodies blocks; // masses and velocities as contact lists read them
+	knReducedContact* contacts;
+	int contactCount;
+	knReducedAxisRow* axes;
+	int axisCount;
+	knReducedPairRow* pairs;
+	int pairCount;
+	int crossCount; // contacts and pair rows between two links
+
+	// end of the step
+	double *q, *v;                 // [nq], [nv]
+	knFrame* pose;                 // [bodyCount]
+	knTwist* mean;                 // [bodyCount] mean velocities (implicit step)
+	knTwist* after;                // [bodyCount] velocities at the end, of bodies by themselves
+	knTreeMotion* columns;         // [nv] S at the end
+	knLanes *c, *armEnd, *armMean; // [count]
+	knTreeForce* rows;             // [nv] R
+	knLanes* turning;              // [nv] G
+	knTwist* reaction;             // [count] impulse of each link's joint on it, at its centre
+	double motorWork;              // J. knReduced_Move
+	int iterations;                // of all problems
+};
+
+knStatus knReduced_OutOfMemory(const knReducedStep* step);
+
+// --- reduced_begin.c -------------------------------------------------------------------------------------
+
+// The forest, its coordinates, and what users changed since the last step.
+knStatus knReduced_Begin(knReducedStep* step);
+// Writes coordinates, poses and velocities back.
+knStatus knReduced_End(knReducedStep* step);
+
+// --- reduced_rows.c --------------------------------------------------------------------------------------
+
+knStatus knReduced_FindContacts(knReducedStep* step);
+knStatus knReduced_BuildAxes(knReducedStep* step);
+knStatus knReduced_Collect(knReducedStep* step);
+
+// --- reduced_pairs.c -------------------------------------------------------------------------------------
+
+// Rows of loop joints.
+knStatus knReduced_BuildPairs(knReducedStep* step);
+// The pair rows at poses: `mean` where they push, `end` how they change; start and end may be the same.
+void knReduced_PlacePairs(knReducedStep* step, const knFrame* start, const knFrame* end);
+
+// --- reduced_solve.c -------------------------------------------------------------------------------------
+
+bool knReducedProblem_Make(knReducedProblem* problem, knReducedStep* step, double rate);
+// Method of multipliers: rounds of Newton's method. False: not converged, or no memory in the arena.
+bool knReducedProblem_Solve(knReducedProblem* problem, int rounds);
+
+// --- reduced_motion.c ------------------------------------------------------------------------------------
+
+// The implicit step: end coordinates, reactions.
+bool knReduced_Move(knReducedStep* step);
+// The last resort: everything stays where it is for the step, and stops.
+void knReduced_Rest(knReducedStep* step);
+
+// --- reduced_velocity.c ----------------------------------------------------------------------------------
+
+// Impulses at a pose: velocities v become those nearest to `wanted` (in the metric of the masses) that rows allow.
+// Coordinates of velocities [bodyCount] that need not fit the joints.
+bool knReduced_ReadVelocities(knReducedStep* step, const knTwist* wanted, double* v);
+// kOwn: the rate that a unit impulse gives each joint coordinate, all others free.
+bool knReduced_JointResponses(knReducedStep* step);
+// mobility of all links at the start.
+bool knReduced_LinkMobilities(knReducedStep* step);
+// What arrives stops, or bounces, before the step.
+bool knReduced_Impact(knReducedStep* step);
+// Velocities at the end: joints and loaded contacts.
+bool knReduced_After(knReducedStep* step);

@@ -1,0 +1,394 @@
+// Velocities at a fixed pose: those nearest to wanted ones, in the metric of the masses, that joints and rows allow.
+//
+//   least  1/2 sum of (V - V*)^T I (V - V*)  over v,  V = J v,  with the rows' laws
+//
+// Three uses: velocities that users changed become coordinates'; what arrives at a contact or limit stops or bounces
+// before the step; and after it, the bodies' end velocities (which fit the joints to second order only, and have the
+// error of lasting contacts with a sign that flips) become those of the coordinates.
+#include "steppers/reduced/reduced_step.h"
+
+#include "core/dense.h"
+
+#define VELOCITY_ROUNDS 8
+#define VELOCITY_TOLERANCE 1e-11 // m/s
+#define BOUNCE_STEPS 2.0         // an approach that gravity makes in so many steps does not bounce
+#define BOUNCE_ROUNDS 40
+#define ARRIVAL_SHARE 5e-4     // of that approach: less is left to the step
+#define ARRIVAL_TOLERANCE 1e-9 // m/s
+#define LASTING_SHARE 0.2      // of a lasting contact's error that a step takes out
+#define QUIET_SHARE 1e-3       // of the speed that gravity gives in a step: taken out at once
+
+typedef struct Velocity {
+	knReducedProblem problem;
+	const knTwist* wanted; // [bodyCount]
+	knTwist* now;          // [bodyCount]
+	const knFrame* poses;
+	const knTreeMotion* columns;
+	knMat33* inertia; // [count] world axes
+} Velocity;
+
+static void refresh(knReducedProblem* problem) {
+	Velocity* velocity = (Velocity*)problem;
+	knReducedStep* step = problem->step;
+	const knForest* forest = &step->forest;
+	knForest_Velocities(forest, velocity->columns, velocity->poses, step->v, velocity->now);
+	for (int i = 0; i < forest->count; ++i) {
+		int b = forest->links[i].body;
+		knTwist off = knSubT(velocity->now[b], velocity->wanted[b]);
+		knVec3 ang = knMulMV(&velocity->inertia[i], off.ang);
+		knVec3 lin = knScale(step->context->model->mass[b], off.lin);
+		problem->own[i] = (knTreeForce){ knLanes_FromVec(ang), knLanes_FromVec(lin) };
+	}
+}
+
+static void advance(knReducedProblem* problem, double scale) {
+	for (int k = 0; k < problem->step->forest.nv; ++k) {
+		problem->step->v[k] += scale * problem->y[k];
+	}
+}
+
+static bool makeVelocity(Velocity* velocity, knReducedStep* step, const knFrame* poses,
+						 const knTreeMotion* columns, const knLanes* arms, const knTwist* wanted) {
+	knArena* arena = step->context->arena;
+	const knForest* forest = &step->forest;
+	const knModel* model = step->context->model;
+	if (!knReducedProblem_Make(&velocity->problem, step, 1.0)) {
+		return false;
+	}
+	velocity->wanted = wanted;
+	velocity->poses = poses;
+	velocity->columns = columns;
+	velocity->now = KN_SCRATCH(arena, knTwist, model->bodyCount);
+	velocity->inertia = KN_SCRATCH(arena, knMat33, forest->count);
+	knTreeForce* rows = KN_SCRATCH(arena, knTreeForce, forest->nv);
+	if (arena->failed) {
+		return false;
+	}
+	const knLanes none = knLanes_All(0.0);
+	for (int b = 0; b < model->bodyCount; ++b) {
+		velocity->now[b] =
+			model->bodyKind[b] == KN_BODY_KINEMATIC ? step->context->state->velocity[b] : knZeroTwist();
+	}
+	for (int i = 0; i < forest->count; ++i) {
+		int b = forest->links[i].body;
+		double m = model->mass[b];
+		velocity->inertia[i] = knRotateTensor(poses[b].q, &model->inertiaLocal[b]);
+		velocity->problem.base[i] = (knForestBlock){
+			.aa = knLanes_FromMat(&velocity->inertia[i]),
+			.al = { none, none, none },
+			.la = { none, none, none },
+			.ll = { knLanes_Make(m, 0.0, 0.0), knLanes_Make(0.0, m, 0.0), knLanes_Make(0.0, 0.0, m) },
+		};
+	}
+	for (int k = 0; k < forest->nv; ++k) {
+		rows[k] = (knTreeForce){ columns[k].ang, columns[k].lin };
+	}
+	knForestSystem* system = &velocity->problem.system;
+	system->S = columns;
+	system->R = rows;
+	system->end = system->mean = arms;
+	velocity->problem.rates = velocity->now;
+	velocity->problem.refresh = refresh;
+	velocity->problem.advance = advance;
+	velocity->problem.tolerance = VELOCITY_TOLERANCE;
+	return true;
+}
+
+bool knReduced_ReadVelocities(knReducedStep* step, const knTwist* wanted, double* v) {
+	Velocity velocity = { 0 };
+	double* kept = step->v;
+	step->v = v;
+	bool done = makeVelocity(&velocity, step, step->start, step->columns0, step->arm0, wanted);
+	for (int k = 0; k < step->forest.nv; ++k) {
+		v[k] = 0.0;
+	}
+	done = done && knReducedProblem_Solve(&velocity.problem, 1);
+	step->v = kept;
+	return done;
+}
+
+// The masses at the start, factored.
+static bool factorMasses(Velocity* velocity, knReducedStep* step) {
+	if (!makeVelocity(velocity, step, step->start, step->columns0, step->arm0, step->before)) {
+		return false;
+	}
+	for (int i = 0; i < step->forest.count; ++i) {
+		velocity->problem.system.block[i] = velocity->problem.base[i];
+	}
+	knForestSystem_Factor(&velocity->problem.system);
+	return true;
+}
+
+bool knReduced_LinkMobilities(knReducedStep* step) {
+	Velocity velocity = { 0 };
+	step->mobility = KN_SCRATCH(step->context->arena, double, 36 * step->forest.count);
+	if (step->mobility == NULL || !factorMasses(&velocity, step)) {
+		return false;
+	}
+	knForestSystem_Mobilities(&velocity.problem.system, step->mobility);
+	return true;
+}
+
+bool knReduced_JointResponses(knReducedStep* step) {
+	Velocity velocity = { 0 };
+	const knForest* forest = &step->forest;
+	if (!factorMasses(&velocity, step)) {
+		return false;
+	}
+	knForestSystem* system = &velocity.problem.system;
+	for (int i = 0; i < forest->count; ++i) {
+		const knForestLink* link = &forest->links[i];
+		for (int k = 0; k < link->nv; ++k) {
+			double unit[KN_JOINT_MAX_V] = { 0.0 };
+			unit[k] = 1.0;
+			if (link->nv == 1) {
+				unit[0] = system->D[link->bOffset];
+			} else {
+				knDense_SolveLu(&system->D[link->bOffset], link->nv, &system->pivots[link->vOffset], unit);
+			}
+			step->kOwn[link->vOffset + k] = knMax(unit[k], 0.0);
+		}
+	}
+	return true;
+}
+
+// --- rows ------------------------------------------------------------------------------------------------
+
+static double normalRate(const knReducedContact* contact, const knTwist* velocities) {
+	const knTwist *a = &velocities[contact->bodyA], *b = &velocities[contact->bodyB];
+	knVec3 onA = knAdd(a->lin, knCross(a->ang, contact->armA));
+	return knDot(contact->n, knSub(knAdd(b->lin, knCross(b->ang, contact->armB)), onA));
+}
+
+static void armsAt(knReducedStep* step, knReducedContact* contact, const knFrame* poses) {
+	knQuat turnA = knMulQ(poses[contact->bodyA].q, knConj(step->start[contact->bodyA].q));
+	knQuat turnB = knMulQ(poses[contact->bodyB].q, knConj(step->start[contact->bodyB].q));
+	contact->armA = knAdd(knRotate(turnA, contact->coreA), contact->roundA);
+	contact->armB = knAdd(knRotate(turnB, contact->coreB), contact->roundB);
+	if (contact->linkA >= 0 && contact->linkB >= 0) {
+		knVec3 apart = knScale(0.5, knSub(knAdd(poses[contact->bodyB].p, contact->armB),
+										  knAdd(poses[contact->bodyA].p, contact->armA)));
+		contact->armA = knAdd(contact->armA, apart);
+		contact->armB = knSub(contact->armB, apart);
+	}
+	contact->byTurnA = knSkew(knNeg(contact->armA));
+	contact->byTurnB = knSkew(knNeg(contact->armB));
+}
+
+// Rows of joints as a phase without time has them: limits and locked directions only.
+static void chooseRows(knReducedStep* step, bool timeless) {
+	for (int k = 0; k < step->axisCount; ++k) {
+		step->axes[k].off = timeless && !(step->axes[k].room < (double)INFINITY);
+	}
+	for (int k = 0; k < step->pairCount; ++k) {
+		knReducedPairRow* row = &step->pairs[k];
+		row->off = timeless && !row->locked && !(row->room < (double)INFINITY);
+	}
+}
+
+// Multipliers of all rows, kept while another problem uses them.
+typedef struct Kept {
+	double *contacts, *axes, *pairs;
+} Kept;
+
+static bool keepMultipliers(knReducedStep* step, Kept* kept) {
+	knArena* arena = step->context->arena;
+	kept->contacts = KN_SCRATCH(arena, double, 3 * step->contactCount);
+	kept->axes = KN_SCRATCH(arena, double, step->axisCount);
+	kept->pairs = KN_SCRATCH(arena, double, step->pairCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int k = 0; k < step->contactCount; ++k) {
+		for (int i = 0; i < 3; ++i) {
+			kept->contacts[3 * k + i] = step->contacts[k].lambda[i];
+		}
+	}
+	for (int k = 0; k < step->axisCount; ++k) {
+		kept->axes[k] = step->axes[k].lambda;
+		step->axes[k].lambda = 0.0;
+	}
+	for (int k = 0; k < step->pairCount; ++k) {
+		kept->pairs[k] = step->pairs[k].lambda;
+		step->pairs[k].lambda = 0.0;
+	}
+	return true;
+}
+
+static void returnMultipliers(knReducedStep* step, const Kept* kept) {
+	for (int k = 0; k < step->contactCount; ++k) {
+		knReducedContact* contact = &step->contacts[k];
+		contact->shift = 0.0;
+		contact->disc = -1.0;
+		contact->off = false;
+		for (int i = 0; i < 3; ++i) {
+			contact->lambda[i] = kept->contacts[3 * k + i];
+			contact->offset[i] = 0.0;
+		}
+	}
+	for (int k = 0; k < step->axisCount; ++k) {
+		step->axes[k].lambda = kept->axes[k];
+		step->axes[k].offset = 0.0;
+	}
+	for (int k = 0; k < step->pairCount; ++k) {
+		step->pairs[k].lambda = kept->pairs[k];
+		step->pairs[k].offset = 0.0;
+	}
+	chooseRows(step, false);
+}
+
+// --- impacts ---------------------------------------------------------------------------------------------
+
+typedef enum Arrival { NOTHING_ARRIVES, SOMETHING_LANDS, SOMETHING_BOUNCES } Arrival;
+
+// Targets of the rows. What bounces does so by itself, before the rest lands.
+static Arrival findArrivals(knReducedStep* step, bool bounces) {
+	double h = step->h, slow = BOUNCE_STEPS * h * knLength(step->context->state->header->gravity);
+	bool lands = false, any = false;
+	for (int k = 0; k < step->contactCount; ++k) {
+		knReducedContact* contact = &step->contacts[k];
+		double rate = normalRate(contact, step->before), room = -knMax(contact->gap, 0.0) / h;
+		double e = knContactRows_Restitution(&step->list, &step->input, contact->point);
+		bool meets = rate < room - knMax(ARRIVAL_SHARE * slow, ARRIVAL_TOLERANCE);
+		contact->off = !(bounces && meets && e > 0.0 && rate < -slow);
+		contact->target = contact->off ? room : -e * rate;
+		any = any || !contact->off;
+		lands = lands || meets;
+	}
+	for (int k = 0; k < step->axisCount; ++k) {
+		const knReducedAxisRow* row = &step->axes[k];
+		const knForestLink* link = &step->forest.links[row->link];
+		double rate = 0.0;
+		for (int i = 0; i < link->nv; ++i) {
+			rate += row->coef[i] * step->v0[link->vOffset + i];
+		}
+		lands = lands || (row->room < (double)INFINITY && rate < row->target - ARRIVAL_TOLERANCE);
+	}
+	return any ? SOMETHING_BOUNCES : lands ? SOMETHING_LANDS : NOTHING_ARRIVES;
+}
+
+// One impact of all rows that take part: new velocities at the start.
+static bool strike(knReducedStep* step, bool landing) {
+	Velocity velocity = { 0 };
+	if (!makeVelocity(&velocity, step, step->start, step->columns0, step->arm0, step->before)) {
+		return false;
+	}
+	for (int k = 0; k < step->contactCount; ++k) {
+		knReducedContact* contact = &step->contacts[k];
+		contact->off = contact->off && !landing;
+		for (int i = 0; i < 3; ++i) {
+			contact->lambda[i] = 0.0;
+		}
+	}
+	for (int k = 0; k < step->axisCount; ++k) {
+		step->axes[k].lambda = 0.0;
+	}
+	for (int k = 0; k < step->pairCount; ++k) {
+		step->pairs[k].lambda = 0.0;
+	}
+	for (int k = 0; k < step->forest.nv; ++k) {
+		step->v[k] = step->v0[k];
+	}
+	velocity.problem.useContacts = velocity.problem.usePairs = true;
+	velocity.problem.useAxes = landing;
+	knReducedProblem_Solve(&velocity.problem, VELOCITY_ROUNDS);
+	for (int k = 0; k < step->forest.nv; ++k) {
+		step->v0[k] = step->v[k];
+	}
+	knForest_Velocities(&step->forest, step->columns0, step->start, step->v0, step->before);
+	for (int k = 0; k < step->contactCount; ++k) {
+		knReducedContact* contact = &step->contacts[k];
+		for (int i = 0; i < 3 && !contact->off; ++i) {
+			contact->impact[i] += contact->lambda[i];
+		}
+	}
+	return true;
+}
+
+bool knReduced_Impact(knReducedStep* step) {
+	Kept kept;
+	for (int k = 0; k < step->contactCount; ++k) {
+		armsAt(step, &step->contacts[k], step->start);
+	}
+	Arrival arrival = findArrivals(step, true);
+	bool done = true;
+	if (arrival != NOTHING_ARRIVES) {
+		if (!keepMultipliers(step, &kept)) {
+			return false;
+		}
+		chooseRows(step, true);
+		knReduced_PlacePairs(step, step->start, step->start);
+		for (int i = 0; i < BOUNCE_ROUNDS && done && arrival == SOMETHING_BOUNCES; ++i) {
+			done = strike(step, false);
+			arrival = findArrivals(step, i < BOUNCE_ROUNDS - 1);
+		}
+		done = done && (arrival == NOTHING_ARRIVES || strike(step, true));
+		returnMultipliers(step, &kept);
+	}
+	for (int k = 0; k < step->contactCount; ++k) {
+		step->contacts[k].off = false;
+		step->contacts[k].target = -knMax(step->contacts[k].gap, 0.0) / step->h;
+	}
+	return done;
+}
+
+// --- after the step --------------------------------------------------------------------------------------
+
+// Loaded contacts: their error goes, a part of it where they last; friction within what the step allowed.
+static bool loadContacts(knReducedStep* step) {
+	double quiet = QUIET_SHARE * step->h * knLength(step->context->state->header->gravity);
+	bool any = false;
+	for (int k = 0; k < step->contactCount; ++k) {
+		knReducedContact* contact = &step->contacts[k];
+		armsAt(step, contact, step->pose);
+		contact->off = !(contact->lambda[0] > 0.0);
+		contact->shift = 0.0;
+		contact->disc = contact->mu * contact->lambda[0];
+		double rate = normalRate(contact, step->after);
+		bool part = contact->lasting && knAbs(rate) > quiet;
+		contact->target = part ? (1.0 - LASTING_SHARE) * rate : 0.0;
+		for (int i = 0; i < 3; ++i) {
+			contact->offset[i] = contact->lambda[i];
+		}
+		any = any || !contact->off;
+	}
+	return any;
+}
+
+// Rows of joints go on from what they carried in the step: motors and friction hold their speeds within their bounds,
+// limits that carried load stay, springs give up the swing that the step cannot follow.
+static void loadJoints(knReducedStep* step, const Kept* kept) {
+	for (int k = 0; k < step->axisCount; ++k) {
+		knReducedAxisRow* row = &step->axes[k];
+		bool limit = row->room < (double)INFINITY;
+		row->off = limit ? !(kept->axes[k] > 0.0) : row->law == KN_LAW_SOFT && row->after == 0.0;
+		row->offset = row->lambda = row->law == KN_LAW_SOFT ? 0.0 : kept->axes[k];
+		row->target = limit ? 0.0 : row->target;
+	}
+	for (int k = 0; k < step->pairCount; ++k) {
+		knReducedPairRow* row = &step->pairs[k];
+		bool limit = row->room < (double)INFINITY;
+		row->off = limit ? !(kept->pairs[k] > 0.0) : row->law == KN_LAW_SOFT && row->after == 0.0;
+		row->offset = row->lambda = row->law == KN_LAW_SOFT || row->locked ? 0.0 : kept->pairs[k];
+		row->target = limit ? 0.0 : row->target;
+	}
+}
+
+bool knReduced_After(knReducedStep* step) {
+	Kept kept;
+	Velocity velocity = { 0 };
+	if (!keepMultipliers(step, &kept) ||
+		!makeVelocity(&velocity, step, step->pose, step->columns, step->armEnd, step->after)) {
+		return false;
+	}
+	loadJoints(step, &kept);
+	velocity.problem.useContacts = loadContacts(step);
+	velocity.problem.useAxes = velocity.problem.usePairs = true;
+	knReduced_PlacePairs(step, step->pose, step->pose);
+	for (int k = 0; k < step->forest.nv; ++k) {
+		step->v[k] = step->v0[k];
+	}
+	bool done = knReducedProblem_Solve(&velocity.problem, VELOCITY_ROUNDS);
+	returnMultipliers(step, &kept);
+	return done;
+}

@@ -1,0 +1,7 @@
+// Any bytes as a mesh in .msh: a sound mesh or a sentence.
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+	fuzzMesh(data, size, "fuzz.msh");
+	return 0;
+}

@@ -1,0 +1,272 @@
+// Robots: files in files, frames, meshes, actuators, tendons, sensors and couplings from MJCF into the scene.
+#include "mjcf_test.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+// --- files in files --------------------------------------------------------------------------------------------
+
+static void writeFile(const char* path, const char* text) {
+	FILE* file = fopen(path, "wb");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static knScene* loadFiles(const char* const* names, const char* const* texts, int count, knError* error) {
+	char folder[] = "/tmp/knuckle_mjcf_XXXXXX", path[256];
+	assert_non_null(mkdtemp(folder));
+	for (int i = 0; i < count; ++i) {
+		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		writeFile(path, texts[i]);
+	}
+	snprintf(path, sizeof path, "%s/%s", folder, names[0]);
+	knScene* scene = knMjcf_Load(path, NULL, NULL, error);
+	for (int i = 0; i < count; ++i) {
+		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	rmdir(folder);
+	return scene;
+}
+
+// An included file stands where it is included: in the root, in a body, and with defaults for all.
+static void test_include(void** state) {
+	(void)state;
+	const char* names[] = { "main.xml", "robot.xml", "parts.xml" };
+	const char* texts[] = {
+		"<mujoco><include file='robot.xml'/><worldbody><geom type='plane' size='1 1 "
+		"1'/></worldbody></mujoco>",
+		"<mujoco><default><geom size='0.2'/></default><worldbody><body name='a'><freejoint/>"
+		"<include file='parts.xml'/></body></worldbody></mujoco>",
+		"<mujocoinclude><geom name='g'/><body name='b' pos='1 0 0'><joint/><geom "
+		"name='h'/></body></mujocoinclude>"
+	};
+	knError error = { .status = KN_OK };
+	knScene* scene = loadFiles(names, texts, 3, &error);
+	assert_non_null(scene);
+	assert_near(knGeom_Size(knScene_GetShapeGeom(scene, shapeNamed(scene, "h"))).x, 0.2, 0.0);
+	assert_near3(bodyNamed(scene, "b")->frame.p, knV3(1.0, 0.0, 0.0), 0.0);
+	knScene_Destroy(scene);
+
+	// a mistake names the file that it is in; a cycle ends
+	texts[2] = "<x>\n<geom size='-1'/></x>";
+	assert_null(loadFiles(names, texts, 3, &error));
+	assert_non_null(strstr(error.file, "parts.xml"));
+	assert_int_equal(error.line, 2);
+	texts[2] = "<x><include file='robot.xml'/></x>";
+	assert_null(loadFiles(names, texts, 3, &error));
+	assert_non_null(strstr(error.message, "includes itself"));
+}
+
+// An attached model keeps its own angles and classes, and its names get a prefix.
+static void test_attach(void** state) {
+	(void)state;
+	const char* names[] = { "main.xml", "arm.xml" };
+	const char* texts[] = {
+		"<mujoco><compiler angle='degree'/><asset><model name='m' file='arm.xml'/></asset>"
+		"<worldbody><frame pos='0 0 2'><attach model='m' body='root' prefix='l_'/></frame>"
+		"<frame pos='0 5 2'><attach model='m' body='root' prefix='r_'/></frame></worldbody></mujoco>",
+		"<mujoco><compiler angle='radian'/><default><geom size='0.3'/></default><worldbody>"
+		"<body name='other'><geom/></body>"
+		"<body name='root' pos='1 0 0'><joint name='j' range='-1 1'/><geom name='g'/></body></worldbody>"
+		"<actuator><motor name='m' joint='j'/></actuator><keyframe><key qpos='1'/></keyframe></mujoco>"
+	};
+	knError error = { .status = KN_OK };
+	knScene* scene = loadFiles(names, texts, 2, &error);
+	assert_non_null(scene);
+	assert_near3(bodyNamed(scene, "l_root")->frame.p, knV3(1.0, 0.0, 2.0), 0.0);
+	assert_near3(bodyNamed(scene, "r_root")->frame.p, knV3(1.0, 5.0, 2.0), 0.0);
+	assert_near(jointNamed(scene, "r_j")->axis[0].upper, 1.0, 0.0);
+	assert_near(knGeom_Size(knScene_GetShapeGeom(scene, shapeNamed(scene, "l_g"))).x, 0.3, 0.0);
+	assert_int_equal(knScene_FindActuator(scene, "r_m"), 1);
+	assert_true(KN_ID_IS_NULL(knScene_FindBody(scene, "l_other")));
+	knScene_Destroy(scene);
+}
+
+// --- frames ----------------------------------------------------------------------------------------------------
+
+static void test_frame(void** state) {
+	(void)state;
+	knScene* scene =
+		load("<mujoco><default><default class='c'><geom size='0.2'/></default></default><worldbody>"
+			 "<frame pos='1 0 0' euler='0 0 90' childclass='c'><frame pos='1 0 0'>"
+			 "<body name='a' pos='0 0 1'><joint name='j'/><geom name='g'/>"
+			 "<frame euler='90 0 0'><geom name='h' pos='0 1 0'/></frame></body></frame></frame>"
+			 "</worldbody></mujoco>");
+	assert_near3(bodyNamed(scene, "a")->frame.p, knV3(1.0, 1.0, 1.0), 1e-15);
+	assert_near3(shapeDef(scene, "h")->frame.p, knV3(0.0, 0.0, 1.0), 1e-15);
+	assert_near(knGeom_Size(knScene_GetShapeGeom(scene, shapeNamed(scene, "g"))).x, 0.2, 0.0);
+	knScene_Destroy(scene);
+}
+
+// --- meshes ----------------------------------------------------------------------------------------------------
+
+#define CUBE                                                                                                 \
+	"vertex='-1 -1 -1 1 -1 -1 1 1 -1 -1 1 -1 -1 -1 1 1 -1 1 1 1 1 -1 1 1' face='0 2 1 0 3 2 4 5 6 4 6 7 0 "  \
+	"1 5 0 5 4 "                                                                                             \
+	"2 3 7 2 7 6 1 2 6 1 6 5 0 4 7 0 7 3'"
+
+// A cube of side 2, scaled to 2 x 4 x 6: the hull collides, mass and inertia are a box's; fitted primitives are it.
+static void test_mesh(void** state) {
+	(void)state;
+	knScene* scene = load(
+		"<mujoco><asset><mesh name='m' scale='1 2 3' " CUBE "/></asset><worldbody>"
+		"<body name='a'><freejoint/><geom name='g' type='mesh' mesh='m' pos='1 0 0' density='10'/></body>"
+		"<body name='b'><freejoint/><geom name='box' type='box' mesh='m' density='10'/></body>"
+		"<body name='c'><freejoint/><geom type='mesh' mesh='m' contype='0' conaffinity='0' mass='5'/></body>"
+		"</worldbody></mujoco>");
+	const knMassProps mass = massOf(scene, "a"), box = massOf(scene, "b");
+	assert_near(mass.mass, 480.0, 1e-9);
+	assert_near3(mass.center, knV3(1.0, 0.0, 0.0), 1e-12);
+	assert_near(mass.inertia.cx.x, 480.0 / 12.0 * (16.0 + 36.0), 1e-8);
+	assert_near(mass.inertia.cz.z, 480.0 / 12.0 * (4.0 + 16.0), 1e-8);
+	assert_near(box.inertia.cy.y, mass.inertia.cy.y, 1e-8);
+	assert_int_equal(knGeom_Kind(knScene_GetShapeGeom(scene, shapeNamed(scene, "g"))), KN_GEOM_HULL);
+	assert_int_equal(knGeom_Kind(knScene_GetShapeGeom(scene, shapeNamed(scene, "box"))), KN_GEOM_BOX);
+	assert_near(massOf(scene, "c").mass, 5.0, 1e-12);
+	knScene_Destroy(scene);
+}
+
+// A mesh that only shows is read when looks are wanted; what collides in group 3 is then hidden. One that is missing is a note.
+static void test_looks(void** state) {
+	(void)state;
+	static const char text[] =
+		"<mujoco><asset><mesh name='m' " CUBE "/><mesh name='gone' file='gone.stl'/></asset><worldbody>"
+		"<body><freejoint/><geom name='seen' type='mesh' mesh='m' contype='0' conaffinity='0' mass='0'/>"
+		"<geom name='felt' size='1' group='3'/><geom type='mesh' mesh='gone' contype='0' conaffinity='0' "
+		"mass='0'/></body>"
+		"<body><freejoint/><geom name='bare' size='1' group='3'/></body></worldbody></mujoco>";
+	const knMjcfOptions options = { .looks = true };
+	knLoadReport report;
+	knError error = { .status = KN_OK };
+	knScene* scene = knMjcf_LoadMemory(text, strlen(text), "t.xml", &options, &report, &error);
+	assert_non_null(scene);
+	assert_int_equal(shapeDef(scene, "seen")->role, KN_SHAPE_LOOKS);
+	assert_int_equal(shapeDef(scene, "felt")->role, KN_SHAPE_HIDDEN);
+	assert_int_equal(shapeDef(scene, "bare")->role, KN_SHAPE_WHOLE);
+	assert_true(reported(&report, "mesh 'gone' cannot be read"));
+	knLoadReport_Free(&report);
+	knScene_Destroy(scene);
+	scene = load(text);
+	assert_int_equal(knScene_ShapeSlots(scene), 2);
+	knScene_Destroy(scene);
+}
+
+// --- several joints --------------------------------------------------------------------------------------------
+
+// Three hinges that are no joint of the vocabulary: bodies between them, the coordinates as written.
+static void test_split(void** state) {
+	(void)state;
+	knScene* scene = loadKey(
+		"<mujoco><worldbody><body name='a'><joint name='x' axis='1 0 0'/>"
+		"<joint name='y' axis='0.6 0.8 0'/><joint name='z' axis='0 0 1'/><geom size='1'/></body></worldbody>"
+		"<keyframe><key name='k' qpos='0.3 -0.2 0.5'/></keyframe></mujoco>",
+		"k", NULL);
+	knQuat q = knMulQ(knMulQ(knQuat_FromAxisAngle(knV3(1.0, 0.0, 0.0), 0.3),
+							 knQuat_FromAxisAngle(knV3(0.6, 0.8, 0.0), -0.2)),
+					  knQuat_FromAxisAngle(knV3(0.0, 0.0, 1.0), 0.5));
+	assert_same_rotation(bodyNamed(scene, "a")->frame.q, q, 1e-14);
+	assert_int_equal(knScene_BodySlots(scene), 2); // y and z are one universal joint
+	assert_int_equal(knScene_JointSlots(scene), 2);
+	knModel* model = compile(scene);
+	assert_int_equal(knModel_DofCount(model), 3);
+	knModel_Release(model);
+	knScene_Destroy(scene);
+}
+
+// --- control ---------------------------------------------------------------------------------------------------
+
+static const char* const arm =
+	"<mujoco><compiler angle='radian'/><default><position kp='30'/>"
+	"<default class='d'><position kp='7' kv='2' forcerange='-3 3'/></default></default><worldbody>"
+	"<body name='a'><joint name='j' axis='0 1 0' range='-2 1' armature='0.5' actuatorfrcrange='-4 4'/>"
+	"<inertial mass='2' pos='0 0 -1' diaginertia='1 1 1'/><site name='s' pos='0 0 -1'/>"
+	"<body name='b' pos='0 0 -1'><joint name='k' axis='0 1 0'/>"
+	"<inertial mass='1' pos='0 0 0' diaginertia='1 1 1'/><site name='t'/></body></body></worldbody>"
+	"<tendon><fixed name='f'><joint joint='j' coef='2'/><joint joint='k' coef='-1'/></fixed>"
+	"<spatial name='l'><site site='s'/><site site='t'/></spatial></tendon>"
+	"<actuator><position name='p' joint='j' inheritrange='1'/><position name='q' class='d' joint='k'/>"
+	"<general name='g' tendon='f' gear='3' gainprm='2' biastype='affine' biasprm='1 -2 -3'/>"
+	"<velocity name='v' joint='j' kv='4'/><damper name='d' joint='k' kv='5' ctrlrange='0 1'/>"
+	"<intvelocity name='i' joint='k' kp='6' actrange='-1 1'/><motor name='m' site='t' gear='1 2 3 4 5 6'/>"
+	"<position name='r' joint='j' kp='9' dampratio='1'/></actuator>"
+	"<equality><joint joint1='j' joint2='k' polycoef='0.1 2 0 0 0'/></equality>"
+	"<sensor><jointpos name='jp' joint='j'/><framepos name='fp' objtype='site' objname='t'/><rangefinder "
+	"site='s'/></sensor>"
+	"<keyframe><key name='home' qpos='0.2 0.3' ctrl='1 2 3 4 5 6 7 8'/></keyframe></mujoco>";
+
+static const knActuatorDef* actuator(const knScene* scene, const char* name) {
+	return knScene_GetActuator(scene, knScene_FindActuator(scene, name));
+}
+
+static void test_actuators(void** state) {
+	(void)state;
+	knLoadReport report;
+	knScene* scene = loadKey(arm, "home", &report);
+	const knJointAxis* axis = &jointNamed(scene, "j")->axis[0];
+	assert_near(axis->armature, 0.5, 0.0);
+	assert_true(axis->driveLimited);
+	assert_near(axis->driveUpper, 4.0, 0.0);
+	const knActuatorDef* p = actuator(scene, "p");
+	assert_near(p->gain[0], 30.0, 0.0);
+	assert_near(p->bias[1], -30.0, 0.0);
+	assert_true(p->controlLimited);
+	assert_near(p->controlRange[0], -2.0, 1e-15);
+	assert_near(p->control, 1.0, 0.0);
+	const knActuatorDef* q = actuator(scene, "q");
+	assert_near(q->bias[1], -7.0, 0.0);
+	assert_near(q->bias[2], -2.0, 0.0);
+	assert_near(q->forceRange[0], -3.0, 0.0);
+	const knActuatorDef* g = actuator(scene, "g");
+	assert_int_equal(g->driven, KN_DRIVEN_TENDON);
+	assert_near(g->gear[0], 3.0, 0.0);
+	assert_near(g->bias[2], -3.0, 0.0);
+	assert_near(actuator(scene, "v")->bias[2], -4.0, 0.0);
+	assert_near(actuator(scene, "d")->gain[2], -5.0, 0.0);
+	assert_int_equal(actuator(scene, "i")->activation, KN_ACTIVATION_INTEGRATOR);
+	assert_int_equal(actuator(scene, "m")->driven, KN_DRIVEN_POINT);
+	assert_near(actuator(scene, "m")->gear[5], 6.0, 0.0);
+	// dampratio 1: kv = 2 sqrt(kp M), M = 0.5 + (1 + 2) + (1 + 1)
+	assert_near(actuator(scene, "r")->bias[2], -2.0 * sqrt(9.0 * 5.5), 1e-12);
+	assert_true(reported(&report, "<rangefinder> (sensor) ignored"));
+	assert_int_equal(knScene_ProbeCount(scene), 2);
+	assert_int_equal(knScene_CouplingCount(scene), 1);
+
+	// lengths in the start pose: 2 q1 - q2, and the two sites, which coincide
+	knModel* model = compile(scene);
+	knWorldDef def = knWorldDef_Default();
+	knWorld* world = knWorld_Create(model, &def, NULL);
+	assert_near(knWorld_TendonLength(world, 0, NULL), 2.0 * 0.2 - 0.3, 1e-12);
+	assert_near(knWorld_TendonLength(world, 1, NULL), 0.0, 1e-12);
+	double values[4];
+	assert_int_equal(knWorld_ReadProbe(world, knScene_FindProbe(scene, "jp"), values), 1);
+	assert_near(values[0], 0.2, 1e-12);
+	knWorld_Destroy(world);
+	knModel_Release(model);
+	knLoadReport_Free(&report);
+	knScene_Destroy(scene);
+}
+
+// <pair> lets two geoms meet whose bits do not, and no others.
+static void test_pairs(void** state) {
+	(void)state;
+	knScene* scene = load(
+		"<mujoco><default><geom contype='0' conaffinity='0' size='1'/></default><worldbody>"
+		"<geom name='floor'/><body name='x'><freejoint/><geom name='a'/><geom name='b'/></body></worldbody>"
+		"<contact><pair geom1='floor' geom2='a'/></contact></mujoco>");
+	const knFilter floor = shapeDef(scene, "floor")->filter, a = shapeDef(scene, "a")->filter;
+	const knFilter b = shapeDef(scene, "b")->filter;
+	assert_true((floor.category & a.mask) != 0 && (a.category & floor.mask) != 0);
+	assert_true((floor.category & b.mask) == 0 && (a.category & b.mask) == 0 && (a.category & a.mask) == 0);
+	knScene_Destroy(scene);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_include),   cmocka_unit_test(test_attach), cmocka_unit_test(test_frame),
+		cmocka_unit_test(test_mesh),      cmocka_unit_test(test_looks),  cmocka_unit_test(test_split),
+		cmocka_unit_test(test_actuators), cmocka_unit_test(test_pairs),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
