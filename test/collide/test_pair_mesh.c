@@ -488,6 +488,23 @@ static void test_compounds_hold_meshes(void** state) {
 	knGeom_Release(plane);
 }
 
+// Bug: a ball on a height field was culled by what stood on the stack, and differed from build to build.
+static void test_swapping_keeps_how_far_the_two_move(void** state) {
+	(void)state;
+	knGeom *mesh = boxMesh(knV3(0.5, 0.5, 0.5)), *ball = knGeom_Sphere(0.3, NULL, NULL);
+	knPairInput in = knPairInput_Make(mesh, knIdentityF(), ball, at(0.0, 0.0, 0.79), 0.05);
+	in.looksAhead = in.anyWillDo = true;
+	in.slide = 0.125;
+	in.tilt = 0.25;
+	knPairInput swapped = knPairInput_Swap(&in);
+	assert_ptr_equal(swapped.geomA, ball);
+	assert_true(swapped.looksAhead && swapped.anyWillDo);
+	assert_near(swapped.slide, in.slide, 0.0);
+	assert_near(swapped.tilt, in.tilt, 0.0);
+	knGeom_Release(mesh);
+	knGeom_Release(ball);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_flush_cubes_carry_each_other),
@@ -501,6 +518,7 @@ int main(void) {
 		cmocka_unit_test(test_nothing_holds_beside_the_border),
 		cmocka_unit_test(test_thin_plate_has_one_side),
 		cmocka_unit_test(test_swapping_turns_contacts_round),
+		cmocka_unit_test(test_swapping_keeps_how_far_the_two_move),
 		cmocka_unit_test(test_touching_is_having_contacts),
 		cmocka_unit_test(test_compounds_hold_meshes),
 	};
