@@ -11,6 +11,7 @@
 //   knTree_ForwardDynamics   qdd (articulated-body method)         knTree_MassMatrix   H (composite bodies)
 //   knTree_InverseDynamics   tau (Newton and Euler, recursively)   knTree_Respond      dv after impulses
 //   knTree_CollisionMatrix   K of a contact between links or with the base
+//   knTreeDca_ForwardDynamics  qdd by divide and conquer, in parallel
 //   knTreeLagrange           a baseline that also takes loops      knLinkageSet        the trees of a model
 //
 // All scratch lives in a knTreeWork, so that no call allocates and any number of threads can share a tree. Results
@@ -52,6 +53,11 @@ KN_API void knTreeWork_Destroy(knTreeWork* work);
 // Where the base is from now on, and how it moves (velocity of its origin, world axes, constant); at first the world.
 KN_API void knTreeWork_SetBase(knTreeWork* work, knFrame frame, knTwist velocity);
 
+// Inertia that every velocity coordinate has by itself [nv], added to the diagonal of H from now on: armature of motors,
+// and h d + h^2 k of dampers and springs that an implicit step solves with. Read where it is, never copied; NULL: none.
+// All of dynamics and impulses below feel it; kinetic energy and momentum are the links', and the baseline has none.
+KN_API void knTreeWork_SetDiagonal(knTreeWork* work, const double* diagonal);
+
 // Coordinates with all joints closed (identity joint frames).
 KN_API void knTree_NeutralCoordinates(const knTree* tree, double* q);
 // q moved by h v (quaternions exactly).
@@ -64,6 +70,9 @@ KN_API void knTree_Kinematics(const knTree* tree, knTreeWork* work, const double
 KN_API knFrame knTree_LinkFrame(const knTree* tree, const knTreeWork* work, int link); // in the world
 // Velocity of the link's point at its frame's origin, and its angular velocity, world axes.
 KN_API knTwist knTree_LinkVelocity(const knTree* tree, const knTreeWork* work, int link);
+// The same of accelerations, after knTree_InverseDynamics at the qdd wanted: angular, and the classical acceleration of the
+// link's point at its frame's origin, less the gravity of that call.
+KN_API knTwist knTree_LinkAcceleration(const knTree* tree, const knTreeWork* work, int link);
 // Rows of dv -> velocity (angular 3, linear 3, world axes) of the link's point `point` (world): 6 x nv, row-major.
 KN_API void knTree_Jacobian(const knTree* tree, const knTreeWork* work, int link, knVec3 point, double* J);
 KN_API double knTree_KineticEnergy(const knTree* tree, const knTreeWork* work);
@@ -92,6 +101,22 @@ KN_API void knTree_MassMatrix(const knTree* tree, knTreeWork* work, const double
 KN_API bool knTree_FactorMassMatrix(const knTree* tree, double* H);
 // x <- H^-1 x with those factors.
 KN_API void knTree_SolveMassMatrix(const knTree* tree, const double* H, double* x);
+
+// --- divide and conquer ------------------------------------------------------------------------------------
+
+// Forward dynamics by a balanced tree of sub-assemblies (Featherstone 1999): several times the work of
+// knTree_ForwardDynamics, but in parallel; chains of n joints in log n rounds. Results do not depend on the threads.
+typedef struct knTreeDca knTreeDca;
+
+KN_API knTreeDca* knTreeDca_Create(const knTree* tree, const knAllocator* allocator, knError* error);
+KN_API void knTreeDca_Destroy(knTreeDca* dca);
+// Rounds from the leaves of the assembly tree to its root.
+KN_API int knTreeDca_Depth(const knTreeDca* dca);
+// As knTree_ForwardDynamics; tau may be NULL. Each refinement takes the torques that inverse dynamics finds missing for
+// a correction: one brings chains of a thousand joints to rounding. `tasks` NULL: on the calling thread.
+KN_API void knTreeDca_ForwardDynamics(knTreeDca* dca, knTreeWork* work, const double* q, const double* v,
+									  const double* tau, const knTwist* forces, knVec3 gravity,
+									  int refinements, const knTasks* tasks, double* qdd);
 
 // --- derivatives -----------------------------------------------------------------------------------------
 

@@ -236,6 +236,9 @@ bool knTree_ForwardDynamicsDerivatives(const knTree* tree, knTreeWork* work, con
 	}
 	Output output = { nv, out->byQ, out->byV, out->factors };
 	derive(tree, work, q, v, out->qdd, forces, gravity, &output);
+	for (int k = 0; k < nv && work->diagonal != NULL; ++k) {
+		out->factors[k * nv + k] += work->diagonal[k];
+	}
 	if (!knTree_FactorMassMatrix(tree, out->factors)) {
 		return false;
 	}

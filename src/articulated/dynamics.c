@@ -4,19 +4,10 @@
 
 // --- forward and inverse dynamics --------------------------------------------------------------------------
 
-// What the user's forces do need not be done by the joints.
-static void takeForces(const knTree* tree, knTreeWork* work, const knTwist* forces) {
-	for (int i = 0; forces != NULL && i < tree->count; ++i) {
-		knTreeForce applied = knTree_UserForce(tree, work, i, forces);
-		work->force[i].n -= applied.n;
-		work->force[i].f -= applied.f;
-	}
-}
-
 void knTree_ForwardDynamics(const knTree* tree, knTreeWork* work, const double* q, const double* v,
 							const double* tau, const knTwist* forces, knVec3 gravity, double* qdd) {
 	tree->kernel->sweep(tree, work, q, v, NULL, gravity);
-	takeForces(tree, work, forces);
+	knTree_TakeForces(tree, work, forces);
 	tree->kernel->gather(tree, work, tau);
 	tree->kernel->spread(tree, work, qdd);
 }
@@ -24,8 +15,11 @@ void knTree_ForwardDynamics(const knTree* tree, knTreeWork* work, const double* 
 void knTree_InverseDynamics(const knTree* tree, knTreeWork* work, const double* q, const double* v,
 							const double* qdd, const knTwist* forces, knVec3 gravity, double* tau) {
 	tree->kernel->sweep(tree, work, q, v, qdd, gravity);
-	takeForces(tree, work, forces);
+	knTree_TakeForces(tree, work, forces);
 	tree->kernel->project(tree, work, tau);
+	for (int k = 0; k < tree->nv && work->diagonal != NULL && qdd != NULL; ++k) {
+		tau[k] += work->diagonal[k] * qdd[k];
+	}
 }
 
 // --- mass matrix -----------------------------------------------------------------------------------------

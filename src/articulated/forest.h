@@ -47,6 +47,11 @@ typedef struct knForest {
 	int loopCount;
 } knForest;
 
+// The link's velocity coordinate that belongs to an axis of its joint as authored.
+static inline int knForest_CoordinateOf(const knForestLink* link, int axis) {
+	return link->reversed && link->kind == KN_JOINT_UNIVERSAL ? 1 - axis : axis;
+}
+
 // `loop` [jointCount], may be NULL: joints that may not be part of the forest although they act. False: no memory.
 bool knForest_Build(knForest* forest, const knModel* model, const knState* state, const bool* loop,
 					knArena* arena);
@@ -73,8 +78,23 @@ typedef struct knForestBlock {
 	knLanes33 aa, al, la, ll;
 } knForestBlock;
 
+// What two links do to each other outside the trees: block[0] is the force that link[0] asks for by the motion of link[1],
+// block[1] the other way round.
+typedef struct knForestPair {
+	int link[2], next[2]; // next: the links' next pairs
+	knForestBlock block[2];
+} knForestPair;
+
+// One coordinate of an eliminated link and one link that was coupled to it.
+typedef struct knForestEnd {
+	knTreeForce u;
+	knTreeMotion w;
+	int link;
+} knForestEnd;
+
 typedef struct knForestSystem {
 	const knForest* forest;
+	knArena* arena;
 	// in
 	knForestBlock* block;      // [count] A; overwritten by knForestSystem_Factor
 	const knTreeMotion* S;     // [nv]
@@ -86,15 +106,30 @@ typedef struct knForestSystem {
 	// knForestSystem_Factor
 	knTreeForce* U;  // [nv] shifted to the parent
 	knTreeMotion* W; // [nv] the same, a row over the parent's motion
-	double* D;       // [bCount] factors; of single coordinates the inverse
-	int* pivots;     // [nv]
+	double* D;       // [bCount] inverses
 	// room of knForestSystem_Solve
 	knTreeForce* gathered; // [count]
+
+	// couplings (knForestSystem_MakeCouplings); of knForestSystem_Factor those that arise as well
+	knForestPair* pairs;
+	int pairCount, pairCapacity;
+	int *firstPair, *degree, *found; // [count] first pair of a link; how many; -1: eliminated; scratch
+	int *leaves, *children;          // [count] scratch
+	int* order;                      // [count] of elimination
+	knForestEnd* ends;
+	int endCapacity;
+	int* firstEnd; // [count + 1] into ends, in the order of elimination
 } knForestSystem;
 
 // Room for what the system's functions write; the caller sets what is `in`. False: no memory.
 bool knForestSystem_Make(knForestSystem* system, const knForest* forest, knArena* arena);
-// False if a joint's matrix is singular.
+// Room for couplings, as many as expected; more is taken from the arena. False: no memory.
+bool knForestSystem_MakeCouplings(knForestSystem* system, int pairCapacity);
+// To be called before blocks are written anew.
+void knForestSystem_ClearCouplings(knForestSystem* system);
+// The pair of two different links, made where there is none yet; valid until the next one. NULL: no memory.
+knForestPair* knForestSystem_Couple(knForestSystem* system, int a, int b);
+// False if a joint's matrix is singular, or without memory for what couplings leave.
 bool knForestSystem_Factor(knForestSystem* system);
 // y [nv] and the links' motions. `push` [count], `tau` [nv]; NULL: none.
 void knForestSystem_Solve(const knForestSystem* system, const knTreeForce* push, const double* tau, double* y,

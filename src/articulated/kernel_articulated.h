@@ -1,7 +1,7 @@
 // Forward dynamics by articulated bodies (Featherstone 1987).
 //
 //   from the leaves   IA = I + shares of the children, p likewise
-//                     U = IA S,  D = S^T U,  u = tau - S^T p;  IA, p and U shifted to the parent
+//                     U = IA S,  D = S^T U + diagonal,  u = tau - S^T p;  IA, p and U shifted to the parent
 //                     to the parent: IA - U D^-1 U^T and p + U D^-1 u
 //   from the root     qdd = D^-1 (u - U^T a) with a of the parent,  a = shifted a + S qdd
 //
@@ -44,7 +44,7 @@ KN_LANES_INLINE void removeRank(knTreeInertia* I, const knTreeForce* U, const kn
 // A hinge or slider. Everything is shifted to the parent's origin before the joint's own part is taken away, so that
 // the shift does not wait for the division.
 KN_LANES_INLINE void reduceNarrow(const knTree* tree, knTreeWork* work, int i, const knTreeInertia* IA,
-								  const knTreeForce* p, double tau) {
+								  const knTreeForce* p, double tau, double own) {
 	bool hinge = knTreeNode_IsHinge(&tree->nodes[i]);
 	knLanes axis = work->pose[i].R.x, r = work->pose[i].r;
 	knLanes33 Ht = knLanes_Transpose(&IA->H);
@@ -54,7 +54,7 @@ KN_LANES_INLINE void reduceNarrow(const knTree* tree, knTreeWork* work, int i, c
 	} else {
 		U = (knTreeForce){ knLanes_Mul(&Ht, axis), knLanes_Mul(&IA->C, axis) };
 	}
-	double invD = 1.0 / knLanes_Dot(axis, hinge ? U.n : U.f);
+	double invD = 1.0 / (knLanes_Dot(axis, hinge ? U.n : U.f) + own);
 	double u = tau - knLanes_Dot(axis, hinge ? p->n : p->f);
 	U.n += knLanes_Cross(r, U.f);
 	knLanes scale = knLanes_All(invD);
@@ -85,6 +85,7 @@ static void reduceWide(const knTree* tree, knTreeWork* work, int i, knTreeInerti
 		for (int l = 0; l < n; ++l) {
 			joint->D[k * n + l] = knTree_Power(&S[k], &joint->U[l]);
 		}
+		joint->D[k * n + k] += work->diagonal != NULL ? work->diagonal[node->vOffset + k] : 0.0;
 	}
 	knDense_FactorLdl(joint->D, n);
 	for (int k = 0; k < n; ++k) {
@@ -133,7 +134,8 @@ static void gatherInertias(const knTree* tree, knTreeWork* work, const double* t
 		if (knTreeNode_IsWide(node)) {
 			reduceWide(tree, work, i, &IA, &p, tau);
 		} else {
-			reduceNarrow(tree, work, i, &IA, &p, tau != NULL ? tau[node->vOffset] : 0.0);
+			reduceNarrow(tree, work, i, &IA, &p, tau != NULL ? tau[node->vOffset] : 0.0,
+						 work->diagonal != NULL ? work->diagonal[node->vOffset] : 0.0);
 		}
 	}
 }

@@ -51,6 +51,8 @@ static void fillMassMatrix(const knTree* tree, knTreeWork* work, const double* q
 		const knTreeNode* node = &tree->nodes[i];
 		for (int k = 0; k < node->nv; ++k) {
 			fillColumn(tree, work, i, k, H);
+			int own = node->vOffset + k;
+			H[own * tree->nv + own] += work->diagonal != NULL ? work->diagonal[own] : 0.0;
 		}
 		if (node->parent >= 0) {
 			knTreeInertia shifted = knTreeInertia_Shift(&work->composite[i], work->pose[i].r);

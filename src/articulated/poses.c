@@ -19,6 +19,13 @@ knTwist knTree_LinkVelocity(const knTree* tree, const knTreeWork* work, int link
 	return (knTwist){ w, knAdd(u, knCross(w, arm)) };
 }
 
+knTwist knTree_LinkAcceleration(const knTree* tree, const knTreeWork* work, int link) {
+	knVec3 w = knLanes_ToVec(work->velocity[link].ang), alpha = knLanes_ToVec(work->motion[link].ang);
+	knVec3 arm = knSub(knTree_LinkFrame(tree, work, link).p, knLanes_ToVec(work->origin[link]));
+	knVec3 swing = knAdd(knCross(alpha, arm), knCross(w, knCross(w, arm)));
+	return (knTwist){ alpha, knAdd(knLanes_ToVec(work->motion[link].lin), swing) };
+}
+
 static knVec3 pointVelocity(knFrame frame, knTwist velocity, knVec3 point) {
 	return knAdd(velocity.lin, knCross(velocity.ang, knSub(point, frame.p)));
 }
@@ -56,6 +63,14 @@ knTreeForce knTree_UserForce(const knTree* tree, const knTreeWork* work, int i, 
 	return (knTreeForce){ knLanes_FromVec(forces[i].ang) + knLanes_Cross(arm, f), f };
 }
 
+void knTree_TakeForces(const knTree* tree, knTreeWork* work, const knTwist* forces) {
+	for (int i = 0; forces != NULL && i < tree->count; ++i) {
+		knTreeForce applied = knTree_UserForce(tree, work, i, forces);
+		work->force[i].n -= applied.n;
+		work->force[i].f -= applied.f;
+	}
+}
+
 void knTree_Jacobian(const knTree* tree, const knTreeWork* work, int link, knVec3 point, double* J) {
 	int nv = tree->nv;
 	for (int k = 0; k < 6 * nv; ++k) {
@@ -75,8 +90,7 @@ void knTree_Jacobian(const knTree* tree, const knTreeWork* work, int link, knVec
 	}
 }
 
-// Momentum of a link about its joint's origin.
-static knTreeForce linkMomentum(const knTree* tree, const knTreeWork* work, int i) {
+knTreeForce knTree_LinkMomentum(const knTree* tree, const knTreeWork* work, int i) {
 	knTreeRigid rigid = knTreeNode_Rigid(&tree->nodes[i], &work->pose[i].R);
 	knTreeInertia inertia = knTreeRigid_Full(&rigid, tree->nodes[i].mass);
 	return knTreeInertia_Mul(&inertia, &work->velocity[i]);
@@ -85,7 +99,7 @@ static knTreeForce linkMomentum(const knTree* tree, const knTreeWork* work, int 
 double knTree_KineticEnergy(const knTree* tree, const knTreeWork* work) {
 	double sum = 0.0;
 	for (int i = 0; i < tree->count; ++i) {
-		knTreeForce momentum = linkMomentum(tree, work, i);
+		knTreeForce momentum = knTree_LinkMomentum(tree, work, i);
 		sum += 0.5 * knTree_Power(&work->velocity[i], &momentum);
 	}
 	return sum;
@@ -104,7 +118,7 @@ double knTree_PotentialEnergy(const knTree* tree, const knTreeWork* work, knVec3
 knTwist knTree_Momentum(const knTree* tree, const knTreeWork* work, knVec3 point) {
 	knTwist sum = knZeroTwist();
 	for (int i = 0; i < tree->count; ++i) {
-		knTreeForce momentum = linkMomentum(tree, work, i);
+		knTreeForce momentum = knTree_LinkMomentum(tree, work, i);
 		knVec3 p = knLanes_ToVec(momentum.f);
 		knVec3 L = knAdd(knLanes_ToVec(momentum.n), knCross(knSub(knLanes_ToVec(work->origin[i]), point), p));
 		sum = (knTwist){ knAdd(sum.ang, L), knAdd(sum.lin, p) };

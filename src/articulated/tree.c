@@ -138,12 +138,12 @@ static void compileNode(knTree* tree, const knTreeLink* link, int i) {
 
 // A link's slot is in use from its last child (taken first) to itself; slots are handed on, so that a chain needs
 // one.
-static bool assignSlots(knTree* tree) {
-	int* free = knAllocArray(&tree->allocator, (size_t)tree->count, sizeof(int));
-	if (free == NULL && tree->count > 0) {
-		return false;
-	}
+static void assignSlots(knTree* tree, int* free) {
 	int freeCount = 0;
+	tree->slotCount = 0;
+	for (int i = 0; i < tree->count; ++i) {
+		tree->nodes[i].gathers = tree->nodes[i].opens = false;
+	}
 	for (int i = tree->count - 1; i >= 0; --i) {
 		knTreeNode* node = &tree->nodes[i];
 		if (node->gathers) {
@@ -155,17 +155,10 @@ static bool assignSlots(knTree* tree) {
 			parent->slot = freeCount > 0 ? free[--freeCount] : tree->slotCount++;
 		}
 	}
-	knFree(&tree->allocator, free, (size_t)tree->count * sizeof(int));
-	return true;
 }
 
 // Ways to the root through velocity coordinates, for factors of the mass matrix.
-static bool findWays(knTree* tree) {
-	tree->above = knAllocArray(&tree->allocator, (size_t)tree->nv, sizeof(int));
-	tree->runStart = knAllocArray(&tree->allocator, (size_t)tree->nv, sizeof(int));
-	if (tree->nv > 0 && (tree->above == NULL || tree->runStart == NULL)) {
-		return false;
-	}
+static void findWays(knTree* tree) {
 	for (int i = 0; i < tree->count; ++i) {
 		const knTreeNode* node = &tree->nodes[i];
 		int p = node->parent;
@@ -179,7 +172,24 @@ static bool findWays(knTree* tree) {
 			before = k;
 		}
 	}
-	return true;
+}
+
+void knTree_Connect(knTree* tree, int* room) {
+	assignSlots(tree, room);
+	findWays(tree);
+}
+
+static bool connectNew(knTree* tree) {
+	tree->above = knAllocArray(&tree->allocator, (size_t)tree->nv, sizeof(int));
+	tree->runStart = knAllocArray(&tree->allocator, (size_t)tree->nv, sizeof(int));
+	int* room = knAllocArray(&tree->allocator, (size_t)tree->count, sizeof(int));
+	bool enough = (tree->nv == 0 || (tree->above != NULL && tree->runStart != NULL)) &&
+				  (tree->count == 0 || room != NULL);
+	if (enough) {
+		knTree_Connect(tree, room);
+	}
+	knFree(&tree->allocator, room, (size_t)tree->count * sizeof(int));
+	return enough;
 }
 
 knTree* knTree_Create(const knTreeLink* links, int count, const knAllocator* allocator, knError* error) {
@@ -210,7 +220,7 @@ knTree* knTree_Create(const knTreeLink* links, int count, const knAllocator* all
 	for (int i = 0; room && i < count; ++i) {
 		compileNode(tree, &links[i], i);
 	}
-	if (!room || !assignSlots(tree) || !findWays(tree)) {
+	if (!room || !connectNew(tree)) {
 		knTree_Destroy(tree);
 		knError_Set(error, KN_NO_MEMORY, "tree", "out of memory");
 		return NULL;
@@ -335,6 +345,10 @@ void knTreeWork_SetBase(knTreeWork* work, knFrame frame, knTwist velocity) {
 	knMat33 axes = knQuat_ToMat33(frame.q);
 	work->base->pose = (knTreePose){ knLanes_FromMat(&axes), knLanes_FromVec(frame.p) };
 	work->base->velocity = (knTreeMotion){ knLanes_FromVec(velocity.ang), knLanes_FromVec(velocity.lin) };
+}
+
+void knTreeWork_SetDiagonal(knTreeWork* work, const double* diagonal) {
+	work->diagonal = diagonal;
 }
 
 void knTreeWork_Destroy(knTreeWork* work) {

@@ -130,6 +130,7 @@ struct knTreeWork {
 	void* block;
 	size_t blockSize;
 	knTreeBase* base;         // [1] written by knTreeWork_SetBase
+	const double* diagonal;   // [nv] the user's, NULL: none; knTreeWork_SetDiagonal
 	double *sine, *cosine;    // [nq] of all coordinates, of use for hinges
 	knTreePose* pose;         // [count]
 	knTreeMotion* velocity;   // [count]
@@ -251,7 +252,16 @@ KN_LANES_INLINE knTreeMotion knTree_Column(const knTree* tree, const knTreeWork*
 	return knTreeNode_IsWide(node) ? work->S[node->vOffset + k] : (knTreeMotion){ none, work->pose[i].R.x };
 }
 
+// --- tree.c ------------------------------------------------------------------------------------------------
+
+// What follows from the nodes' parents and numbers of velocities: slots, `above`, `runStart`. Room for `count` numbers.
+void knTree_Connect(knTree* tree, int* room);
+
 // --- poses.c -----------------------------------------------------------------------------------------------
 
 // World moment about O_i and force of what a user applies at the link frame's origin.
 knTreeForce knTree_UserForce(const knTree* tree, const knTreeWork* work, int i, const knTwist* forces);
+// Takes what users apply [count] (NULL: nothing) away from what the links' forces ask of the joints.
+void knTree_TakeForces(const knTree* tree, knTreeWork* work, const knTwist* forces);
+// Momentum of a link about its joint's origin, at the poses and velocities in the work.
+knTreeForce knTree_LinkMomentum(const knTree* tree, const knTreeWork* work, int link);

@@ -147,3 +147,15 @@ void* knArena_TakeZero(knArena* arena, size_t size) {
 	}
 	return memory;
 }
+
+static void* takeFor(size_t size, void* context) {
+	return knArena_Take(context, size);
+}
+
+static void keep(void* memory, size_t size, void* context) {
+	(void)memory, (void)size, (void)context;
+}
+
+knAllocator knArena_Allocator(knArena* arena) {
+	return (knAllocator){ .allocate = takeFor, .release = keep, .context = arena };
+}

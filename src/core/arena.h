@@ -22,5 +22,8 @@ void knArena_Clear(knArena* arena);
 void* knArena_Take(knArena* arena, size_t size);
 void* knArena_TakeZero(knArena* arena, size_t size);
 
+// Memory of the arena for what wants an allocator; what is released comes back with the next clear only.
+knAllocator knArena_Allocator(knArena* arena);
+
 #define KN_SCRATCH(arena, type, count) ((type*)knArena_Take((arena), sizeof(type) * (size_t)(count)))
 #define KN_SCRATCH_ZERO(arena, type, count) ((type*)knArena_TakeZero((arena), sizeof(type) * (size_t)(count)))

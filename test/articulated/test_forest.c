@@ -52,6 +52,21 @@ typedef struct Rig {
 	knForestSystem system;
 } Rig;
 
+// Masses in the links' blocks: H.
+static void fillBlocks(Rig* rig) {
+	const knLanes none = knLanes_All(0.0);
+	for (int i = 0; i < BODIES; ++i) {
+		const knForestLink* link = &rig->forest.links[i];
+		double m = rig->model->mass[link->body];
+		knMat33 I = knRotateTensor(rig->poses[link->body].q, &rig->model->inertiaLocal[link->body]);
+		rig->system.block[i] = (knForestBlock){ .aa = knLanes_FromMat(&I),
+												.al = { none, none, none },
+												.la = { none, none, none },
+												.ll = { knLanes_Make(m, 0.0, 0.0), knLanes_Make(0.0, m, 0.0),
+														knLanes_Make(0.0, 0.0, m) } };
+	}
+}
+
 static void makeRig(Rig* rig, bool floating) {
 	knAllocator allocator = knAllocator_Default();
 	rig->model = randomModel(floating);
@@ -64,21 +79,13 @@ static void makeRig(Rig* rig, bool floating) {
 		knForest_NeutralLink(&rig->forest, i, rig->q);
 		knForest_ReadLink(&rig->forest, i, rig->poses, rig->q);
 	}
-	// masses in the links' blocks: H
 	assert_true(knForestSystem_Make(&rig->system, &rig->forest, &rig->arena));
 	knForest_Columns(&rig->forest, rig->q, rig->poses, rig->columns, rig->c);
-	const knLanes none = knLanes_All(0.0);
 	for (int i = 0; i < BODIES; ++i) {
 		const knForestLink* link = &rig->forest.links[i];
-		double m = rig->model->mass[link->body];
-		knMat33 I = knRotateTensor(rig->poses[link->body].q, &rig->model->inertiaLocal[link->body]);
 		rig->arms[i] = knLanes_FromVec(knSub(rig->poses[link->body].p, rig->poses[link->parentBody].p));
-		rig->system.block[i] = (knForestBlock){ .aa = knLanes_FromMat(&I),
-												.al = { none, none, none },
-												.la = { none, none, none },
-												.ll = { knLanes_Make(m, 0.0, 0.0), knLanes_Make(0.0, m, 0.0),
-														knLanes_Make(0.0, 0.0, m) } };
 	}
+	fillBlocks(rig);
 	for (int k = 0; k < rig->forest.nv; ++k) {
 		rig->rows[k] = (knTreeForce){ rig->columns[k].ang, rig->columns[k].lin };
 	}
@@ -130,6 +137,80 @@ static void test_system_answers_as_the_articulated_body_method(void** state) {
 	}
 }
 
+static knForestBlock randomBlock(double scale) {
+	knForestBlock block;
+	knLanes33* parts[4] = { &block.aa, &block.al, &block.la, &block.ll };
+	for (int k = 0; k < 4; ++k) {
+		parts[k]->x = knLanes_FromVec(knScale(scale, randomVector()));
+		parts[k]->y = knLanes_FromVec(knScale(scale, randomVector()));
+		parts[k]->z = knLanes_FromVec(knScale(scale, randomVector()));
+	}
+	return block;
+}
+
+static knTreeForce answer(const knForestBlock* A, const knTreeMotion* m) {
+	return (knTreeForce){ knLanes_Mul(&A->aa, m->ang) + knLanes_Mul(&A->al, m->lin),
+						  knLanes_Mul(&A->la, m->ang) + knLanes_Mul(&A->ll, m->lin) };
+}
+
+// With blocks between random pairs of links (parents included) the solution is that of the trees alone under the pushes
+// that the couplings make of it.
+static void test_couplings(void** state) {
+	(void)state;
+	for (int trial = 0; trial < 40; ++trial) {
+		Rig rig, plain;
+		dice = (knTestRandom){ (uint64_t)trial + 7 };
+		makeRig(&rig, trial % 2 == 0);
+		dice = (knTestRandom){ (uint64_t)trial + 7 };
+		makeRig(&plain, trial % 2 == 0);
+		// the factor took the place of the blocks: once more as they were
+		int count = 1 + trial % 12;
+		knForestPair kept[12];
+		knForestSystem* system = &rig.system;
+		fillBlocks(&rig);
+		assert_true(knForestSystem_MakeCouplings(system, 1));
+		int made = 0;
+		for (int k = 0; k < count; ++k) {
+			int a = (int)uniform(0.0, BODIES - 1e-9), b = (int)uniform(0.0, BODIES - 1e-9);
+			if (a == b) {
+				continue;
+			}
+			knForestPair* pair = knForestSystem_Couple(system, a, b);
+			assert_non_null(pair);
+			bool again = pair->block[0].ll.x[0] != 0.0;
+			pair->block[0] = again ? pair->block[0] : randomBlock(0.3);
+			pair->block[1] = again ? pair->block[1] : randomBlock(0.3);
+			kept[made] = *pair;
+			made += !again;
+		}
+		assert_true(knForestSystem_Factor(system));
+		knTreeForce push[BODIES];
+		knTreeMotion motions[BODIES], check[BODIES];
+		double y[6 * BODIES], again[6 * BODIES], tau[6 * BODIES];
+		for (int i = 0; i < BODIES; ++i) {
+			push[i] = (knTreeForce){ knLanes_FromVec(randomVector()), knLanes_FromVec(randomVector()) };
+		}
+		for (int k = 0; k < rig.forest.nv; ++k) {
+			tau[k] = uniform(-1.0, 1.0);
+		}
+		knForestSystem_Solve(system, push, tau, y, motions);
+		for (int k = 0; k < made; ++k) {
+			const knForestPair* pair = &kept[k];
+			for (int side = 0; side < 2; ++side) {
+				knTreeForce F = answer(&pair->block[side], &motions[pair->link[!side]]);
+				push[pair->link[side]].n -= F.n;
+				push[pair->link[side]].f -= F.f;
+			}
+		}
+		knForestSystem_Solve(&plain.system, push, tau, again, check);
+		for (int k = 0; k < rig.forest.nv; ++k) {
+			assert_near(y[k], again[k], 1e-7 * (1.0 + knAbs(again[k])));
+		}
+		freeRig(&rig);
+		freeRig(&plain);
+	}
+}
+
 // Poses follow from coordinates, and coordinates from poses.
 static void test_coordinates_and_poses(void** state) {
 	(void)state;
@@ -160,6 +241,7 @@ static void test_coordinates_and_poses(void** state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_system_answers_as_the_articulated_body_method),
+		cmocka_unit_test(test_couplings),
 		cmocka_unit_test(test_coordinates_and_poses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
