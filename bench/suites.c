@@ -10,6 +10,7 @@ extern const knBenchSuite knCollideBench;
 extern const knBenchSuite knBroadBench;
 extern const knBenchSuite knFieldBench;
 extern const knBenchSuite knDynamicsBench;
+extern const knBenchSuite knAdaptiveBench;
 
 static const knBenchSuite* const suites[] = {
 	&knLcpBench,
@@ -23,6 +24,7 @@ static const knBenchSuite* const suites[] = {
 	&knBroadBench,
 	&knFieldBench,
 	&knDynamicsBench,
+	&knAdaptiveBench,
 	NULL, // ends the table
 };
 

@@ -79,6 +79,7 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knBoxStackEntry = {
 	.name = "box-stack",
+	.view = { -62, 12, 1 },
 	.bodies = 25,
 	.joints = 0,
 	.summary = "1 m cubes in one column, faces touching",

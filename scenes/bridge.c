@@ -253,6 +253,7 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knBridgeEntry = {
 	.name = "bridge",
+	.view = { -70, 14, 1.2 },
 	.bodies = 265,
 	.joints = 249,
 	.summary = "a hanging bridge of planks, rope rails and hangers under falling loads",

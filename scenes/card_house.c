@@ -72,6 +72,7 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knCardHouseEntry = {
 	.name = "card-house",
+	.view = { -75, 10, 1 },
 	.bodies = 15,
 	.joints = 0,
 	.summary = "cards lean in pairs at 15 degrees, level cards between the rows",

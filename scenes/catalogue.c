@@ -18,7 +18,9 @@ static const knSceneEntry* const entries[] = {
 	&knHeavyChainEntry, &knMassRatioEntry,   &knFourBarEntry,        &knBricardEntry,     &knFreeRingEntry,
 	&knShortLoopEntry,  &knPendulumEntry,    &knDominoesEntry,       &knSlopeEntry,       &knCradleEntry,
 	&knLinkedToriEntry, &knSticksEntry,      &knSpringEntry,         &knDiskEntry,        &knGasEntry,
-	&knCrankEntry,      &knCapstanEntry,     &knChainPegsEntry,
+	&knCrankEntry,      &knCapstanEntry,     &knChainPegsEntry,      &knPegsEntry,        &knThreadingEntry,
+	&knSnakeEntry,      &knRopePileEntry,    &knTwoRopesEntry,       &knHumanoidEntry,    &knArmEntry,
+	&knGripperEntry,    &knDoorEntry,        &knTwoContactsEntry,
 };
 
 #define ENTRY_COUNT ((int)(sizeof(entries) / sizeof(entries[0])))
@@ -193,7 +195,11 @@ knStatus knSceneArgs_Set(knSceneArgs* args, const char* name, const char* value,
 }
 
 knScene* knSceneArgs_Build(const knSceneArgs* args, knError* error) {
-	return args->entry->build(args, error);
+	knScene* scene = args->entry->build(args, error);
+	if (scene != NULL) {
+		knScene_Def(scene)->view = args->entry->view;
+	}
+	return scene;
 }
 
 // --- checks ----------------------------------------------------------------------------------------------

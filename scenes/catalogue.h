@@ -51,6 +51,7 @@ struct knSceneEntry {
 	const char* steppers;                     // space separated, the default first
 	double dt, time;                          // suggested step and duration
 	bool twins;                               // has a stillness bar, so takes twin=2..5
+	knViewDef view;                           // how pictures show it; zoom 0: as any
 	knSceneParam params[KN_SCENE_MAX_PARAMS]; // up to the first NULL name
 	knScene* (*build)(const knSceneArgs* args, knError* error);
 	// Before each step; depends on the world alone (time, poses), so that it may go on after a restore. The step is

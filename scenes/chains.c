@@ -70,6 +70,7 @@ static knScene* buildPendulum(const knSceneArgs* args, knError* error) {
 
 const knSceneEntry knPendulumEntry = {
 	.name = "pendulum",
+	.view = { -80, 8, 1 },
 	.bodies = 1,
 	.joints = 1,
 	.summary = "rods of 1 m and 1 kg on hinges, released from the horizontal",
@@ -108,6 +109,7 @@ static knScene* buildHeavyChain(const knSceneArgs* args, knError* error) {
 
 const knSceneEntry knHeavyChainEntry = {
 	.name = "heavy-chain",
+	.view = { -90, 5, 1 },
 	.bodies = 50,
 	.joints = 50,
 	.summary = "links of 0.2 m and 1 kg on ball joints with a heavy last one, released horizontally",
@@ -168,6 +170,7 @@ static void pushBall(knWorld* world, const knSceneArgs* args) {
 
 const knSceneEntry knMassRatioEntry = {
 	.name = "mass-ratio",
+	.view = { -90, 5, 1 },
 	.bodies = 21,
 	.joints = 21,
 	.summary = "a light chain holds a heavy ball, which is given 5 m/s sideways at 3 s",
@@ -188,25 +191,6 @@ const knSceneEntry knMassRatioEntry = {
 #define PEG_HALF_LENGTH 2.0
 #define PEG_PITCH 4.0 // m, from row to row and in a row; every second row is shifted by half of it
 
-// A round bar of the world that lies along y.
-static void addBar(knSceneBuilder* builder, const char* name, knVec3 at, double radius, double halfLength,
-				   double friction) {
-	knGeom* geom = knGeom_Cylinder(radius, halfLength, NULL, builder->error);
-	knSceneBuilder_Require(builder, geom != NULL);
-	if (builder->scene != NULL) {
-		knShapeDef shape = knShapeDef_Default();
-		shape.name = name;
-		shape.color = KN_COLOR_GROUND;
-		shape.friction = friction;
-		shape.frame = knMakeFrame(at, knQuat_Between(knV3(0.0, 0.0, 1.0), knV3(0.0, 1.0, 0.0)));
-		knShapeId id = knScene_AddShape(builder->scene, KN_WORLD_BODY, geom, &shape, builder->error);
-		knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
-	}
-	if (geom != NULL) {
-		knGeom_Release(geom);
-	}
-}
-
 static knScene* buildChainPegs(const knSceneArgs* args, knError* error) {
 	knSceneBuilder builder = knSceneBuilder_Begin(args, error);
 	int links = (int)knSceneArgs_Get(args, "links");
@@ -222,11 +206,12 @@ static knScene* buildChainPegs(const knSceneArgs* args, knError* error) {
 		.mass = 1000.0 * KN_PI * 0.025 * 0.025 * (0.05 + 4.0 / 3.0 * 0.025),
 	};
 	chain.lastMass = chain.mass;
+	knVec3 along = knV3(0.0, 1.0, 0.0);
 	for (int i = 0; i < 12; ++i) {
 		int row = i / 3, place = i % 3;
 		knVec3 at = knV3(PEG_PITCH * (place + 1.0) + (row % 2 == 0 ? 0.0 : 0.5 * PEG_PITCH), 0.0,
 						 chain.anchor.z - PEG_PITCH * (row + 0.5));
-		addBar(&builder, "peg", at, PEG_RADIUS, PEG_HALF_LENGTH, 0.6);
+		knSceneBuilder_Bar(&builder, "peg", at, along, PEG_RADIUS, PEG_HALF_LENGTH);
 	}
 	knVec3 end;
 	addChain(&builder, &chain, &end);
@@ -246,6 +231,7 @@ const knSceneEntry knChainPegsEntry = {
 		{ .name = "links", .value = 200, .lower = 1, .upper = 10000, .integer = true, .help = "links of 0.1 m", .small = 50 },
 	},
 	.build = buildChainPegs,
+	.observe = knFirstContact_Observe,
 };
 
 // --- capstan ---------------------------------------------------------------------------------------------------
@@ -310,7 +296,10 @@ static knScene* buildCapstan(const knSceneArgs* args, knError* error) {
 	double outer = DRUM_RADIUS + ROPE_RADIUS, turn = KN_PI / links, corner = outer / knCos(0.5 * turn),
 		   length = 2.0 * outer * knSin(0.5 * turn) / knCos(0.5 * turn);
 	knVec3 hub = knV3(0.0, 0.0, 3.0);
-	addBar(&builder, "drum", hub, DRUM_RADIUS, 0.3, friction);
+	knSceneBuilder_Bar(&builder, "drum", hub, knV3(0.0, 1.0, 0.0), DRUM_RADIUS, 0.3);
+	if (builder.scene != NULL) {
+		knSceneBuilder_LastShape(&builder)->friction = friction;
+	}
 
 	knVec3 down = knV3(0.0, 0.0, -length);
 	knVec3 from = knAdd(hub, knV3(-corner, 0.0, -ROPE_HANGING * length)), start = from;

@@ -182,6 +182,7 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knLettersEntry = {
 	.name = "letters",
+	.view = { -40, 30, 1 },
 	.bodies = 1000,
 	.joints = 0,
 	.summary = "balls roll down an inclined plane with engraved letters",

@@ -132,6 +132,7 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knMagnetsEntry = {
 	.name = "magnets",
+	.view = { -70, 10, 1.8 },
 	.bodies = 211,
 	.joints = 210,
 	.summary = "letters on planar joints slide down a door",

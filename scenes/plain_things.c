@@ -52,6 +52,7 @@ static void observeDominoes(knWorld* world, const knSceneArgs* args, knSceneChec
 
 const knSceneEntry knDominoesEntry = {
 	.name = "dominoes",
+	.view = { -50, 18, 1.2 },
 	.bodies = 30,
 	.joints = 0,
 	.summary = "a row of dominoes, the first tipped",
@@ -98,6 +99,7 @@ static void observeSlope(knWorld* world, const knSceneArgs* args, knSceneChecks*
 
 const knSceneEntry knSlopeEntry = {
 	.name = "slope",
+	.view = { -70, 14, 0.5 },
 	.bodies = 1,
 	.joints = 0,
 	.summary = "a block on a tilted plane",
@@ -175,6 +177,7 @@ static knScene* buildCradle(const knSceneArgs* args, knError* error) {
 
 const knSceneEntry knCradleEntry = {
 	.name = "cradle",
+	.view = { -75, 8, 1 },
 	.bodies = 5,
 	.joints = 5,
 	.summary = "Newton's cradle: steel balls in a row, the first lifted, restitution 1",

@@ -105,6 +105,23 @@ void knSceneBuilder_Fixture(knSceneBuilder* builder, const char* name, knFrame f
 	knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
 }
 
+void knSceneBuilder_Bar(knSceneBuilder* builder, const char* name, knVec3 at, knVec3 along, double radius,
+						double halfLength) {
+	knGeom* geom = knGeom_Cylinder(radius, halfLength, NULL, builder->error);
+	knSceneBuilder_Require(builder, geom != NULL);
+	if (builder->scene != NULL) {
+		knShapeDef shape = knShapeDef_Default();
+		shape.name = name;
+		shape.color = KN_COLOR_GROUND;
+		shape.frame = knMakeFrame(at, knQuat_Between(knV3(0.0, 0.0, 1.0), along));
+		knShapeId id = knScene_AddShape(builder->scene, KN_WORLD_BODY, geom, &shape, builder->error);
+		knSceneBuilder_Require(builder, !KN_ID_IS_NULL(id));
+	}
+	if (geom != NULL) {
+		knGeom_Release(geom);
+	}
+}
+
 #define WALL_HALF_THICKNESS 0.25
 
 void knSceneBuilder_Walls(knSceneBuilder* builder, double insideX, double insideY, double height) {
@@ -305,6 +322,15 @@ bool knObserve_LastSecond(const knWorld* world, const knSceneArgs* args) {
 	return knWorld_Time(world) > args->time - 1.0 - 0.5 * stepOf(world);
 }
 
+void knSceneChecks_Once(knSceneChecks* checks, const char* name, double value) {
+	for (int i = 0; i < checks->count; ++i) {
+		if (strcmp(checks->names[i], name) == 0) {
+			return;
+		}
+	}
+	knSceneChecks_Set(checks, name, value);
+}
+
 void knSceneChecks_Max(knSceneChecks* checks, const char* name, double value) {
 	for (int i = 0; i < checks->count; ++i) {
 		if (strcmp(checks->names[i], name) == 0) {
@@ -312,6 +338,19 @@ void knSceneChecks_Max(knSceneChecks* checks, const char* name, double value) {
 		}
 	}
 	knSceneChecks_Set(checks, name, value);
+}
+
+static bool isDynamic(const knScene* scene, knBodyId body) {
+	return !KN_ID_IS_NULL(body) && knScene_GetBody(scene, body)->kind == KN_BODY_DYNAMIC;
+}
+
+void knFirstContact_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks) {
+	(void)args;
+	int begun = 0;
+	(void)knWorld_BeginEvents(world, &begun);
+	if (begun > 0) {
+		knSceneChecks_Once(checks, "first_contact", knWorld_Time(world));
+	}
 }
 
 void knRest_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks) {
@@ -330,6 +369,33 @@ void knRest_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 	}
 	knSceneChecks_Max(checks, "rest_speed", speed);
 	knSceneChecks_Max(checks, "rest_spin", spin);
+}
+
+void knSupport_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks) {
+	if (!knObserve_LastSecond(world, args)) {
+		return;
+	}
+	const knModel* model = knWorld_Model(world);
+	const knScene* scene = knModel_Scene(model);
+	double weight = 0.0, push = 0.0, *sums = &checks->memory[14]; // of the shares, and how many there are
+	for (int i = 0; i < knModel_BodyCount(model); ++i) {
+		knBodyId body = knModel_BodyAt(model, i);
+		if (knScene_GetBody(scene, body)->kind == KN_BODY_DYNAMIC) {
+			weight -= knModel_BodyMass(model, body).mass * knWorld_Gravity(world).z;
+		}
+	}
+	int count = 0;
+	const knContact* contacts = knWorld_Contacts(world, &count);
+	for (int i = 0; i < count; ++i) {
+		// between two dynamic bodies the two halves cancel
+		bool onB = isDynamic(scene, contacts[i].bodyB), onA = isDynamic(scene, contacts[i].bodyA);
+		push += ((onB ? 1.0 : 0.0) - (onA ? 1.0 : 0.0)) * contacts[i].impulse.z;
+	}
+	if (weight > 0.0) {
+		sums[0] += push / (stepOf(world) * weight);
+		sums[1] += 1.0;
+		knSceneChecks_Set(checks, "support", sums[0] / sums[1]);
+	}
 }
 
 void knPile_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks) {

@@ -20,6 +20,8 @@ extern const knSceneEntry knPushThroughEntry, knFourBarEntry, knBricardEntry, kn
 	knShortLoopEntry, knLinkedToriEntry;
 extern const knSceneEntry knSticksEntry, knSpringEntry, knDiskEntry, knGasEntry, knCrankEntry;
 extern const knSceneEntry knCapstanEntry, knChainPegsEntry;
+extern const knSceneEntry knPegsEntry, knThreadingEntry, knSnakeEntry, knRopePileEntry, knTwoRopesEntry;
+extern const knSceneEntry knHumanoidEntry, knArmEntry, knGripperEntry, knDoorEntry, knTwoContactsEntry;
 
 // Colours of the catalogue.
 #define KN_COLOR_GROUND 0x7b838c
@@ -52,7 +54,10 @@ void knSceneBuilder_Require(knSceneBuilder* builder, bool ok);
 void knSceneBuilder_Ground(knSceneBuilder* builder, double reach);
 // A box that belongs to the ground (and so moves with it in twin 5); also added before any body.
 void knSceneBuilder_Fixture(knSceneBuilder* builder, const char* name, knFrame frame, knVec3 halfExtents);
-// Four of them around the rectangle |x| <= insideX, |y| <= insideY, standing on z = 0.
+// A round bar of the world about the middle `at`, along the unit vector `along`.
+void knSceneBuilder_Bar(knSceneBuilder* builder, const char* name, knVec3 at, knVec3 along, double radius,
+						double halfLength);
+// Four walls around the rectangle |x| <= insideX, |y| <= insideY, standing on z = 0.
 void knSceneBuilder_Walls(knSceneBuilder* builder, double insideX, double insideY, double height);
 knBodyId knSceneBuilder_Box(knSceneBuilder* builder, const char* name, knFrame frame, knVec3 halfExtents,
 							uint32_t color);
@@ -104,7 +109,14 @@ void knLayerForces_Observe(knWorld* world, const knSceneArgs* args, double layer
 void knRest_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks);
 // The same, and outside: the bodies whose centre is below the ground.
 void knPile_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks);
+// support: the upward contact force on all dynamic bodies over their weight, mean over the last second of the run. Keeps its
+// sums in the last two numbers of checks->memory.
+void knSupport_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks);
 // True during the last second of the run.
 bool knObserve_LastSecond(const knWorld* world, const knSceneArgs* args);
+// first_contact: s, the end of the step in which the first two shapes touched.
+void knFirstContact_Observe(knWorld* world, const knSceneArgs* args, knSceneChecks* checks);
+// A fact that keeps its first value.
+void knSceneChecks_Once(knSceneChecks* checks, const char* name, double value);
 // A fact that keeps its largest value.
 void knSceneChecks_Max(knSceneChecks* checks, const char* name, double value);

@@ -69,6 +69,7 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knSiloEntry = {
 	.name = "silo",
+	.view = { -62, 52, 1.8 },
 	.bodies = 3000,
 	.joints = 0,
 	.summary = "spheres and boxes fall into a container",

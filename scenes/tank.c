@@ -426,6 +426,7 @@ static void observe(knWorld* world, const knSceneArgs* args, knSceneChecks* chec
 
 const knSceneEntry knTankEntry = {
 	.name = "tank",
+	.view = { -50, 22, 1 },
 	.bodies = 77,
 	.joints = 76,
 	.summary = "gears drive two treads of 34 links, held by joints that come and go",

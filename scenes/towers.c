@@ -150,6 +150,7 @@ static void observeFallingRoof(knWorld* world, const knSceneArgs* args, knSceneC
 
 const knSceneEntry knFallingRoofEntry = {
 	.name = "falling-roof",
+	.view = { -70, 12, 1 },
 	.bodies = 660,
 	.joints = 0,
 	.summary = "a roof of planks falls on a round tower, a cannon ball follows at 2 s",
@@ -244,6 +245,7 @@ static void observeRoofTower(knWorld* world, const knSceneArgs* args, knSceneChe
 
 const knSceneEntry knRoofTowerEntry = {
 	.name = "roof-tower",
+	.view = { -70, 12, 1.15 },
 	.bodies = 800,
 	.joints = 0,
 	.summary = "a heavy block falls on a round tower at 0.5 s, a cannon ball strikes it at 2 s",

@@ -24,11 +24,19 @@ typedef struct knLoadReport {
 
 KN_API int knLoadReport_Count(const knLoadReport* report, knLoadSeverity severity);
 
+// How meshes collide.
+typedef enum knMeshUse {
+	KN_MESHES_USUAL, // as the format means: URDF's as they are, MJCF's as their hulls
+	KN_MESHES_EXACT, // as they are, if they are closed
+	KN_MESHES_HULL,  // as their convex hulls
+} knMeshUse;
+
 typedef struct knMjcfOptions {
 	const char* keyframe; // NULL: what the file's knuckle.keyframe names, else the initial pose
 	const knAllocator* allocator;
 	bool lenient; // load what is understood, even if the motion will be another
 	bool looks;   // also what only shows: visual meshes, which may be large
+	knMeshUse meshes;
 } knMjcfOptions;
 
 // Reads an MJCF file (docs/mjcf.md lists what is understood). `report` may be NULL; release it with knLoadReport_Free.
@@ -49,11 +57,6 @@ typedef enum knUrdfBase {
 	KN_URDF_BASE_FIXED, // always
 	KN_URDF_BASE_FREE,  // never, except a link called "world"
 } knUrdfBase;
-
-typedef enum knMeshUse {
-	KN_MESHES_EXACT, // collide as they are, if they are closed
-	KN_MESHES_HULL,  // collide as their convex hulls
-} knMeshUse;
 
 // Zeroed: the defaults.
 typedef struct knUrdfOptions {

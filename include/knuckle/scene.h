@@ -179,6 +179,13 @@ KN_API knStatus knJointDef_At(knJointDef* def, const knScene* scene, knBodyId pa
 
 // --- scene -----------------------------------------------------------------------------------------------
 
+// From where a page first looks at a scene: the direction of the eye from the middle of the action, degrees about z from x
+// and above the horizon. The distance is such that the action fills the picture, divided by `zoom`; 0: the page's choice.
+typedef struct knViewDef {
+	double azimuth, elevation;
+	double zoom;
+} knViewDef;
+
 typedef struct knSceneDef {
 	const char* name;
 	knVec3 gravity;               // (0, 0, -9.81)
@@ -190,6 +197,7 @@ typedef struct knSceneDef {
 	int jointCapacity;            // joints that worlds may attach at run time without allocating
 	double mediumDensity;         // kg/m3, what bodies move in; 0: nothing
 	double mediumViscosity;       // Pa s; 0
+	knViewDef view;               // for pictures; none
 } knSceneDef;
 
 KN_API knSceneDef knSceneDef_Default(void);

@@ -68,7 +68,16 @@ typedef struct knSettings {
 	} study;
 
 	struct {
-		int integrator; // 0 euler, 1 rk4, 2 embedded, 3 implicit; -1
+		int integrator;   // 0 euler, 1 rk4, 2 embedded, 3 implicit; -1
+		double tolerance; // embedded: error of a part, rad, m; -1
+		// published scheme
+		int lcp;             // 0 dantzig, 1 lemke, 2 iterative; -1
+		int impact;          // 0 algebraic, 1 integrated; -1
+		int contact;         // 0 constraint, 1 penalty; -1
+		double stiffness;    // N/m, of penalty contacts; -1
+		double contactGap;   // m, below which bodies touch; -1
+		double contactSpeed; // m/s, approach below which a contact rests; -1
+		double bounceSpeed;  // m/s, approach beyond which it bounces; -1
 	} reduced;
 
 	struct {
@@ -103,6 +112,7 @@ typedef struct knStepReport {
 	int iterations;  // solver sweeps, all phases
 	int queries;     // collision queries
 	int sleeping;    // bodies asleep
+	int active;      // joints that moved; -1: all (the stepper freezes none)
 	double theta;    // merit of the global solve, 0: solved; scaled rows unless scaling=0
 	double work;     // J, what motors, user forces and kinematic bodies put in during the step
 	int guarded;     // 1: the energy guard scaled impulses in this step

@@ -137,6 +137,17 @@ void knJointIsland_Impulses(const knJointIsland* island, int k, double* lambda) 
 	}
 }
 
+int knJointIsland_Poses(const knJointIsland* island, knFrame* pose) {
+	int count = 0;
+	for (int b = 0; b < island->bodyCount; ++b) {
+		if (island->bodies[b].mass > 0.0) {
+			pose[island->bodyIndex[b]] = knMakeFrame(island->bodies[b].x, island->bodies[b].q);
+			count += 1;
+		}
+	}
+	return count;
+}
+
 void knJointIsland_Store(const knJointIsland* island, knState* state) {
 	for (int b = 0; b < island->bodyCount; ++b) {
 		const knEquationBody* body = &island->bodies[b];

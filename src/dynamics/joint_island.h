@@ -18,8 +18,9 @@ typedef enum knJointRung {
 	KN_RUNG_DAMPED,      // theta = 0.6
 	KN_RUNG_LINE_SEARCH, // theta = 1/2, the residual falls
 	KN_RUNG_HALVED,      // two halves of the step
-	KN_RUNG_CONFLICT,    // the joints contradict each other: least squares, at rest
-	KN_RUNG_HELD,        // nothing helped: the island stands still in this part of the step
+	KN_RUNG_START_ROWS, // rows and arms of the start of the step, velocities of its end: damped, open gaps are closed afterwards
+	KN_RUNG_CONFLICT, // the joints contradict each other: least squares, at rest
+	KN_RUNG_HELD,     // nothing helped: the island stands still in this part of the step
 } knJointRung;
 
 typedef struct knJointIslandReport {
@@ -60,4 +61,6 @@ void knJointIsland_Guess(knJointIsland* island, int k, const double* lambda, dou
 const knJointIslandReport* knJointIsland_Solve(knJointIsland* island);
 const knJointIslandReport* knJointIsland_Report(const knJointIsland* island);
 void knJointIsland_Impulses(const knJointIsland* island, int k, double* lambda);
+// Poses at the end of the step of the bodies that yield, [bodyCount]; returns how many these are.
+int knJointIsland_Poses(const knJointIsland* island, knFrame* pose);
 void knJointIsland_Store(const knJointIsland* island, knState* state);

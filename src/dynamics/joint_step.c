@@ -4,8 +4,8 @@
 
 #include "core/tasks.h"
 
+#define CLEAR_OVERLAP 1e-7    // m: points that end no deeper do not touch
 #define MIXED_PRODUCTS 100000 // block products of a factorisation: denser islands are left to the stepper
-#define BLOW 5.0 // of gravity: a joint that pulls more was struck, or carries many times its bodies' weight
 
 // Active joints that can do something; their islands, and whether anything touches these.
 static bool listJoints(knJointStep* step, int* index, int32_t* groupOf, int* count) {
@@ -51,7 +51,7 @@ static bool listJoints(knJointStep* step, int* index, int32_t* groupOf, int* cou
 }
 
 bool knJointStep_Find(knJointStep* step, const knJointStepInput* input) {
-	*step = (knJointStep){ .in = *input, .reactions = step->reactions };
+	*step = (knJointStep){ .in = *input };
 	knArena* arena = input->arena;
 	const int indices = knState_JointCount(input->model);
 	int* index = KN_SCRATCH(arena, int, indices);
@@ -63,6 +63,7 @@ bool knJointStep_Find(knJointStep* step, const knJointStepInput* input) {
 	if (indices == 0) {
 		return true;
 	}
+	knJointIslands_BeginStep(input->islands);
 	step->solved = KN_SCRATCH_ZERO(arena, uint8_t, indices);
 	step->taken = KN_SCRATCH_ZERO(arena, uint8_t, input->model->bodyCount);
 	step->joints = KN_SCRATCH(arena, int, count);
@@ -79,71 +80,6 @@ bool knJointStep_Find(knJointStep* step, const knJointStepInput* input) {
 		step->taken[joint->child] = input->invMass[joint->child] > 0.0;
 	}
 	return true;
-}
-
-// --- velocities of half a step earlier or later ---------------------------------------------------------------
-
-bool knJointStep_Note(knJointStep* step, const knModel* model, const knState* state, knArena* arena) {
-	const int count = knState_JointCount(model);
-	step->reactions = KN_SCRATCH(arena, knTwist, count);
-	for (int j = 0; step->reactions != NULL && j < count; ++j) {
-		step->reactions[j] = state->joint[j].reaction;
-	}
-	return step->reactions != NULL;
-}
-
-// Adds the joint's share of its two bodies' accelerations.
-static void addAccelerations(const knJointStep* step, const knState* state, int j, knTwist* sum) {
-	const knModel* model = step->in.model;
-	const knJoint* joint = knState_Joint(state, model, j);
-	const knTwist wrench = step->reactions[j];
-	const knVec3 anchor = knPoint(state->pose[joint->child], joint->frameChild.p);
-	const int bodies[2] = { joint->child, joint->parent };
-	for (int k = 0; k < 2; ++k) {
-		const int b = bodies[k];
-		const double sign = k == 0 ? 1.0 : -1.0;
-		const knVec3 arm = knSub(anchor, state->pose[b].p);
-		const knVec3 moment = knInvRotate(state->pose[b].q, knAdd(wrench.ang, knCross(arm, wrench.lin)));
-		const knVec3 turn = knRotate(state->pose[b].q, knMulMV(&model->invInertiaLocal[b], moment));
-		sum[b].ang = knMulAdd(sum[b].ang, sign, turn);
-		sum[b].lin = knMulAdd(sum[b].lin, sign * model->invMass[b], wrench.lin);
-	}
-}
-
-bool knJointStep_Align(knJointStep* step, knState* state, const uint8_t* past, double lastStep) {
-	const knModel* model = step->in.model;
-	const int joints = knState_JointCount(model);
-	double* shift = KN_SCRATCH_ZERO(step->in.arena, double, model->bodyCount);
-	knTwist* sum = KN_SCRATCH_ZERO(step->in.arena, knTwist, model->bodyCount);
-	bool any = false, rows = false;
-	for (int j = 0; !step->in.arena->failed && j < joints; ++j) {
-		if (past[j] == KN_PAST_UNKNOWN || !knJointRows_TakesPart(model, state, j)) {
-			continue;
-		}
-		const bool solved = step->count > 0 && step->solved[j];
-		const knJoint* joint = knState_Joint(state, model, j);
-		if (solved != (past[j] == KN_PAST_SOLVED)) {
-			shift[joint->parent] = shift[joint->child] = solved ? 0.5 * lastStep : -0.5 * step->in.h;
-			any = true;
-			rows = rows || !solved;
-		}
-	}
-	for (int j = 0; any && j < joints; ++j) {
-		if (past[j] != KN_PAST_UNKNOWN && knJointRows_TakesPart(model, state, j)) {
-			addAccelerations(step, state, j, sum);
-		}
-	}
-	for (int b = 0; any && b < model->bodyCount; ++b) {
-		if (shift[b] != 0.0 && step->in.invMass[b] > 0.0) {
-			// a blow is no acceleration that goes on: only gravity is known to
-			if (knLength(sum[b].lin) > BLOW * knLength(state->header->gravity)) {
-				sum[b] = knZeroTwist();
-			}
-			sum[b].lin = knMulAdd(sum[b].lin, model->gravityScale[b], state->header->gravity);
-			state->velocity[b] = knMulAddT(state->velocity[b], shift[b], sum[b]);
-		}
-	}
-	return rows;
 }
 
 // --- solving -------------------------------------------------------------------------------------------------------
@@ -166,7 +102,6 @@ static bool makeIslands(knJointStep* step) {
 	for (int b = 0; b < in->model->bodyCount; ++b) {
 		local[b] = -1;
 	}
-	knJointIslands_BeginStep(in->islands);
 	for (int i = 0; i < step->count; ++i) {
 		const int first = step->order.first[i], count = step->order.first[i + 1] - first;
 		if (isAsleep(step, i)) {
@@ -288,10 +223,74 @@ static void takeMixed(knJointStep* step, const knMixedIsland* island) {
 	}
 }
 
+// Whether nothing of an island carries a load yet, and all of it hangs on joints.
+static bool mayBeClear(const knJointStep* step, const knMixedIsland* island, const knContactRows* contacts) {
+	bool clear = island->jointCount > 0;
+	for (int i = 0; i < island->pointCount; ++i) {
+		clear = clear && !(contacts->points[island->points[i]].lambda[0] > 0.0);
+	}
+	for (int i = 0; i < island->jointCount; ++i) {
+		clear = clear && knState_Joint(step->in.state, step->in.model, island->joints[i])->reachCount == 0;
+	}
+	return clear;
+}
+
+// m, the deepest overlap of an island's points at the end of the step.
+static double deepestOverlap(const knJointStep* step, const knMixedIsland* island,
+							 const knContactRows* contacts, const knFrame* pose) {
+	const knFrame* start = step->in.state->pose;
+	double deepest = 0.0;
+	for (int i = 0; i < island->pointCount; ++i) {
+		const int k = island->points[i];
+		const knContactAnchor* anchor = &contacts->anchors[k];
+		const int a = anchor->bodyA, b = anchor->bodyB;
+		const knVec3 onA = knRotate(pose[a].q, knInvRotate(start[a].q, anchor->onA));
+		const knVec3 onB = knRotate(pose[b].q, knInvRotate(start[b].q, anchor->onB));
+		const knVec3 apart = knSub(knAdd(pose[b].p, onB), knAdd(pose[a].p, onA));
+		deepest = knMax(deepest, -knDot(contacts->points[k].n, apart));
+	}
+	return deepest;
+}
+
+// An island whose contacts are near but do not touch in this step is one of joints alone, which Newton's method solves better.
+// Sets *clear; false: no memory.
+static bool solveClear(knJointStep* step, const knMixedIsland* island, const knContactRows* contacts,
+					   int* local, bool* clear) {
+	const knJointStepInput* in = &step->in;
+	*clear = false;
+	if (!mayBeClear(step, island, contacts)) {
+		return true;
+	}
+	knJointIslandInput input = { .model = in->model,
+								 .state = in->state,
+								 .h = in->h,
+								 .joints = island->joints,
+								 .jointCount = island->jointCount,
+								 .local = local };
+	knJointIsland* alone = knJointIsland_Make(in->islands, &input, in->arena);
+	if (alone == NULL) {
+		return false;
+	}
+	for (int k = 0; k < island->jointCount; ++k) {
+		knJointIsland_Guess(alone, k, step->lambda + island->joints[k] * KN_JOINT_STEP_ROWS, 1.0);
+	}
+	const knJointIslandReport* report = knJointIsland_Solve(alone);
+	*clear = report->rung <= KN_RUNG_HALVED && knJointIsland_Poses(alone, step->pose) == island->bodyCount &&
+			 deepestOverlap(step, island, contacts, step->pose) <= CLEAR_OVERLAP;
+	if (*clear) {
+		step->clear[step->clearCount++] = alone;
+		for (int k = 0; k < island->jointCount; ++k) {
+			knJointIsland_Impulses(alone, k, step->lambda + island->joints[k] * KN_JOINT_STEP_ROWS);
+		}
+	}
+	return true;
+}
+
 static void addMixedReport(const knMixedStepResult* from, knStepReport* to) {
 	to->iterations += from->rounds;
 	to->jointGap = knMax(to->jointGap, from->gap);
-	to->jointSubSteps += from->subSteps > 1 ? from->subSteps : 0;
+	to->jointRung = (int)from->rung > to->jointRung ? (int)from->rung : to->jointRung;
+	to->guarded = to->guarded || from->guarded;
 	to->projected += from->taken;
 	to->work += from->work;
 }
@@ -337,18 +336,36 @@ bool knJointStep_Mix(knJointStep* step, const knJointMixInput* input, knStepRepo
 							   .pose = step->pose,
 							   .velocity = step->velocity,
 							   .reactions = step->impulses };
+	step->clear = KN_SCRATCH(arena, knJointIsland*, islands.count);
+	int* local = KN_SCRATCH(arena, int, bodyCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		local[b] = -1;
+		if (in->model->bodyKind[b] == KN_BODY_KINEMATIC) {
+			step->pose[b] = knMovePose(in->state->pose[b], in->state->velocity[b], in->h);
+		}
+	}
 	for (int k = 0; k < islands.count; ++k) {
 		knMixedStepResult result;
+		bool clear;
+		if (!solveClear(step, &islands.items[k], input->contacts, local, &clear)) {
+			return false;
+		}
+		if (clear) {
+			takeMixed(step, &islands.items[k]);
+			addReport(step, knJointIsland_Report(step->clear[step->clearCount - 1]), report);
+			continue;
+		}
 		if (islands.items[k].problem.matrix.products > MIXED_PRODUCTS) {
 			continue;
 		}
 		if (!knMixedStep_Run(&mixed, &islands.items[k], &result, arena)) {
 			return false;
 		}
-		if (result.solved) {
-			takeMixed(step, &islands.items[k]);
-			addMixedReport(&result, report);
-		}
+		takeMixed(step, &islands.items[k]);
+		addMixedReport(&result, report);
 	}
 	return true;
 }
@@ -422,6 +439,9 @@ void knJointStep_Remember(const knJointStep* step, knJointMemory* memory, int co
 void knJointStep_Store(const knJointStep* step, knState* state) {
 	if (step->mixed != NULL) {
 		storeMixed(step, state);
+	}
+	for (int i = 0; i < step->clearCount; ++i) {
+		knJointIsland_Store(step->clear[i], state);
 	}
 	for (int i = 0; i < step->count; ++i) {
 		if (step->islands[i] != NULL) {

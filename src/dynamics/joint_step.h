@@ -34,7 +34,6 @@ typedef struct knJointStepInput {
 
 typedef struct knJointStep {
 	knJointStepInput in;
-	knTwist* reactions; // [joints] of the last step. knJointStep_Note
 	// knJointStep_Find; NULL without joints
 	uint8_t* solved; // [joints] 1: solved here
 	uint8_t* taken;  // [bodyCount] 1: moved here
@@ -45,6 +44,8 @@ typedef struct knJointStep {
 	double* lambda;          // [joints][KN_JOINT_STEP_ROWS] N s; in: of the last step, scaled to this one
 	knJointIsland** islands; // [count] NULL: asleep
 	// knJointStep_Mix
+	knJointIsland** clear; // [clearCount] islands with contacts that have turned out not to touch
+	int clearCount;
 	uint8_t* mixed;    // [bodyCount] 1: of an island with contacts that is solved; NULL: none is
 	knFrame* pose;     // [bodyCount] at the end of the step, of these
 	knTwist* velocity; // the same
@@ -58,15 +59,6 @@ typedef struct knJointMixInput {
 	const uint8_t* left;       // [bodyCount] 1: its island stays with the stepper
 } knJointMixInput;
 
-// How a joint was solved in the last step, as the stepper remembers.
-typedef enum knJointPast { KN_PAST_UNKNOWN, KN_PAST_ROWS, KN_PAST_SOLVED } knJointPast;
-
-// Before anything changes: keeps the joints' reactions of the last step. False: no memory.
-bool knJointStep_Note(knJointStep* step, const knModel* model, const knState* state, knArena* arena);
-// After knJointStep_Find. Rows advance positions by the velocities of the end of the step, so that theirs belong to half a step
-// earlier than those of islands solved at once: where a joint changes from one to the other, its bodies' velocities are
-// moved in time by the accelerations of the last step. `past` [joints]. True: bodies of the stepper's own rows have changed.
-bool knJointStep_Align(knJointStep* step, knState* state, const uint8_t* past, double lastStep);
 // False: no memory.
 bool knJointStep_Find(knJointStep* step, const knJointStepInput* input);
 // Adds to the report. False: no memory.

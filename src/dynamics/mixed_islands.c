@@ -2,6 +2,8 @@
 
 #include "dynamics/mixed_islands.h"
 
+#include "dynamics/time_step.h"
+
 // What belongs to which island, one after the other.
 typedef struct Lists {
 	int* bodies;
@@ -77,7 +79,8 @@ static bool sortAll(const knMixedIslands* set, const knMixedIslandsInput* input,
 	}
 	for (int k = 0; k < pointCount; ++k) {
 		const knContactAnchor* anchor = &input->contacts->anchors[k];
-		pointIsland[k] = islandOfPair(set, anchor->bodyA, anchor->bodyB);
+		const bool near = input->contacts->points[k].bias < KN_ROW_OUT_OF_REACH;
+		pointIsland[k] = near ? islandOfPair(set, anchor->bodyA, anchor->bodyB) : -1;
 	}
 	return sortByIsland(set->islandOf, model->bodyCount, set->count, &lists->bodyFirst, &lists->bodies,
 						arena) &&

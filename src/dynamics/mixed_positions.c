@@ -10,7 +10,10 @@
 #include "dynamics/integrate.h"
 #include "dynamics/joint_pose_rows.h"
 
-#define ROUND_LIMIT 6
+#define ROUND_LIMIT 8
+#define SOFTNESS                                                                                             \
+	1e-6 // of a row's own response: directions in which joints yield less (taut loops) are not chased
+#define POINT_ROUNDS 2    // of the method of multipliers, with points
 #define TURN_LIMIT 0.2    // rad a round: beyond it rows are no longer those of the pose
 #define LIMIT_MARGIN 0.05 // m or rad: limits with less room are minded
 
@@ -90,7 +93,10 @@ bool knMixedPositions_Close(knMixedPositions* in, knMixedIsland* island, knArena
 									  .pose = in->pose,
 									  .contacts = in->contacts,
 									  .tasks = island->pointCount > 0 ? tasks : NULL,
-									  .velocity = displacement };
+									  .velocity = displacement,
+									  .places = true,
+									  .softness = SOFTNESS,
+									  .rounds = island->pointCount > 0 ? POINT_ROUNDS : 1 };
 		if (!listJoints(in, island, &problem, arena)) {
 			return false;
 		}

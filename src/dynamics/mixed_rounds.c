@@ -16,23 +16,32 @@
 #include "core/sets.h"
 
 #define JOINT_TOLERANCE 1e-7 // m, of joints' rows and of bodies' residuals as displacements
-#define POINT_TOLERANCE 1e-6 // m, of normals and of sliding
-#define LOOSE_TOLERANCE 1e-5 // m, of both, after the last round: gaps are closed after the step
+#define POINT_TOLERANCE 1e-9 // m, of normals and of sliding
+#define POINT_SHARE                                                                                          \
+	1e-2 // of what points miss at the start velocities, likewise: the next step takes the rest
+#define POINT_LOOSEST 1e-4 // m, the most of that
+#define ROUGH_TOLERANCE                                                                                      \
+	1e-4 // m, of both, after the last round: gaps are closed and gains taken after the step
 #define ROUND_LIMIT 20
+#define STALL_ROUNDS 3       // rounds
+#define STALL_SHARE 0.3      // of the error of so many rounds before: more is too slow
 #define FAST_ROUND_LIMIT 10  // while a body turns by more than FAST_TURN: halves converge sooner
 #define FAST_TURN 0.6        // rad a step
-#define ROUND_BUDGET 150     // of all sub-steps
 #define DISC_ROUNDS 4        // in which discs follow the normal impulses; they do not contract for ever
 #define LOCKED_SOFTNESS 1e-8 // of a row's own response: proximal, what rounds converge to has none
 #define LOOP_SOFTNESS 1e-6  // likewise where a loop has redundant rows: what is left of them is divided by it
-#define BOUND_SOFTNESS 1e-3 // likewise of rows with bounds: firmer ones change their branch more often
+#define BOUND_SOFTNESS 1e-2 // likewise of rows with bounds: firmer ones change their branch more often
 #define DISC_TOLERANCE 1e-3 // of a disc's radius, of impulses in a round
 #define ROUGH_ROUNDS 2      // in which discs are taken by their secants: their radii are not known yet
 #define ROUGH_PATIENCE 3    // iterations of such a round after which discs need not agree with their laws
 #define REFINEMENTS 4       // of the parts of bodies' matrices that are not symmetric
 #define ITERATION_LIMIT 30  // of Newton's method in a round
 #define LEAST_INERTIA 0.5   // of a body's smallest, where it turns fast: the matrix stays positive
-#define LOST 1e6            // m: residuals beyond it do not come back
+#define STALL_POINT 0.3     // of a point's error in the round before: more is too slow
+#define FIRMER 0.1          // a round, of the softness of such a point
+#define FIRMEST 1e-5        // of a row's own response
+#define START_PASSES                                                                                         \
+	2 // of the step with start rows: the first finds the impulses whose stiffness the second has
 
 // --- set-up ----------------------------------------------------------------------------------------------
 
@@ -148,7 +157,7 @@ static bool findRedundancy(knMixedRun* run) {
 			const int32_t set = knSets_Find(sets, a);
 			if (pass == 1) {
 				loop[set] |= run->redundant[k];
-				turns[set] |= joint->locked > 3 || joint->joint->kind != KN_JOINT_BALL;
+				turns[set] |= 1;
 			} else {
 				run->redundant[k] = loop[set] && turns[set];
 			}
@@ -222,7 +231,7 @@ static double pointError(const knMixedRun* run, const knMixedPoint* point) {
 typedef struct Errors {
 	double joints; // m, of joints' rows and bodies' residuals
 	double points; // m
-	double turn;   // rad, of the fastest body in the sub-step
+	double turn;   // rad, of the fastest body in the step
 } Errors;
 
 static double bodyError(const knEquationBody* body, double h) {
@@ -239,6 +248,8 @@ static Errors evaluate(knMixedRun* run) {
 		knEquationBody_Move(body, &run->span);
 		if (i < run->island->bodyCount) {
 			knEquationBody_Residual(body, &run->span);
+		} else {
+			body->restLin = body->restAng = knZero3(); // becomes what it gives to the others
 		}
 	}
 	for (int k = 0; k < run->island->jointCount; ++k) {
@@ -248,7 +259,8 @@ static Errors evaluate(knMixedRun* run) {
 	for (int k = 0; k < run->island->pointCount; ++k) {
 		evaluatePoint(run, &run->points[k]);
 		pushPoint(run, &run->points[k]);
-		errors.points = knMax(errors.points, pointError(run, &run->points[k]));
+		run->points[k].error = pointError(run, &run->points[k]);
+		errors.points = knMax(errors.points, run->points[k].error);
 	}
 	for (int i = 0; i < run->island->bodyCount; ++i) {
 		errors.joints = knMax(errors.joints, bodyError(&run->bodies[i], h));
@@ -366,9 +378,9 @@ static void listJoint(knMixedRun* run, knIslandEntry* entry, int n) {
 		const knEquationRow* from = &joint->rows[i];
 		const bool locked = i < joint->locked;
 		knIslandRow* row = addRow(run, entry, P, C, from->meanP, from->meanC,
-								  !locked          ? BOUND_SOFTNESS
-								  : run->redundant ? LOOP_SOFTNESS
-												   : LOCKED_SOFTNESS);
+								  !locked             ? BOUND_SOFTNESS
+								  : run->redundant[n] ? LOOP_SOFTNESS
+													  : LOCKED_SOFTNESS);
 		row->lambda = from->lambda;
 		row->rate = from->gap / run->span.h;
 		if (!(row->soft > 0.0)) {
@@ -384,6 +396,16 @@ static void listJoint(knMixedRun* run, knIslandEntry* entry, int n) {
 	}
 }
 
+// Points that rounds hardly bring nearer to their laws carry more than their own bodies: they become firmer.
+static void firmPoints(knMixedRun* run, const double* before, double tolerance) {
+	for (int k = 0; k < run->island->pointCount; ++k) {
+		knMixedPoint* point = &run->points[k];
+		if (point->error > tolerance && point->error > STALL_POINT * before[k]) {
+			point->softness = knMax(FIRMER * point->softness, FIRMEST);
+		}
+	}
+}
+
 static void listPoint(knMixedRun* run, knIslandEntry* entry, const knMixedPoint* point) {
 	const knEquationBody *A = &run->bodies[point->a], *B = &run->bodies[point->b];
 	const knVec3 along[3] = { point->n, point->t1, point->t2 };
@@ -391,7 +413,7 @@ static void listPoint(knMixedRun* run, knIslandEntry* entry, const knMixedPoint*
 	for (int d = 0; d < (point->mu > 0.0 ? 3 : 1); ++d) {
 		knTwist onA = knMakeTwist(knNeg(knCross(point->rA, along[d])), knNeg(along[d]));
 		knTwist onB = knMakeTwist(knCross(point->rB, along[d]), along[d]);
-		rows[d] = addRow(run, entry, A, B, onA, onB, BOUND_SOFTNESS);
+		rows[d] = addRow(run, entry, A, B, onA, onB, point->softness);
 		rows[d]->law = d == 0 ? KN_LAW_RANGE : KN_LAW_DISC;
 		rows[d]->rate = point->rate[d];
 		rows[d]->lambda = point->lambda[d];
@@ -437,7 +459,7 @@ static void takeRound(knMixedRun* run) {
 }
 
 // One round; false: its problem has no solution.
-static bool solveRound(knMixedRun* run, int round) {
+static bool solveRound(knMixedRun* run, int round, int refinements) {
 	knMixedIsland* island = run->island;
 	knIslandProblem* problem = &island->problem;
 	if (round < DISC_ROUNDS) {
@@ -456,8 +478,9 @@ static bool solveRound(knMixedRun* run, int round) {
 	problem->discTolerance = DISC_TOLERANCE;
 	problem->discPatience = round < ROUGH_ROUNDS ? ROUGH_PATIENCE : ITERATION_LIMIT;
 	problem->secantIterations = round < ROUGH_ROUNDS ? ITERATION_LIMIT : 0;
-	problem->refinements = REFINEMENTS;
-	if (knIslandProblem_Solve(problem) == KN_ISLAND_SINGULAR) {
+	problem->refinements = refinements;
+	run->status = knIslandProblem_Solve(problem);
+	if (run->status == KN_ISLAND_SINGULAR) {
 		return false;
 	}
 	takeRound(run);
@@ -466,10 +489,10 @@ static bool solveRound(knMixedRun* run, int round) {
 	return true;
 }
 
-// --- a sub-step ------------------------------------------------------------------------------------------
+// --- a step ------------------------------------------------------------------------------------------
 
-void knMixedRun_Begin(knMixedRun* run, double h) {
-	run->span = (knSpan){ .h = h, .theta = 0.5, .arms = 0.5 };
+void knMixedRun_Begin(knMixedRun* run, double h, double theta) {
+	run->span = (knSpan){ .h = h, .theta = theta, .arms = 0.5 };
 	for (int i = 0; i < run->total; ++i) {
 		knEquationBody_Begin(&run->bodies[i], h);
 	}
@@ -482,27 +505,131 @@ void knMixedRun_Begin(knMixedRun* run, double h) {
 		knVec3 onA = knAdd(A->x, knMulMV(&A->R, point->lA)), onB = knAdd(B->x, knMulMV(&B->R, point->lB));
 		point->gap = knDot(point->n, knSub(onB, onA));
 		point->radius = point->mu * knMax(point->lambda[0], 0.0);
+		point->softness = BOUND_SOFTNESS;
 	}
 }
 
-bool knMixedRun_Converge(knMixedRun* run) {
-	Errors errors = evaluate(run);
-	for (int round = 0; round < (errors.turn > FAST_TURN ? FAST_ROUND_LIMIT : ROUND_LIMIT); ++round) {
-		if (errors.joints <= JOINT_TOLERANCE && errors.points <= POINT_TOLERANCE) {
-			break;
-		}
-		if (run->result->rounds >= ROUND_BUDGET || !solveRound(run, round)) {
-			return false;
-		}
-		errors = evaluate(run);
-		if (!(errors.joints < LOST)) {
+static void stop(knMixedRun* run) {
+	for (int i = 0; i < run->island->bodyCount; ++i) {
+		run->bodies[i].u = run->bodies[i].w = knZero3();
+	}
+}
+
+bool knMixedRun_TakeStartRows(knMixedRun* run, double h) {
+	knMixedRun_Begin(run, h, 1.0);
+	for (int pass = 0; pass < START_PASSES; ++pass) {
+		stop(run);
+		(void)evaluate(run);
+		if (!solveRound(run, pass, 0)) {
 			return false;
 		}
 	}
+	Errors errors = evaluate(run);
+	for (int i = 0; i < run->island->bodyCount; ++i) {
+		run->bodies[i].restLin = run->bodies[i].restAng = knZero3();
+	}
+	run->left = knMax(errors.joints, errors.points);
+	run->gapLeft = errors.joints;
+	return true;
+}
+
+int knMixedRun_StoreSize(const knMixedRun* run) {
+	int count = 6 * run->island->bodyCount + 3 * run->island->pointCount;
+	for (int k = 0; k < run->island->jointCount; ++k) {
+		count += run->joints[k].count;
+	}
+	return count;
+}
+
+static void copyNumber(double* number, double** store, bool back) {
+	*(back ? number : *store) = *(back ? *store : number);
+	*store += 1;
+}
+
+static void copyVector(knVec3* v, double** store, bool back) {
+	copyNumber(&v->x, store, back);
+	copyNumber(&v->y, store, back);
+	copyNumber(&v->z, store, back);
+}
+
+void knMixedRun_Copy(knMixedRun* run, double* store, bool back) {
+	for (int i = 0; i < run->island->bodyCount; ++i) {
+		copyVector(&run->bodies[i].w, &store, back);
+		copyVector(&run->bodies[i].u, &store, back);
+	}
+	for (int k = 0; k < run->island->jointCount; ++k) {
+		for (int i = 0; i < run->joints[k].count; ++i) {
+			copyNumber(&run->joints[k].rows[i].lambda, &store, back);
+		}
+	}
+	for (int k = 0; k < run->island->pointCount; ++k) {
+		for (int d = 0; d < 3; ++d) {
+			copyNumber(&run->points[k].lambda[d], &store, back);
+		}
+	}
+}
+
+static bool isAligned(const knMixedRun* run) {
 	bool aligned = true;
 	for (int k = 0; k < run->island->jointCount; ++k) {
 		aligned = aligned && knEquationJoint_IsAligned(&run->joints[k], run->bodies);
 	}
-	run->result->gap = knMax(run->result->gap, errors.joints);
-	return aligned && errors.joints <= LOOSE_TOLERANCE && errors.points <= LOOSE_TOLERANCE;
+	return aligned;
+}
+
+// Whether rounds no longer help: errors fall too slowly. `past` are those of the last rounds.
+static bool stalls(double* past, double error) {
+	const bool slow = error > STALL_SHARE * past[STALL_ROUNDS - 1];
+	memmove(past + 1, past, sizeof(double) * (STALL_ROUNDS - 1));
+	past[0] = error;
+	return slow;
+}
+
+static double worseOf(Errors errors) {
+	return knMax(errors.joints, errors.points);
+}
+
+bool knMixedRun_Converge(knMixedRun* run) {
+	Errors errors = evaluate(run);
+	const double pointTolerance = knClamp(POINT_SHARE * errors.points, POINT_TOLERANCE, POINT_LOOSEST);
+	double best = (double)INFINITY, past[STALL_ROUNDS];
+	double* store = KN_SCRATCH(run->arena, double, knMixedRun_StoreSize(run));
+	double* before = KN_SCRATCH(run->arena, double, run->island->pointCount);
+	if (run->arena->failed) {
+		run->failed = true;
+		return false;
+	}
+	for (int i = 0; i < STALL_ROUNDS; ++i) {
+		past[i] = (double)INFINITY;
+	}
+	for (int round = 0; round < (errors.turn > FAST_TURN ? FAST_ROUND_LIMIT : ROUND_LIMIT); ++round) {
+		if (errors.joints <= JOINT_TOLERANCE && errors.points <= pointTolerance) {
+			break;
+		}
+		for (int k = 0; k < run->island->pointCount; ++k) {
+			before[k] = run->points[k].error;
+		}
+		if (!solveRound(run, round, REFINEMENTS)) {
+			break;
+		}
+		errors = evaluate(run);
+		if (round > 0) {
+			firmPoints(run, before, pointTolerance);
+		}
+		const double error = worseOf(errors);
+		if (error < best) {
+			best = error;
+			knMixedRun_Copy(run, store, false);
+		}
+		if (!knIsFinite(error) || stalls(past, error)) {
+			break;
+		}
+	}
+	if (!(worseOf(errors) <= best) && best < (double)INFINITY) {
+		knMixedRun_Copy(run, store, true);
+		errors = evaluate(run);
+	}
+	run->left = worseOf(errors);
+	run->gapLeft = errors.joints;
+	return isAligned(run) && run->left <= ROUGH_TOLERANCE;
 }

@@ -1,5 +1,4 @@
-// The phases of a mixed step, and its sub-steps. A step whose rounds do not converge is taken in two halves, at most
-// SUBSTEP_DEPTH times over; what still does not is refused, and the stepper's other means take it.
+// The phases of a mixed step. A step whose rounds do not converge is taken with the rows of its start, which always can be.
 
 #include "dynamics/mixed_internal.h"
 
@@ -7,13 +6,14 @@
 
 #include "dynamics/mixed_positions.h"
 
-#define SUBSTEP_DEPTH 4   // halvings of the step
 #define TORN_GAP 1e-6     // m: wider gaps of joints are closed before the step
-#define DEEP_OVERLAP 1e-5 // m: deeper ones are pushed out after it
+#define DEEP_OVERLAP 1e-4 // m: deeper ones are pushed out after it
+#define ROUGH_GAP 1e-3    // m: wider gaps are closed together with that
+#define CLOSED_GAP 1e-9   // m: and all others than these afterwards
 #define TOUCHING_GAP 1e-9 // m: points so near take part in blows
 #define BOUNCE_STEPS 2.0  // an approach that gravity makes in so many steps does not bounce
 
-// --- the end of a sub-step -----------------------------------------------------------------------------------
+// --- the end of a step -----------------------------------------------------------------------------------
 
 // J, of motors and users' forces; what kinematic bodies do through contacts is the stepper's to count.
 static double findWork(const knMixedRun* run) {
@@ -33,7 +33,7 @@ static double findWork(const knMixedRun* run) {
 	return work;
 }
 
-// The end of the sub-step becomes the start of the next; momenta follow from the impulses.
+// The end of the step becomes the start of the next; momenta follow from the impulses.
 static void commit(knMixedRun* run) {
 	run->result->work += findWork(run);
 	for (int i = 0; i < run->total; ++i) {
@@ -61,7 +61,7 @@ static void commit(knMixedRun* run) {
 	}
 }
 
-// What the joints want of the velocities at the end of the sub-step; the bodies have begun there. False: no memory.
+// What the joints want of the velocities at the end of the step; the bodies have begun there. False: no memory.
 static bool listSettling(knMixedRun* run, knMixedVelocities* problem) {
 	const knMixedIsland* island = run->island;
 	int count = 0;
@@ -119,7 +119,7 @@ static void setPointTask(knMixedRun* run, const knMixedPoint* point) {
 	row->rB = point->endB;
 }
 
-// Velocities at the end of a sub-step, without what the mean rule leaves there.
+// Velocities at the end of a step, without what the mean rule leaves there.
 static bool settle(knMixedRun* run) {
 	const knMixedIsland* island = run->island;
 	knMixedVelocities problem = { .islands = run->in->islands,
@@ -160,69 +160,104 @@ static bool settle(knMixedRun* run) {
 	return true;
 }
 
-static void scaleImpulses(knMixedRun* run, double scale) {
-	for (int k = 0; k < run->island->jointCount; ++k) {
-		for (int i = 0; i < run->joints[k].count; ++i) {
-			run->joints[k].rows[i].lambda *= scale;
+// J, of the island's bodies at the start of a step.
+static double kineticEnergy(const knMixedRun* run) {
+	double sum = 0.0;
+	for (int i = 0; i < run->island->bodyCount; ++i) {
+		const knEquationBody* body = &run->bodies[i];
+		const knVec3 L = knInvRotate(body->q, body->L);
+		sum += 0.5 * (body->mass * knLengthSquared(body->v) + knDot(L, knMulMV(&body->invInertia, L)));
+	}
+	return sum;
+}
+
+// J, all that acts on the island from without in the step, and the axes of its joints.
+static double findInput(const knMixedRun* run) {
+	const double h = run->span.h;
+	double sum = 0.0;
+	for (int i = 0; i < run->total; ++i) {
+		const knEquationBody* body = &run->bodies[i];
+		if (i < run->island->bodyCount) {
+			sum += h * (body->mass * knDot(body->center, body->u) + knDot(body->torque, body->w));
+		} else {
+			sum += knDot(body->restLin, body->u) + knDot(body->restAng, body->w);
 		}
 	}
-	for (int k = 0; k < run->island->pointCount; ++k) {
-		for (int d = 0; d < 3; ++d) {
-			run->points[k].lambda[d] *= scale;
+	for (int j = 0; j < run->island->jointCount; ++j) {
+		const knEquationJoint* joint = &run->joints[j];
+		for (int i = joint->locked; i < joint->count; ++i) {
+			sum += knMax(joint->rows[i].lambda * joint->rows[i].moved / h, 0.0);
 		}
+	}
+	return sum;
+}
+
+// Takes what a step that did not converge has gained.
+static void takeGain(knMixedRun* run, double allowed) {
+	const double energy = kineticEnergy(run);
+	if (!(energy > allowed)) {
+		return;
+	}
+	const double scale = sqrt(knMax(allowed, 0.0) / energy);
+	for (int i = 0; i < run->island->bodyCount; ++i) {
+		knEquationBody* body = &run->bodies[i];
+		body->v = knScale(scale, body->v);
+		body->L = knScale(scale, body->L);
+		knTwist* v = &run->in->velocity[run->island->bodies[i]];
+		*v = knScaleT(scale, *v);
+	}
+	run->result->guarded = true;
+	run->result->taken += energy - knMax(allowed, 0.0);
+}
+
+static bool takeStep(knMixedRun* run, bool guarded) {
+	const double allowed = guarded ? kineticEnergy(run) + findInput(run) : 0.0;
+	commit(run);
+	run->result->gap = knMax(run->result->gap, run->gapLeft);
+	run->failed = !settle(run);
+	if (guarded && !run->failed) {
+		takeGain(run, allowed);
+	}
+	return !run->failed;
+}
+
+// Nothing helped, which only round-off can bring about: the island stands still.
+static void hold(knMixedRun* run) {
+	for (int i = 0; i < run->island->bodyCount; ++i) {
+		run->in->velocity[run->island->bodies[i]] = knZeroTwist();
 	}
 }
 
-// Impulses at the start of a sub-step, to go back to.
-static void copyImpulses(knMixedRun* run, double* store, bool back) {
-	for (int k = 0; k < run->island->jointCount; ++k) {
-		for (int i = 0; i < run->joints[k].count; ++i, ++store) {
-			double* lambda = &run->joints[k].rows[i].lambda;
-			*(back ? lambda : store) = *(back ? store : lambda);
-		}
-	}
-	for (int k = 0; k < run->island->pointCount; ++k) {
-		for (int d = 0; d < 3; ++d, ++store) {
-			double* lambda = &run->points[k].lambda[d];
-			*(back ? lambda : store) = *(back ? store : lambda);
-		}
-	}
-}
-
-static bool advance(knMixedRun* run, double h, int depth) {
-	int impulseCount = 3 * run->island->pointCount;
-	for (int k = 0; k < run->island->jointCount; ++k) {
-		impulseCount += run->joints[k].count;
-	}
-	double* impulses = KN_SCRATCH(run->arena, double, impulseCount);
+// False: no memory.
+static bool advance(knMixedRun* run, double h) {
+	knMixedStepResult* result = run->result;
+	double* store = KN_SCRATCH(run->arena, double, knMixedRun_StoreSize(run));
 	if (run->arena->failed) {
 		run->failed = true;
 		return false;
 	}
-	copyImpulses(run, impulses, false);
-	knMixedRun_Begin(run, h);
+	knMixedRun_Copy(run, store, false);
+	knMixedRun_Begin(run, h, run->arrives ? 1.0 : 0.5);
 	if (knMixedRun_Converge(run)) {
-		commit(run);
-		run->result->subSteps += 1;
-		run->failed = !settle(run);
-		return !run->failed;
+		return takeStep(run, run->left > KN_LOOSE_TOLERANCE);
 	}
-	if (depth >= SUBSTEP_DEPTH) {
+	if (run->failed) {
 		return false;
 	}
-	copyImpulses(run, impulses, true);
-	scaleImpulses(run, 0.5);
-	if (!advance(run, 0.5 * h, depth + 1) || !advance(run, 0.5 * h, depth + 1)) {
-		return false;
+	knMixedRun_Copy(run, store, true);
+	if (!knMixedRun_TakeStartRows(run, h)) {
+		result->rung = KN_RUNG_HELD;
+		hold(run);
+		return true;
 	}
-	scaleImpulses(run, 2.0);
-	return true;
+	result->rung = KN_RUNG_START_ROWS;
+	return takeStep(run, true);
 }
 
 // --- before and after ----------------------------------------------------------------------------------------
 
 // Joints that are torn, or newly attached, without velocities; then, with points, what overlaps. False: no memory.
-static bool closeUp(knMixedRun* run, bool points) {
+static bool closeUp(knMixedRun* run, bool points, double gap) {
 	knMixedIsland* island = run->island;
 	knMixedIsland alone = *island;
 	alone.pointCount = points ? island->pointCount : 0;
@@ -233,7 +268,7 @@ static bool closeUp(knMixedRun* run, bool points) {
 								 .contacts = points ? run->in->contacts : NULL,
 								 .start = run->in->state->pose,
 								 .pose = run->in->pose,
-								 .gapTolerance = TORN_GAP,
+								 .gapTolerance = gap,
 								 .depthTolerance = DEEP_OVERLAP };
 	return knMixedPositions_Close(&problem, &alone, run->arena);
 }
@@ -250,7 +285,7 @@ static double approachOf(const knMixedStepInput* in, int k) {
 static bool land(knMixedRun* run) {
 	const knMixedStepInput* in = run->in;
 	const double fall = BOUNCE_STEPS * in->h * knLength(in->state->header->gravity);
-	bool arrives = false;
+	bool arrives = false, bounces = false;
 	for (int i = 0; i < run->island->pointCount; ++i) {
 		const int k = run->island->points[i];
 		const double speed = approachOf(in, k), gap = knMax(in->contacts->points[k].depth, 0.0);
@@ -260,8 +295,10 @@ static bool land(knMixedRun* run) {
 									   .target = meets && e > 0.0 ? -e * speed : -gap / in->h,
 									   .radius = -1.0 };
 		arrives = arrives || speed < -gap / in->h - fall;
+		bounces = bounces || (meets && e > 0.0);
 	}
-	if (!arrives) {
+	run->arrives = arrives && !bounces; // what bounces has landed
+	if (!bounces) {
 		return true;
 	}
 	knMixedVelocities problem = { .islands = in->islands,
@@ -295,9 +332,8 @@ bool knMixedStep_Run(const knMixedStepInput* input, knMixedIsland* island, knMix
 					 knArena* arena) {
 	knMixedRun run = { .in = input, .island = island, .result = result, .arena = arena };
 	const int pointCount = island->pointCount;
-	*result = (knMixedStepResult){ .solved = false };
+	*result = (knMixedStepResult){ .rung = KN_RUNG_NEWTON };
 	run.tasks = KN_SCRATCH_ZERO(arena, knPointTask, input->contacts->pointCount);
-	knSweepPoint* before = KN_SCRATCH(arena, knSweepPoint, pointCount);
 	if (arena->failed) {
 		return false;
 	}
@@ -309,25 +345,15 @@ bool knMixedStep_Run(const knMixedStepInput* input, knMixedIsland* island, knMix
 	for (int i = 0; i < island->jointCount; ++i) {
 		input->reactions[island->joints[i]] = knZeroTwist();
 	}
-	for (int i = 0; i < pointCount; ++i) {
-		before[i] = input->contacts->points[island->points[i]];
-	}
-	if (!closeUp(&run, false) || !land(&run) || !knMixedRun_Make(&run)) {
+	if (!closeUp(&run, false, TORN_GAP) || !land(&run) || !knMixedRun_Make(&run)) {
 		return false;
 	}
 	for (int i = 0; i < pointCount; ++i) {
 		memset(input->contacts->points[island->points[i]].lambda, 0, sizeof(double) * 3);
 	}
-	result->solved = advance(&run, input->h, 0);
-	if (run.failed || (result->solved && !closeUp(&run, true))) {
+	if (!advance(&run, input->h) || !closeUp(&run, true, ROUGH_GAP) || !closeUp(&run, false, CLOSED_GAP)) {
 		return false;
 	}
-	if (result->solved) {
-		keepImpulses(&run);
-		return true;
-	}
-	for (int i = 0; i < pointCount; ++i) {
-		input->contacts->points[island->points[i]] = before[i];
-	}
+	keepImpulses(&run);
 	return true;
 }

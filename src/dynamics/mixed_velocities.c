@@ -3,20 +3,20 @@
 //   1/2 d.M.d + sum psi(J (v + d) - target)      then v += d, lambda += x
 //
 // A round's softness leaves a part e of each row's error; two or three rounds leave none. Discs of landing contacts take their
-// radius from the normal impulse of the round before. If the kinetic energy rose although nobody asked for speed, the change is
-// dropped.
+// radius from the normal impulse of the round before. What rounds have not made better, or only with more energy, is left
+// as it was.
 
 #include "dynamics/mixed_velocities.h"
 
 #include "dynamics/joint_pose_rows.h"
 
-#define ROUNDS 6
+#define ROUNDS 4
 #define LOCKED_SOFTNESS 1e-8 // of a row's own response
 #define POINT_SOFTNESS 1e-3  // likewise, in the first round
 #define FIRMEST 1e-7         // of a row's own response: softness of bounded rows at the end
 #define FIRMER 0.1           // a round
-#define RATE_TOLERANCE 1e-10 // m/s, what may be left of a locked row
-#define RATE_SHARE 1e-7      // of the worst rate at the start, likewise
+#define RATE_TOLERANCE 1e-9  // m/s, what may be left of a locked row
+#define RATE_SHARE 1e-5      // of the worst rate at the start, likewise
 #define BOUND_FACTOR 1e4     // rows with bounds may be left with so many times as much
 #define ITERATION_LIMIT 40   // of Newton's method in a round
 #define DISC_TOLERANCE 1e-3  // of its radius
@@ -128,7 +128,8 @@ static void addJoint(Solve* solve, knIslandEntry* entry, int n) {
 	const knJoint* joint = knState_Joint(in->state, in->model, solve->island->joints[n]);
 	for (int k = in->jointFirst[n]; k < in->jointFirst[n + 1]; ++k) {
 		const knVelocityRow* from = &in->jointRows[k];
-		knIslandRow* row = addRow(solve, entry, joint->parent, joint->child, &from->row, LOCKED_SOFTNESS,
+		knIslandRow* row = addRow(solve, entry, joint->parent, joint->child, &from->row,
+								  in->softness > 0.0 ? in->softness : LOCKED_SOFTNESS,
 								  (Owner){ .point = -1, .target = from->wanted });
 		if (row == NULL) {
 			continue;
@@ -136,7 +137,9 @@ static void addJoint(Solve* solve, knIslandEntry* entry, int n) {
 		solve->firmest[row - solve->island->problem.rows] = knMax(row->soft, from->softness);
 		row->soft = knMax(row->soft, from->softness);
 		if (from->bounded) {
-			row->soft = knMax(row->soft, POINT_SOFTNESS / LOCKED_SOFTNESS * row->soft);
+			row->soft =
+				knMax(from->softness,
+					  POINT_SOFTNESS / (in->softness > 0.0 ? in->softness : LOCKED_SOFTNESS) * row->soft);
 			row->law = KN_LAW_RANGE;
 			row->lo = from->lower;
 			row->hi = from->upper;
@@ -233,10 +236,6 @@ static void takeRound(Solve* solve) {
 			knIslandRow* row = &problem->rows[k];
 			const Owner* owner = &solve->owners[k];
 			row->lambda += row->change;
-			// firmer from round to round: once the branches are found, nothing is gained by softness
-			if (row->law != KN_LAW_FREE && row->soft > solve->firmest[k]) {
-				row->soft = knMax(FIRMER * row->soft, solve->firmest[k]);
-			}
 			row->rate += knIslandRow_Rate(entry, &row->row, problem->d);
 			if (owner->point >= 0) {
 				in->tasks[owner->point].impulse[owner->direction] += row->change;
@@ -301,7 +300,8 @@ bool knMixedVelocities_Solve(knMixedVelocities* in, knMixedIsland* island, knAre
 	const double energy = kineticEnergy(&solve), first = worstRate(&solve);
 	const double tolerance = knMax(RATE_TOLERANCE, RATE_SHARE * first);
 	bool solved = first <= RATE_TOLERANCE;
-	for (int round = 0; round < ROUNDS && !solved; ++round) {
+	const int most = in->rounds > 0 ? in->rounds : ROUNDS;
+	for (int round = 0; round < most && !solved; ++round) {
 		if (knIslandProblem_Solve(problem) == KN_ISLAND_SINGULAR) {
 			restore(&solve);
 			return false;
@@ -312,7 +312,7 @@ bool knMixedVelocities_Solve(knMixedVelocities* in, knMixedIsland* island, knAre
 		problem->secantIterations = 0;
 	}
 	const double after = kineticEnergy(&solve);
-	if (!solved && after > energy) {
+	if (!solved && !(worstRate(&solve) < first && (in->places || after <= energy))) {
 		restore(&solve);
 		return true;
 	}

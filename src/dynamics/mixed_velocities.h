@@ -33,6 +33,10 @@ typedef struct knMixedVelocities {
 	const knContactRows* contacts;  // normals and arms at these poses
 	knPointTask* tasks;             // [contacts->pointCount]; NULL: joints alone
 	knTwist* velocity;              // [bodyCount] in and out
+	double
+		softness; // of a locked row's own response: what is softer than that together is left; 0: the least that round-off bears
+	int rounds;   // at most; 0: until rows hold
+	bool places;  // they are displacements, and their energy means nothing
 
 	// out
 	double taken; // J, kinetic energy lost

@@ -12,6 +12,7 @@
 
 #include "core/sets.h"
 #include "dynamics/bounce.h"
+#include "dynamics/fast_bodies.h"
 #include "dynamics/mean_rotation.h"
 #include "dynamics/time_step.h"
 
@@ -325,6 +326,13 @@ static void bounceGroup(Bouncer* bouncer, int group, knBouncePoint** points) {
 	}
 }
 
+// Bodies that may be followed along their way from where they stand, after the bounce: they must not stand behind a surface.
+static bool isFast(const Bouncer* bouncer, const knBouncePoint* p) {
+	const knTimeStep* step = bouncer->step;
+	const knTwist* v = step->state->velocity;
+	return knFastBodies_IsFastPair(step->model, p->a, p->b, v[p->a].lin, v[p->b].lin, step->blocks->h);
+}
+
 // Groups of at most two bodies that meet in the course of the step.
 static bool bounceAtTimes(Bouncer* bouncer) {
 	knBouncePoint** points = KN_SCRATCH(bouncer->step->arena, knBouncePoint*, bouncer->count);
@@ -336,7 +344,7 @@ static bool bounceAtTimes(Bouncer* bouncer) {
 	for (int i = 0; i < bouncer->count; ++i) {
 		const knBouncePoint* p = &bouncer->points[i];
 		int group = groupOf(bouncer, p);
-		if (!done[group] && bouncer->size[group] <= 2 && p->gap > CLOSED &&
+		if (!done[group] && bouncer->size[group] <= 2 && p->gap > CLOSED && !isFast(bouncer, p) &&
 			knBounce_Begins(&bouncer->input, p)) {
 			done[group] = 1;
 			bounceGroup(bouncer, group, points);
@@ -418,5 +426,6 @@ bool knTimeStep_Bounce(knTimeStep* step) {
 	}
 	bounceTogether(&bouncer);
 	renewRows(&bouncer);
+	step->renewed = true;
 	return true;
 }

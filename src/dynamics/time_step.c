@@ -48,6 +48,14 @@ static int32_t islandOf(const knTimeStep* step, const knSweepChunk* chunk) {
 	return island >= 0 ? island : step->islands->group[chunk->b];
 }
 
+static bool floats(const knTimeStep* step, const knSweepChunk* chunk) {
+	return isMeanChunk(step, chunk) && !step->islands->anchored[islandOf(step, chunk)];
+}
+
+static void load(knTimeStep* step, int stage) {
+	step->failed = !step->solver.load(step->solver.context, stage) || step->failed;
+}
+
 static double weightSpeed(const knTimeStep* step) {
 	return step->blocks->h * knLength(step->state->header->gravity);
 }
@@ -80,6 +88,7 @@ bool knTimeStep_Begin(knTimeStep* step) {
 	step->sums = KN_SCRATCH(arena, double, bodies);
 	step->tolerance = KN_SCRATCH(arena, double, bodies);
 	step->guarded = 0;
+	step->renewed = step->failed = false;
 	if (arena->failed) {
 		return false;
 	}
@@ -149,8 +158,10 @@ static bool aimBodies(knTimeStep* step, int stage) {
 		}
 		if (!step->turning[b]) {
 			double way = step->blocks->h * knLength(step->blocks->u[b].lin);
-			step->turning[b] = step->symmetric[b] ? way >= PASSING * step->model->radius[b]
-												  : knStepBodies_Turn(step->blocks, b) >= TURNING;
+			bool far = step->symmetric[b] ? way >= PASSING * step->model->radius[b]
+										  : knStepBodies_Turn(step->blocks, b) >= TURNING;
+			// what slides on another in free space has to keep its angular momentum
+			step->turning[b] = far || !step->islands->anchored[step->islands->group[b]];
 		}
 		any = any || step->turning[b];
 	}
@@ -162,17 +173,20 @@ static bool aimBodies(knTimeStep* step, int stage) {
 	return any;
 }
 
+// Points of a stage, or of islands that float freely in any (stage -1).
 static void placePoints(knTimeStep* step, int stage) {
 	const knStepBodies* blocks = step->blocks;
 	for (int b = 0; b < blocks->count; ++b) {
-		bool moves = step->stageOf[b] == stage || step->model->bodyKind[b] == KN_BODY_KINEMATIC;
+		bool moves = step->stageOf[b] == stage || (stage < 0 && isMean(step, b)) ||
+					 step->model->bodyKind[b] == KN_BODY_KINEMATIC;
 		step->end[b] = moves ? knStepBodies_EndPose(blocks, step->state, b) : step->state->pose[b];
 		step->turn[b] = knScale(blocks->h, blocks->u[b].ang);
 	}
 	for (int i = 0; i < step->contacts->chunkCount; ++i) {
 		const knSweepChunk* chunk = &step->contacts->chunks[i];
 		bool turns = step->turning[chunk->a] || step->turning[chunk->b];
-		for (int k = chunk->first; chunk->stage == stage && turns && k < chunk->first + chunk->count; ++k) {
+		bool placed = stage >= 0 ? chunk->stage == stage && turns : turns && floats(step, chunk);
+		for (int k = chunk->first; placed && k < chunk->first + chunk->count; ++k) {
 			knContactGeometry_Mean(step->contacts, step->model, step->start, step->state->pose, step->end,
 								   step->turn, k);
 		}
@@ -188,16 +202,35 @@ bool knTimeStep_Aim(knTimeStep* step, int stage) {
 	// moments by the new arms
 	sumStage(step, stage);
 	aimBodies(step, stage);
-	step->solver.load(step->solver.context, stage);
+	load(step, stage);
 	return true;
 }
 
-void knTimeStep_SumImpulses(knTimeStep* step) {
-	sumStage(step, -1);
+static void aimTurning(knTimeStep* step) {
 	for (int b = 1; b < step->blocks->count; ++b) {
 		if (isMean(step, b) && step->turning[b]) {
 			knStepBodies_Aim(step->blocks, step->model, step->state, b);
 		}
+	}
+}
+
+static bool anyFloats(const knTimeStep* step) {
+	for (int i = 0; i < step->contacts->chunkCount; ++i) {
+		if (floats(step, &step->contacts->chunks[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void knTimeStep_SumImpulses(knTimeStep* step) {
+	sumStage(step, -1);
+	aimTurning(step);
+	// where centres go depends on the impulses alone: arms from there make the angular momentum of what floats exact
+	if (anyFloats(step)) {
+		placePoints(step, -1);
+		sumStage(step, -1);
+		aimTurning(step);
 	}
 }
 
@@ -436,7 +469,7 @@ static bool landCompact(knTimeStep* step, int stage) {
 		}
 	}
 	if (any) {
-		step->solver.load(step->solver.context, stage);
+		load(step, stage);
 	}
 	return slender;
 }
@@ -451,8 +484,8 @@ static bool landStage(knTimeStep* step, int stage) {
 	for (int b = 0; b < count; ++b) {
 		step->work[b] = step->state->velocity[b];
 	}
-	step->solver.load(step->solver.context, stage);
-	if (!step->solver.solve(step->solver.context, stage, step->work)) {
+	load(step, stage);
+	if (step->failed || !step->solver.solve(step->solver.context, stage, step->work)) {
 		return false;
 	}
 	sumEnergy(step, step->state->velocity, step->tolerance);
@@ -490,7 +523,7 @@ bool knTimeStep_Land(knTimeStep* step) {
 		if (!solved) {
 			return false;
 		}
-		step->solver.load(step->solver.context, stage);
+		load(step, stage);
 	}
 	return true;
 }
@@ -519,9 +552,17 @@ static void placeAtEnd(knTimeStep* step, int stage) {
 	}
 }
 
-// Does it stick, and did it carry load before? Then its error may stay for the most part.
-static bool lasts(const knTimeStep* step, int k) {
+// Does it stick, and did it carry load before? Then its error may stay for the most part. (Not on a body that is moved:
+// the velocities of such bodies, which islands share, cannot be scaled by the share of one.)
+static bool lasts(const knTimeStep* step, const knSweepChunk* chunk, int k) {
 	const knSweepPoint* p = &step->contacts->points[k];
+	const int bodies[2] = { chunk->a, chunk->b };
+	for (int i = 0; i < 2; ++i) {
+		const knTwist* v = &step->state->velocity[bodies[i]];
+		if (step->model->bodyKind[bodies[i]] == KN_BODY_KINEMATIC && knDotT(*v, *v) > 0.0) {
+			return false;
+		}
+	}
 	double friction = sqrt(p->lambda[1] * p->lambda[1] + p->lambda[2] * p->lambda[2]);
 	bool sticks = p->mu == 0.0 || friction < SLIDES * p->mu * p->lambda[0];
 	return sticks && p->arm == 0.0 && step->loadedBefore[k];
@@ -572,7 +613,7 @@ static double findErrors(knTimeStep* step, int stage, double* share) {
 			across += p->arm * knDistance(v[chunk->a].ang, v[chunk->b].ang);
 			across = knMin(across, weightSpeed(step));
 			step->sums[island] = knMax(step->sums[island], knMax(knAbs(knDot(p->n, u)), across));
-			step->tolerance[island] = lasts(step, k) ? step->tolerance[island] : 0.0;
+			step->tolerance[island] = lasts(step, chunk, k) ? step->tolerance[island] : 0.0;
 		}
 	}
 	for (int b = 0; b < step->blocks->count; ++b) {
@@ -612,8 +653,8 @@ static bool settleStage(knTimeStep* step, int stage, double* share) {
 		int32_t island = step->islands->group[b];
 		step->work[b] = knScaleT(island >= 0 ? share[island] : 1.0, velocity[b]);
 	}
-	step->solver.load(step->solver.context, stage);
-	bool solved = step->solver.solve(step->solver.context, stage, step->work);
+	load(step, stage);
+	bool solved = !step->failed && step->solver.solve(step->solver.context, stage, step->work);
 	for (int b = 0; b < count; ++b) {
 		int32_t island = step->islands->group[b];
 		knTwist rest = knScaleT(island >= 0 ? 1.0 - share[island] : 0.0, velocity[b]);
@@ -655,4 +696,13 @@ bool knTimeStep_Settle(knTimeStep* step) {
 		}
 	}
 	return true;
+}
+
+double knTimeStep_AddExtra(const knTimeStep* step) {
+	double before = knContactRows_KinematicWork(step->contacts, step->model, step->blocks->u);
+	for (int k = 0; k < step->contacts->pointCount; ++k) {
+		knVec3* impulse = &step->contacts->contacts[step->contacts->anchors[k].contact].impulse;
+		*impulse = knAdd(*impulse, step->extra[k]);
+	}
+	return knContactRows_KinematicWork(step->contacts, step->model, step->blocks->u) - before;
 }

@@ -22,8 +22,8 @@ typedef struct knTimeSolver {
 	int stageCount;
 	int roughStage; // whose groups are too large to be finished; -1: none
 	void* context;
-	// Takes the points and the blocks' answers of a stage anew.
-	void (*load)(void* context, int stage);
+	// Takes the points and the blocks' answers of a stage anew. False: no memory.
+	bool (*load)(void* context, int stage);
 	double (*error)(void* context, int stage); // m/s, that it leaves in velocities of contacts
 	// Changes u and the points' impulses from what was loaded; u does not hold the effect of these yet if `fresh`.
 	bool (*solve)(void* context, int stage, knTwist* u);
@@ -55,6 +55,8 @@ typedef struct knTimeStep {
 	knSweepPoint* kept;    // [pointCount] scratch
 	double* sums;          // [bodyCount] scratch, by island
 	double* tolerance;     // the same
+	bool renewed;          // points have moved with their bodies. knTimeStep_Bounce
+	bool failed;           // the solver had no memory
 	int guarded;           // islands whose impulses were scaled back. knTimeStep_Finish
 } knTimeStep;
 
@@ -76,3 +78,5 @@ void knTimeStep_Finish(knTimeStep* step);
 void knTimeStep_Depths(const knTimeStep* step);
 // Velocities of what is loaded.
 bool knTimeStep_Settle(knTimeStep* step);
+// Adds what landings and settling gave to the contacts' impulses. J, the work of kinematic bodies in it.
+double knTimeStep_AddExtra(const knTimeStep* step);

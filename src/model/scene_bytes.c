@@ -17,7 +17,7 @@
 #include "model/scene_internal.h"
 
 #define MAGIC "KNSCENE"
-#define FORMAT_VERSION 1u
+#define FORMAT_VERSION 2u
 #define HEAD_SIZE 32
 #define NO_BODY UINT32_MAX
 
@@ -115,6 +115,9 @@ static void ioSceneDef(Stream* stream, knSceneDef* def) {
 	def->jointCapacity = ioIndex(stream, def->jointCapacity, KN_SCENE_MAX);
 	ioDouble(stream, &def->mediumDensity);
 	ioDouble(stream, &def->mediumViscosity);
+	ioDouble(stream, &def->view.azimuth);
+	ioDouble(stream, &def->view.elevation);
+	ioDouble(stream, &def->view.zoom);
 	if (ioU32(stream, (uint32_t)sizeof(knSettings)) != sizeof(knSettings)) {
 		stream->broken = true;
 	}

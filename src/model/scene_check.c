@@ -84,6 +84,11 @@ knStatus knSceneCheck_Def(const knSceneDef* def, knError* error) {
 						   "the medium's density is %g and its viscosity %g; neither may be negative",
 						   def->mediumDensity, def->mediumViscosity);
 	}
+	if (!knIsFinite(def->view.azimuth) || !knIsFinite(def->view.elevation) || !knIsFinite(def->view.zoom) ||
+		def->view.zoom < 0.0) {
+		return knError_Set(error, KN_BAD_DATA, element,
+						   "the view is not made of numbers with a zoom of 0 or more");
+	}
 	if (def->jointCapacity < 0) {
 		return knError_Set(error, KN_BAD_DATA, element, "the joint capacity is %d; it must not be negative",
 						   def->jointCapacity);

@@ -37,7 +37,7 @@ typedef struct knSetting {
 
 static const knSetting settingTable[] = {
 	// several steppers
-	FIRST("scheme", "velocity impulse", scheme,
+	FIRST("scheme", "velocity impulse reduced", scheme,
 		  "default | paper: what serves users best, or the published form", "default", "paper"),
 	CHOICE("shock", "velocity impulse", shock,
 		   "0 | 1: shock propagation; 2: joints take part in it (impulse, scheme=paper)", "0", "1", "2"),
@@ -95,8 +95,28 @@ static const knSetting settingTable[] = {
 		   "S: velocity, global sweeps end when theta fell by less than this share over five"),
 
 	// reduced
-	CHOICE("integrator", "reduced", reduced.integrator, "euler | rk4 | embedded | implicit: reduced", "euler",
-		   "rk4", "embedded", "implicit"),
+	CHOICE("integrator", "reduced", reduced.integrator,
+		   "euler | rk4 | embedded | implicit: reduced; scheme=paper has no implicit", "euler", "rk4",
+		   "embedded", "implicit"),
+	NUMBER("tolerance", "reduced", reduced.tolerance, 1e-14, 1.0,
+		   "T: reduced integrator=embedded, error of a part of the step, rad and m"),
+	CHOICE("lcp", "reduced:paper", reduced.lcp,
+		   "dantzig | lemke | iterative: reduced scheme=paper, forces of contacts and limits", "dantzig",
+		   "lemke", "iterative"),
+	CHOICE("impact", "reduced:paper", reduced.impact,
+		   "algebraic | integrated: reduced scheme=paper, sticks or slips, or followed through the hit",
+		   "algebraic", "integrated"),
+	CHOICE("contact", "reduced:paper", reduced.contact,
+		   "constraint | penalty: reduced scheme=paper, contacts hold, or are springs", "constraint",
+		   "penalty"),
+	NUMBER("stiffness", "reduced:paper", reduced.stiffness, 0.0, LARGE,
+		   "K: reduced scheme=paper contact=penalty, N/m; 0: what the step can follow"),
+	NUMBER("contact_gap", "reduced:paper", reduced.contactGap, 1e-9, LARGE,
+		   "G: reduced scheme=paper, m, gap below which bodies touch"),
+	NUMBER("contact_speed", "reduced:paper", reduced.contactSpeed, 0.0, LARGE,
+		   "V: reduced scheme=paper, m/s, approach below which a contact rests"),
+	NUMBER("bounce_speed", "reduced:paper", reduced.bounceSpeed, 0.0, LARGE,
+		   "V: reduced scheme=paper, m/s, approach beyond which it bounces"),
 
 	// adaptive
 	WHOLE("active", "adaptive", adaptive.active, 0.0, 16777216.0, "N: adaptive, active joints"),

@@ -30,7 +30,7 @@ typedef struct knStateHeader {
 	double time;
 	knVec3 gravity;
 	int32_t attachedCount; // joint slots in use at run time, up to the model's jointCapacity
-	int32_t reserved;
+	int32_t edits;         // counts what users changed of dynamic bodies and joints; world writes
 	knDivergenceWatch watch;
 } knStateHeader;
 

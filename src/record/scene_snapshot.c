@@ -160,6 +160,7 @@ bool knSceneSnapshot_FromModel(knSceneSnapshot* cast, const knRecordView* view, 
 	if (made) {
 		cast->scene = addString(cast, knScene_GetDef(model->scene)->name);
 		cast->stepper = addString(cast, view->stepper);
+		cast->view = knScene_GetDef(model->scene)->view;
 		gatherBodies(cast, model);
 		layOut(cast, model, next);
 		made = gatherShapes(cast, model, next, meshes);

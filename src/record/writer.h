@@ -15,6 +15,7 @@
 typedef struct knSceneSnapshot {
 	const char* scene;
 	const char* stepper;
+	knViewDef view; // not part of a .knt
 	int bodyCount;
 	knTrajectoryBody* bodies;
 	int shapeCount;

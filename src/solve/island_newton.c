@@ -351,45 +351,14 @@ static void takeForeseen(knIslandProblem* problem) {
 	}
 }
 
-static void giveUp(knIslandProblem* problem) {
-	memset(problem->d, 0, sizeof(double) * 6 * (size_t)problem->matrix.count);
+// No impulse changes.
+static void forgetChanges(knIslandProblem* problem) {
 	for (int n = 0; n < problem->entryCount; ++n) {
 		const knIslandEntry* entry = &problem->entries[n];
 		for (int k = entry->first; k < entry->first + entry->count; ++k) {
 			problem->rows[k].change = 0.0;
 		}
 	}
-}
-
-// Where the iterations did not suffice: bounded rows keep the impulses that their laws give at d, and the free rows answer
-// exactly to these, so that what is left is wrong with the bounded rows alone.
-static bool answerFreely(knIslandProblem* problem) {
-	for (int n = 0; n < problem->entryCount; ++n) {
-		const knIslandEntry* entry = &problem->entries[n];
-		for (int k = entry->first; k < entry->first + entry->count; ++k) {
-			knIslandRow* row = &problem->rows[k];
-			row->weight = row->law == KN_LAW_FREE ? row->weight : 0.0;
-		}
-	}
-	findForce(problem);
-	if (!factor(problem)) {
-		return false;
-	}
-	knBodyMatrix_Solve(&problem->matrix, problem->forward);
-	for (int c = 0; c < 6 * problem->matrix.count; ++c) {
-		problem->d[c] += problem->forward[c];
-	}
-	for (int n = 0; n < problem->entryCount; ++n) {
-		const knIslandEntry* entry = &problem->entries[n];
-		for (int k = entry->first; k < entry->first + entry->count; ++k) {
-			knIslandRow* row = &problem->rows[k];
-			if (row->law == KN_LAW_FREE) {
-				row->r += knIslandRow_Rate(entry, &row->row, problem->forward);
-				row->change = -row->r / row->soft;
-			}
-		}
-	}
-	return true;
 }
 
 // Takes extra d at the present d. Returns how much that changed, as a share of the gradient's size.
@@ -426,7 +395,8 @@ knIslandStatus knIslandProblem_Solve(knIslandProblem* problem) {
 		}
 		findForce(problem);
 		if ((changed || i == 0) && !factor(problem)) {
-			giveUp(problem);
+			memset(problem->d, 0, sizeof(double) * 6 * (size_t)problem->matrix.count);
+			forgetChanges(problem);
 			return KN_ISLAND_SINGULAR;
 		}
 		knBodyMatrix_Solve(&problem->matrix, problem->forward);
@@ -436,9 +406,6 @@ knIslandStatus knIslandProblem_Solve(knIslandProblem* problem) {
 		goAlong(problem, share);
 		problem->iterations += 1;
 	}
-	if (!answerFreely(problem)) {
-		giveUp(problem);
-		return KN_ISLAND_SINGULAR;
-	}
+	forgetChanges(problem);
 	return KN_ISLAND_UNFINISHED;
 }

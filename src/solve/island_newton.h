@@ -72,7 +72,7 @@ typedef struct knIslandProblem {
 
 typedef enum knIslandStatus {
 	KN_ISLAND_SOLVED,
-	KN_ISLAND_UNFINISHED, // the iterations did not suffice: d and the changes are the best so far
+	KN_ISLAND_UNFINISHED, // the iterations did not suffice: d is the best so far, and no impulse changes
 	KN_ISLAND_SINGULAR,   // the matrix could not be factored: d and the changes are zero
 } knIslandStatus;
 

@@ -833,19 +833,29 @@ static void prepareRolling(const knSweepSet* set, const knPack* pack, int k) {
 	knWide_Store(set->rolling[k].invD, reciprocal(bound));
 }
 
+// The diagonal of a normal row. Where friction answers a normal impulse by more than that does itself (mu |A| > D, Painleve's
+// bound), plain visits would swing between none and far too much: there the row counts with the friction that goes along.
+KN_WIDE knWide normalDiagonal(const Entries* entries, const knPackPoint* point) {
+	knWide square = knWide_MulAdd(knWide_Mul(entries->n1, entries->n1), entries->n2, entries->n2);
+	knWide answer = knWide_Mul(knWide_Load(point->mu), knWide_Sqrt(square));
+	knWide beyond = knWide_Greater(answer, entries->nn);
+	return knWide_Select(beyond, knWide_Add(entries->nn, answer), entries->nn);
+}
+
 static void preparePacks(const knSweepSet* set, int begin, int end) {
 	for (int p = begin; p < end; ++p) {
 		const knPack* pack = &set->packs[p];
 		for (int k = pack->first; k < pack->first + pack->count; ++k) {
 			knPackPoint* point = &set->points[k];
 			Entries entries = makeEntries(pack, point);
-			knWide D1 = entries.d11, D2 = entries.d22, A12 = entries.d12;
+			knWide D = entries.nn, D1 = entries.d11, D2 = entries.d22, A12 = entries.d12;
 			if (set->friction == KN_SWEEP_CONE) {
 				knWide off = knWide_Max(A12, knWide_Sub(knWide_Splat(0.0), A12));
 				D1 = D2 = knWide_Add(knWide_Max(D1, D2), off);
 				A12 = knWide_Splat(0.0);
+				D = normalDiagonal(&entries, point);
 			}
-			knWide_Store(point->invD, reciprocal(entries.nn));
+			knWide_Store(point->invD, reciprocal(D));
 			knWide_Store(point->A1, entries.n1);
 			knWide_Store(point->A2, entries.n2);
 			knWide_Store(point->A12, A12);

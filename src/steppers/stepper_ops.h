@@ -10,8 +10,13 @@
 #include "knuckle/world.h"
 #include "model/state.h"
 
+typedef struct knStepContext knStepContext;
+
+// Contacts of the context's bodies, at the state's poses and for motions by velocities u during h; like knCollide.
+typedef knStatus knFindContactsFn(knStepContext* context, const knTwist* u, double h, knContactSet* set);
+
 // Made fresh by knWorld_Step; nothing here outlives the step.
-typedef struct knStepContext {
+struct knStepContext {
 	const knModel* model;
 	const knSettings* settings;
 	knState* state;
@@ -25,13 +30,15 @@ typedef struct knStepContext {
 	void* clockContext;
 	knConvergenceFn* convergenceFn; // may be NULL
 	void* convergenceContext;
+	knFindContactsFn* findContacts; // of a step within a step whose bodies are not the collider's; else NULL
+	void* findData;
 
 	// out
 	knStepReport* report;
 	knStepContact* contacts; // in the arena, sorted by (shapeA, shapeB, feature)
 	int contactCount;
 	knError* error;
-} knStepContext;
+};
 
 typedef struct knStepperOps {
 	const char* name;
@@ -58,6 +65,7 @@ const knStepperOps* knStepperOps_At(int index);
 extern const knStepperOps knVelocityStepper;
 extern const knStepperOps knImpulseStepper;
 extern const knStepperOps knReducedStepper;
+extern const knStepperOps knAdaptiveStepper;
 
 // Seconds, or 0 without a clock.
 static inline double knStepContext_Now(const knStepContext* context) {

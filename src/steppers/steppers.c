@@ -8,6 +8,7 @@ static const knStepperOps* const steppers[] = {
 	&knVelocityStepper,
 	&knImpulseStepper,
 	&knReducedStepper,
+	&knAdaptiveStepper,
 };
 
 const knStepperOps* knStepperOps_At(int index) {

@@ -79,6 +79,11 @@ static void updateJointsOf(knWorld* world, int body) {
 	}
 }
 
+// Steppers that do not look at every body are told that some have changed.
+static void noteEdit(knWorld* world, int b) {
+	world->state.header->edits += world->model->bodyKind[b] == KN_BODY_DYNAMIC;
+}
+
 // A fixed body stays where the model put it: the collider sorts it with what never moves.
 knStatus knWorld_SetBodyFrame(knWorld* world, knBodyId body, knFrame frame) {
 	int b = findBody(world, body);
@@ -96,6 +101,7 @@ knStatus knWorld_SetBodyFrame(knWorld* world, knBodyId body, knFrame frame) {
 	world->state.pose[b] = knMulF(frame, knMakeFrame(world->model->centerLocal[b], knIdentityQ()));
 	world->state.poseStale[b] = 0;
 	world->queries.ready = false;
+	noteEdit(world, b);
 	updateJointsOf(world, b);
 	return KN_OK;
 }
@@ -112,6 +118,7 @@ knStatus knWorld_SetBodyVelocity(knWorld* world, knBodyId body, knVec3 velocity,
 		return KN_UNSUPPORTED;
 	}
 	world->state.velocity[b] = knMakeTwist(angularVelocity, velocity);
+	noteEdit(world, b);
 	updateJointsOf(world, b);
 	return KN_OK;
 }
@@ -124,6 +131,7 @@ static knStatus applyImpulse(knWorld* world, int b, knTwist impulse) {
 	knTwist change =
 		knMakeTwist(knMulMV(&invInertia, impulse.ang), knScale(world->model->invMass[b], impulse.lin));
 	world->state.velocity[b] = knAddT(world->state.velocity[b], change);
+	noteEdit(world, b);
 	updateJointsOf(world, b);
 	return KN_OK;
 }
@@ -167,6 +175,7 @@ knStatus knWorld_SetJointEnabled(knWorld* world, knJointId joint, bool enabled) 
 	if (j < 0) {
 		return KN_BAD_ARGUMENT;
 	}
+	world->state.header->edits += (world->state.joint[j].enabled != 0) != enabled;
 	world->state.joint[j].enabled = enabled;
 	return KN_OK;
 }

@@ -177,6 +177,7 @@ static bool releaseOverloaded(knWorld* world) {
 		knLog_Write(&world->log, KN_LOG_INFO, "joint '%s' gave way at %g N; it holds %g N",
 					jointName(world->model, j), force, limit);
 		state->joint[j].enabled = 0;
+		state->header->edits += 1;
 		if (j >= world->model->jointCount) {
 			knWorld_FreeJointSlot(world, j);
 		}

@@ -76,7 +76,7 @@ knStatus knWorld_Step(knWorld* world, double dt, knError* error) {
 		return knError_Set(error, KN_BAD_ARGUMENT, "world", "a force function may not step its own world");
 	}
 	double start = world->clock != NULL ? world->clock(world->clockContext) : 0.0;
-	world->report = (knStepReport){ .status = KN_OK };
+	world->report = (knStepReport){ .status = KN_OK, .active = -1 };
 	knWorld_ClearReadout(world);
 	knArena_Clear(&world->arena);
 	if (!backUp(world)) {

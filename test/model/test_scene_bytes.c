@@ -58,6 +58,7 @@ static void test_every_scene_returns(void** state) {
 		// the copy is written as the original was
 		assert_int_equal(knScene_ToBytes(copy, NULL, &again, &sizeAgain, &error), KN_OK);
 		assert_int_equal(size, sizeAgain);
+		assert_memory_equal(&knScene_GetDef(copy)->view, &knScene_GetDef(scene)->view, sizeof(knViewDef));
 		knAllocator allocator = knAllocator_Default();
 		allocator.release(bytes, size, allocator.context);
 		allocator.release(again, sizeAgain, allocator.context);

@@ -487,7 +487,7 @@ static void test_equal_limits_and_unused_numbers_are_fine(void** unused) {
 
 static void test_bad_scene_defs(void** unused) {
 	(void)unused;
-	for (int i = 0; i < 6; ++i) {
+	for (int i = 0; i < 7; ++i) {
 		knSceneDef def = knSceneDef_Default();
 		knStatus expected = KN_BAD_DATA;
 		switch (i) {
@@ -502,6 +502,9 @@ static void test_bad_scene_defs(void** unused) {
 			break;
 		case 3:
 			def.frictionCombine = (knCombine)8;
+			break;
+		case 5:
+			def.view.zoom = -1.0;
 			break;
 		case 4:
 			def.jointCapacity = -1;

@@ -83,7 +83,7 @@ static void test_every_setting_has_a_name_and_help(void** unused) {
 		assert_int_equal(knSettings_Set(&s, knSettings_Name(count), "?", NULL), KN_BAD_DATA);
 		count += 1;
 	}
-	assert_int_equal(count, 29);
+	assert_int_equal(count, 37);
 	assert_null(knSettings_Help(count));
 	assert_null(knSettings_Name(-1));
 }

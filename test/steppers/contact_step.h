@@ -14,6 +14,18 @@ typedef struct ContactStep {
 	knImpulseStep step;
 } ContactStep;
 
+// Every group sees velocities at the end of the step, all in one part, so that energies and momenta are those of blocks.u.
+static inline void seeEndVelocities(knImpulseStep* step) {
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		if (step->partOf[b] >= 0 && step->weights[b] < KN_WEIGHT_END) {
+			step->weights[b] = KN_WEIGHT_END;
+			knStepBodies_Restart(&step->blocks, step->model, step->state, b, KN_WEIGHT_END);
+			step->force[b] = knSubT(step->blocks.u[b], step->state->velocity[b]);
+			step->partOf[b] = KN_PART_END;
+		}
+	}
+}
+
 // The scene is gone afterwards.
 static inline void openContactStep(ContactStep* c, knScene* scene, double h) {
 	knWorldDef def = knWorldDef_Default();
@@ -34,6 +46,7 @@ static inline void openContactStep(ContactStep* c, knScene* scene, double h) {
 	c->step =
 		(knImpulseStep){ .context = &c->context, .model = world->model, .state = &world->state, .h = h };
 	assert_int_equal(knImpulseStep_Begin(&c->step), KN_OK);
+	seeEndVelocities(&c->step);
 	assert_int_equal(knContactLevels_Build(&c->step), KN_OK);
 }
 

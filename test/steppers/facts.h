@@ -5,7 +5,8 @@
 // visibly. A fact that a stepper does not show yet stands in the program's table of misses with its figure: the test fails
 // once it holds (the row then goes away) and when it gets more than twice worse (unless the motion is chaotic).
 //
-// facts_*.c are quick; long_facts_*.c include them, run the slow facts too, and all with two threads.
+// facts_*.c run the quick facts; long_facts_*.c include them and run the slow ones instead, with two threads (that results
+// do not depend on the number of threads is compared elsewhere, bit by bit).
 //
 //   steppers_facts_lose                       judges all
 //   steppers_facts_lose '*spring*'            judges some
@@ -31,7 +32,7 @@ typedef struct Fact {
 	double (*measure)(const Trial* trial);
 	double dt, a, b;
 	double bar;
-	bool slow; // only in the long program (long_facts_*.c), which runs all with two threads
+	bool slow; // in the long program (long_facts_*.c) instead
 } Fact;
 
 typedef struct Miss {
@@ -275,9 +276,20 @@ typedef struct FactCase {
 #define FACTS_TOO_SLOW ""
 #endif
 
+// The adaptive stepper with all its joints moving, as by default, takes the reduced stepper's steps: its facts are the
+// same and its misses the same rows. Programs that say so leave the repetition to the long ones.
+#ifndef FACTS_TWIN_QUICK
+#define FACTS_TWIN_QUICK false
+#endif
+
+static inline bool isTwin(const char* stepper) {
+	return strcmp(stepper, "adaptive") == 0;
+}
+
 static inline void judge(void** state) {
 	const FactCase* c = *state;
-	if (c->fact->slow && strcmp(c->trial.stepper, FACTS_TOO_SLOW) == 0) {
+	const char* like = isTwin(c->trial.stepper) ? "reduced" : c->trial.stepper;
+	if (c->fact->slow && strcmp(like, FACTS_TOO_SLOW) == 0) {
 		print_message("  %s, %s: left out, it would take minutes\n", c->fact->name, c->trial.stepper);
 		skip();
 	}
@@ -345,9 +357,12 @@ static inline int runFacts(const Fact* facts, int factCount, const Miss* misses,
 		for (int i = 0; i < factCount && count < FACT_CASES_MAX; ++i) {
 			const Fact* fact = &facts[i];
 			const char* stepper = knStepper_Name(s);
-			const Miss* miss = findMiss(misses, missCount, fact, stepper);
-			used += miss != NULL;
-			if (fact->slow && !FACTS_LONG) {
+			const Miss* miss = findMiss(misses, missCount, fact, isTwin(stepper) ? "reduced" : stepper);
+			used += miss != NULL && !isTwin(stepper);
+			if (isTwin(stepper) && !FACTS_LONG && !FACTS_TWIN_QUICK) {
+				continue;
+			}
+			if (fact->slow != (bool)FACTS_LONG) {
 				continue;
 			}
 			factCases[count] = (FactCase){

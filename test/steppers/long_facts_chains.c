@@ -1,3 +1,3 @@
-// All facts of facts_chains.c, the slow ones too, with two threads.
+// The slow facts of facts_chains.c, with two threads.
 #define FACTS_LONG 1
 #include "facts_chains.c" // NOLINT(bugprone-suspicious-include)

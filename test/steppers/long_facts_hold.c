@@ -1,3 +1,3 @@
-// All facts of facts_hold.c, the slow ones too, with two threads.
+// The slow facts of facts_hold.c, with two threads.
 #define FACTS_LONG 1
 #include "facts_hold.c" // NOLINT(bugprone-suspicious-include)

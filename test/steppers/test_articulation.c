@@ -324,7 +324,9 @@ static void test_joint_gives_way(void** state) {
 		knWorld* world = newWorldWith(scene, &def);
 		run(world, 101, DT);
 		assert_near(knWorld_BodyCenter(world, loads[0]).z, -0.5, 1e-6);
-		assert_near(knWorld_BodyCenter(world, loads[1]).z, -0.5 - 0.5 * G * 1.0 * (1.0 + DT), 1e-6);
+		// the published scheme moves by the velocity at the end of the step
+		double fall = 0.5 * G * 1.0 * (1.0 + (paper ? DT : 0.0));
+		assert_near(knWorld_BodyCenter(world, loads[1]).z, -0.5 - fall, 1e-6);
 		knWorld_Destroy(world);
 	}
 }

@@ -67,7 +67,8 @@ static void test_heavy_load_on_light_planks(void** state) {
 	for (int i = 0; i < 500; ++i) {
 		run(world, 1, DT);
 		worst = knMax(worst, knWorld_Measure(world).jointError);
-		assert_true(i % 10 != 0 || deepest(world) < 0.05);
+		// how deep the blow of the landing goes in depends on where in a step it happens: 36 to 56 mm for heights of 0.8 to 0.85 m
+		assert_true(i % 10 != 0 || deepest(world) < 0.06);
 	}
 	assert_true(worst < 1e-6);
 	assert_true(deepest(world) < 1e-3);

@@ -5,8 +5,9 @@ enum { STEPS = 10 };
 
 // The first of some values that the setting takes.
 static void setAnything(knSettings* settings, const char* name) {
-	static const char* const values[] = { "0.25", "2",   "1",         "paper",  "sweep",
-										  "rk4",  "box", "conjugate", "damped", "square" };
+	static const char* const values[] = { "0.25",  "2",          "1",         "paper",  "sweep",
+										  "rk4",   "box",        "conjugate", "damped", "square",
+										  "lemke", "integrated", "penalty" };
 	const int count = (int)(sizeof(values) / sizeof(values[0]));
 	int taken = 0;
 	while (knSettings_Set(settings, name, values[taken], NULL) != KN_OK) {

@@ -1,8 +1,9 @@
-// Actuators, tendons, couplings, armature and probes: facts of motion under both maximal steppers.
+// Actuators, tendons, couplings, armature and probes: facts of motion under all steppers that take joints.
 #include "support/kn_test.h"
 #include "knuckle/knuckle.h"
 
-static const char* const steppers[] = { "velocity", "impulse" };
+static const char* const steppers[] = { "velocity", "impulse", "reduced", "adaptive" };
+enum { STEPPERS = 4 };
 
 // A rod on a hinge about y at the world's origin, its centre at (0, 0, -arm): inertia about the hinge is known.
 typedef struct Arm {
@@ -62,7 +63,7 @@ static double angle(const knWorld* world, knJointId joint, double* rate) {
 // A torque T turns a body of inertia I with armature A by T/(I + A): v = T t/(I + A).
 static void armatureAddsInertia(void** state) {
 	(void)state;
-	for (int s = 0; s < 2; ++s) {
+	for (int s = 0; s < STEPPERS; ++s) {
 		Arm arm = makeArm(0.0);
 		knScene_EditJoint(arm.scene, arm.joint)->axis[0].armature = 1.4;
 		knActuatorDef motor = knActuatorDef_Default();
@@ -84,7 +85,7 @@ static void armatureAddsInertia(void** state) {
 // could not follow (kp h^2/I = 4600).
 static void stiffServoHolds(void** state) {
 	(void)state;
-	for (int s = 0; s < 2; ++s) {
+	for (int s = 0; s < STEPPERS; ++s) {
 		for (int stiff = 0; stiff < 2; ++stiff) {
 			Arm arm = makeArm(9.81);
 			const double kp = stiff ? 1e7 : 40.0, kv = stiff ? 1e4 : 12.0, target = 0.7;
@@ -109,7 +110,7 @@ static void stiffServoHolds(void** state) {
 // With a force range below what the weight asks for, the servo gives way: the motion is that of a constant torque.
 static void servoGivesWay(void** state) {
 	(void)state;
-	for (int s = 0; s < 2; ++s) {
+	for (int s = 0; s < STEPPERS; ++s) {
 		Arm arm = makeArm(0.0);
 		knActuatorDef servo = knActuatorDef_Default();
 		servo.joint = arm.joint;
@@ -125,6 +126,54 @@ static void servoGivesWay(void** state) {
 		double rate;
 		angle(world, arm.joint, &rate);
 		assert_near(rate, 1.5 * 0.2 / arm.inertia, 1e-6);
+		knWorld_Destroy(world);
+		knScene_Destroy(arm.scene);
+	}
+}
+
+// In joint coordinates armature keeps its energy: a pendulum with it swings as long as inertia I + A says, to second order.
+static void armatureSwings(void** state) {
+	(void)state;
+	Arm arm = makeArm(9.81);
+	knJointDef* joint = knScene_EditJoint(arm.scene, arm.joint);
+	joint->axis[0].armature = 1.4;
+	knModel* model = knModel_Create(arm.scene, NULL);
+	double speed[2];
+	for (int fine = 0; fine < 2; ++fine) {
+		knWorldDef def = knWorldDef_Default();
+		def.stepper = "reduced";
+		knWorld* world = knWorld_Create(model, &def, NULL);
+		assert_int_equal(knWorld_SetBodyVelocity(world, arm.body, knV3(-2.0, 0.0, 0.0), knV3(0.0, 4.0, 0.0)),
+						 KN_OK);
+		run(world, fine ? 0.005 : 0.01, fine ? 100 : 50);
+		double q = angle(world, arm.joint, &speed[fine]);
+		const double kinetic = 0.5 * (arm.inertia + 1.4) * speed[fine] * speed[fine],
+					 height = arm.mass * 9.81 * arm.arm * (1.0 - cos(q));
+		assert_near(kinetic + height, 0.5 * (arm.inertia + 1.4) * 16.0, fine ? 1e-3 : 4e-3);
+		knWorld_Destroy(world);
+	}
+	assert_near(speed[0], speed[1], 2e-3);
+	knModel_Release(model);
+	knScene_Destroy(arm.scene);
+}
+
+// What an actuator did, as the step reports it, is the energy that a free body gained.
+static void workOfActuators(void** state) {
+	(void)state;
+	for (int s = 0; s < STEPPERS; ++s) {
+		Arm arm = makeArm(0.0);
+		knActuatorDef motor = knActuatorDef_Default();
+		motor.joint = arm.joint;
+		motor.control = 0.8;
+		assert_int_equal(knScene_AddActuator(arm.scene, &motor, NULL), 0);
+		knWorld* world = makeWorld(arm.scene, steppers[s]);
+		double added = 0.0, rate;
+		for (int i = 0; i < 50; ++i) {
+			run(world, 0.01, 1);
+			added += knWorld_Report(world)->work;
+		}
+		angle(world, arm.joint, &rate);
+		assert_near(added, 0.5 * arm.inertia * rate * rate, 1e-5);
 		knWorld_Destroy(world);
 		knScene_Destroy(arm.scene);
 	}
@@ -159,7 +208,7 @@ static void activationsFollow(void** state) {
 // Two arms side by side, coupled by q1 = 0.5 q2: pushed at the first, both move together.
 static void couplingHolds(void** state) {
 	(void)state;
-	for (int s = 0; s < 2; ++s) {
+	for (int s = 0; s < STEPPERS; ++s) {
 		Arm arm = makeArm(0.0);
 		knBodyDef body = *knScene_GetBody(arm.scene, arm.body);
 		body.name = NULL;
@@ -298,7 +347,8 @@ int main(void) {
 		cmocka_unit_test(servoGivesWay),       cmocka_unit_test(activationsFollow),
 		cmocka_unit_test(couplingHolds),       cmocka_unit_test(spatialTendonHangs),
 		cmocka_unit_test(probesRead),          cmocka_unit_test(removalDrops),
-		cmocka_unit_test(mediumResists),
+		cmocka_unit_test(mediumResists),       cmocka_unit_test(armatureSwings),
+		cmocka_unit_test(workOfActuators),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

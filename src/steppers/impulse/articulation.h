@@ -37,7 +37,6 @@ typedef struct knArticulationMemory {
 	double motor[6], friction[6];      // by axis
 	double dt;                         // of the step it comes from; 0: nothing remembered
 	uint64_t owner;                    // generation of an attached joint: a slot's next owner starts cold
-	uint64_t past;                     // 0: these rows; KN_PAST_SOLVED
 	double solved[KN_JOINT_STEP_ROWS]; // rows of joints that are solved at once
 } knArticulationMemory;
 

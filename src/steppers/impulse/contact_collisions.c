@@ -59,7 +59,10 @@ static bool listPoints(Bounce* bounce, int group) {
 	bool begins = false;
 	for (int i = step->groups.first[group]; i < step->groups.first[group + 1]; ++i) {
 		const knImpulsePair* pair = &step->pairs[step->groups.items[i]];
-		for (int k = pair->first; pair->e > 0.0 && k < pair->first + pair->count; ++k) {
+		// others bounce by knTimeStep_Bounce
+		bool listed =
+			pair->e > 0.0 && step->partOf[knImpulseStep_GroupOfBodies(step, pair->a, pair->b)] == KN_PART_END;
+		for (int k = pair->first; listed && k < pair->first + pair->count; ++k) {
 			if (step->points[k].target > -(double)INFINITY) {
 				knBouncePoint* p = &bounce->points[bounce->pointCount++];
 				*p = makePoint(step, pair, k);

@@ -8,23 +8,24 @@
 
 #define COLUMN_LEVELS 4  // at least
 #define COLUMN_POINTS 24 // a level, at most
-#define ENOUGH 3e-10     // of g h: what the last sweep changed is nothing
+#define LEFT 1e-11       // of g h: columns in which the last sweep changed more than that are solved,
+#define ENOUGH 1e-12     // to so much
 #define PATIENCE 2       // rounds that bring little
-#define EXACT 0.01       // of the speed of a column: what the sweeps may be wrong by
+#define EXACT 0.001      // of the speed of a column: what the sweeps may be wrong by
 
-static bool isColumn(const knImpulseStep* step, int group, double enough) {
+static bool isColumn(const knImpulseStep* step, int group, double left) {
 	const knGroupFacts* facts = &step->facts[group];
 	bool narrow = facts->points <= KN_SUBSPACE_POINTS && facts->points <= COLUMN_POINTS * facts->levels;
 	bool plain = !step->islands.jointed[group] && !facts->turns;
 	double wrong = knGroupFacts_LeftOver(facts) * facts->mass;
-	return facts->levels >= COLUMN_LEVELS && narrow && plain && facts->change > enough * enough &&
+	return facts->levels >= COLUMN_LEVELS && narrow && plain && facts->change > left * left &&
 		   wrong > EXACT * EXACT * 2.0 * facts->energy;
 }
 
 bool knContactColumns_Run(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
 	int bodyCount = step->model->bodyCount;
-	double enough = ENOUGH * step->h * knLength(step->state->header->gravity);
+	double weight = step->h * knLength(step->state->header->gravity), enough = ENOUGH * weight;
 	uint8_t* wanted = KN_SCRATCH_ZERO(arena, uint8_t, bodyCount);
 	double* left = KN_SCRATCH(arena, double, bodyCount);
 	if (arena->failed) {
@@ -32,7 +33,7 @@ bool knContactColumns_Run(knImpulseStep* step) {
 	}
 	bool any = false;
 	for (int b = 0; b < bodyCount; ++b) {
-		wanted[b] = step->islands.group[b] == b && isColumn(step, b, enough);
+		wanted[b] = step->islands.group[b] == b && isColumn(step, b, LEFT * weight);
 		any = any || wanted[b];
 	}
 	if (!any) {

@@ -1,6 +1,6 @@
 // How much of a change of impulses to take. Contact impulses minimise
 //
-//   E(j) = u.M.u/2 - sum j_n target          u, the velocities, are linear in j
+//   E(j) = u.M.u/2 - sum j_n target          u, the velocities, are linear in j; M twice the masses where u is a mean
 //
 // so between the impulses of before (s = 0) and of now (s = 1) E is a parabola in s; every group of bodies in contact gets
 // the s of its lowest point. Impulses carried over from the step before, in which something may have been struck, are
@@ -75,8 +75,9 @@ static bool setShares(const knImpulseStep* step, const knContactDescent* d) {
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		if (group[b] >= 0) {
 			knTwist change = knSubT(step->blocks.u[b], d->u[b]);
-			d->slope[group[b]] += knImpulseStep_Product(step, b, d->u[b], change);
-			d->curve[group[b]] += knImpulseStep_Product(step, b, change, change);
+			const double inertia = 1.0 / step->blocks.weight[b]; // by which u answers impulses
+			d->slope[group[b]] += inertia * knImpulseStep_Product(step, b, d->u[b], change);
+			d->curve[group[b]] += inertia * knImpulseStep_Product(step, b, change, change);
 		}
 	}
 	for (int i = 0; i < step->pointCount; ++i) {

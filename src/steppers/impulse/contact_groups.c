@@ -37,7 +37,7 @@ double knContactGroups_Energy(const knImpulseStep* step, int body, knTwist u) {
 	return 0.5 * knImpulseStep_Product(step, body, seen, seen);
 }
 
-bool knContactGroups_Find(knImpulseStep* step, const knContactNncg* momentum) {
+bool knContactGroups_Find(knImpulseStep* step) {
 	int bodyCount = step->model->bodyCount;
 	const int32_t* group = step->islands.group;
 	step->facts = KN_SCRATCH_ZERO(step->context->arena, knGroupFacts, bodyCount);
@@ -54,8 +54,8 @@ bool knContactGroups_Find(knImpulseStep* step, const knContactNncg* momentum) {
 		}
 	}
 	for (int b = 0; b < bodyCount; ++b) {
-		bool known = momentum != NULL && group[b] == b;
-		step->facts[b].change = known ? knContactNncg_LastChange(momentum, b) : (double)INFINITY;
+		bool known = step->change != NULL && group[b] == b;
+		step->facts[b].change = known ? step->change[b] : (double)INFINITY;
 	}
 	return true;
 }

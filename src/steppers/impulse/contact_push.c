@@ -64,6 +64,10 @@ static void setTargets(int begin, int end, int worker, void* argument) {
 	const knImpulseStep* step = task->step;
 	for (int i = begin; i < end; ++i) {
 		knImpulsePoint* p = &step->points[i];
+		if (step->partOf[knImpulseStep_GroupOf(step, p)] != KN_PART_END) {
+			task->depths[i] = 0.0;
+			continue;
+		}
 		double after = p->gap + step->h * knDot(p->n, knImpulsePoint_Velocity(p, step->blocks.u));
 		double wanted = wantedSpeed(step, p, after);
 		// a point without overlap may close what room it has

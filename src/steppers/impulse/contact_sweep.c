@@ -13,7 +13,6 @@
 #include "core/tasks.h"
 #include "steppers/impulse/impulse_step.h"
 
-#define NEVER 1e30 // m/s, for points that cannot meet
 #define POINT_GRAIN 64
 
 knVec3 knImpulsePoint_Carried(const knImpulsePoint* p) {
@@ -79,47 +78,45 @@ static void setTurnMasses(const knImpulseStep* step, const knImpulsePoint* p) {
 	step->turnInverses[p->turn] = knInverse33(&both);
 }
 
-static void fillPoints(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const knImpulseStep* step = argument;
-	for (int i = begin; i < end; ++i) {
-		const knImpulsePoint* p = &step->points[i];
-		step->list.points[i] = (knSweepPoint){ .n = p->n,
-											   .t1 = p->t1,
-											   .t2 = p->t2,
-											   .rA = p->rA,
-											   .rB = p->rB,
-											   .bias = knMin(-p->target, NEVER),
-											   .mu = p->mu,
-											   .lambda = { p->jn, p->j1, p->j2 } };
-		if (p->turn >= 0) {
-			step->list.points[i].arm = step->turns[p->turn].arm;
-			step->list.points[i].rolling = step->turns[p->turn].g;
-		}
-		if (p->turn >= 0 && p->withJoints) {
-			setTurnMasses(step, p);
-		}
-	}
-}
-
-bool knContactSweep_Begin(knImpulseStep* step) {
-	knContactRows* list = &step->list;
+bool knContactSweep_BuildSet(knImpulseStep* step, knSweepSet* set, const int* parts, int partCount) {
+	const knContactRows* list = &step->list;
 	knArena* arena = step->context->arena;
-	step->turnInverses = step->joints != NULL ? KN_SCRATCH(arena, knMat33, step->turnCount) : NULL;
+	const int levels = step->graph.levelCount;
+	knSweepChunk* chunks = KN_SCRATCH(arena, knSweepChunk, list->chunkCount);
 	if (arena->failed) {
 		return false;
 	}
-	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, fillPoints, step);
 	for (int c = 0; c < list->chunkCount; ++c) {
-		knSweepChunk* chunk = &list->chunks[c];
-		int a = step->graph.level[chunk->a], b = step->graph.level[chunk->b];
-		chunk->stage = step->points[chunk->first].withJoints ? -1 : a > b ? a : b;
+		chunks[c] = list->chunks[c];
+		int a = step->graph.level[chunks[c].a], b = step->graph.level[chunks[c].b];
+		int part = step->partOf[knImpulseStep_GroupOfBodies(step, chunks[c].a, chunks[c].b)];
+		chunks[c].stage = -1;
+		for (int i = 0; i < partCount && !step->points[chunks[c].first].withJoints; ++i) {
+			chunks[c].stage = part == parts[i] ? i * levels + (a > b ? a : b) : chunks[c].stage;
+		}
 	}
 	knSweepBlocks blocks = { .count = step->model->bodyCount,
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia };
-	return knSweepSet_Build(&step->set, list->chunks, list->chunkCount, step->graph.levelCount, list->points,
-							&blocks, KN_SWEEP_CONE, &step->context->tasks, arena);
+	return knSweepSet_Build(set, chunks, list->chunkCount, partCount * levels, list->points, &blocks,
+							KN_SWEEP_CONE, &step->context->tasks, arena);
+}
+
+bool knContactSweep_Begin(knImpulseStep* step) {
+	static const int parts[] = { KN_PART_END };
+	step->turnInverses =
+		step->joints != NULL ? KN_SCRATCH(step->context->arena, knMat33, step->turnCount) : NULL;
+	if (step->context->arena->failed) {
+		return false;
+	}
+	knContactSweep_HandOver(step);
+	for (int i = 0; step->turnInverses != NULL && i < step->pointCount; ++i) {
+		const knImpulsePoint* p = &step->points[i];
+		if (p->turn >= 0 && p->withJoints) {
+			setTurnMasses(step, p);
+		}
+	}
+	return knContactSweep_BuildSet(step, &step->set, parts, 1);
 }
 
 static void takeOver(int begin, int end, int worker, void* argument) {
@@ -162,10 +159,16 @@ void knContactSweep_HandOver(knImpulseStep* step) {
 	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, handOver, step);
 }
 
+typedef struct StoreTask {
+	const knImpulseStep* step;
+	const knSweepSet* set;
+} StoreTask;
+
 static void storePacked(int begin, int end, int worker, void* argument) {
 	(void)worker;
-	const knImpulseStep* step = argument;
-	const knSweepSet* set = &step->set;
+	const StoreTask* task = argument;
+	const knImpulseStep* step = task->step;
+	const knSweepSet* set = task->set;
 	for (int at = begin; at < end; ++at) {
 		const double(*lambda)[KN_LANES] = set->points[at].lambda;
 		for (int lane = 0; lane < KN_LANES; ++lane) {
@@ -184,8 +187,9 @@ static void storePacked(int begin, int end, int worker, void* argument) {
 	}
 }
 
-void knContactSweep_Store(knImpulseStep* step) {
-	knTasks_For(&step->context->tasks, step->set.pointCount, POINT_GRAIN, storePacked, step);
+void knContactSweep_Store(knImpulseStep* step, const knSweepSet* set) {
+	StoreTask task = { step, set };
+	knTasks_For(&step->context->tasks, set->pointCount, POINT_GRAIN, storePacked, &task);
 }
 
 // --- sweeps ------------------------------------------------------------------------------------------------
@@ -206,7 +210,7 @@ static void solveTurn(const knImpulseStep* step, const knImpulsePoint* p) {
 	turn(step, p, change);
 }
 
-static void sweepTurns(knImpulseStep* step) {
+static void sweepTurns(const knImpulseStep* step) {
 	for (int i = 0; i < step->pointCount && step->joints != NULL && step->turnCount > 0; ++i) {
 		const knImpulsePoint* p = &step->points[i];
 		if (p->turn >= 0 && p->withJoints) {
@@ -216,17 +220,5 @@ static void sweepTurns(knImpulseStep* step) {
 }
 
 double knContactSweep_Run(knImpulseStep* step, knContactNncg* momentum) {
-	const knTasks* tasks = &step->context->tasks;
-	const knMomentumPacks* packs = knContactNncg_Packs(momentum);
-	const knMomentumPass upwards = knContactNncg_Before(momentum, step);
-	int levels = step->graph.levelCount;
-	for (int level = 0; level < levels; ++level) {
-		knSweep_Pass(&step->set, level, packs, upwards, tasks, step->blocks.u);
-	}
-	sweepTurns(step);
-	for (int level = levels - 1; level >= 0; --level) {
-		knSweep_Pass(&step->set, level, packs, KN_MOMENTUM_SQUARE, tasks, step->blocks.u);
-	}
-	sweepTurns(step);
-	return knContactNncg_Change(momentum, step);
+	return knContactNncg_Sweep(momentum, sweepTurns, step->blocks.u);
 }

@@ -12,9 +12,7 @@
 #include "steppers/impulse/impulse_step.h"
 
 #define POINT_GRAIN 64
-#define SECTION_POINTS 2048
 #define PAIR_GRAIN 8
-#define REST_GAP 0.02  // of the envelope: a smaller gap counts as touching
 #define FAR_MOTION 0.1 // of the smaller body's radius: predicted poses decide whether the pair meets
 #define LEAST_LOOKS 2  // along the way of such a pair
 #define MOST_LOOKS 16
@@ -53,48 +51,36 @@ double knImpulseStep_Envelope(const knImpulseStep* step, int a, int b) {
 	return movesA ? envelopeA : envelopeB;
 }
 
-// A gap may be closed, not crossed. A very small one is none: points that let a standing body fall by fractions of a
-// micrometre keep tall piles busy.
-static double targetOf(const knImpulseStep* step, int a, int b, double gap) {
-	return gap > REST_GAP * knImpulseStep_Envelope(step, a, b) ? -gap / step->h : 0.0;
-}
-
-static knImpulsePoint makePoint(const knImpulseStep* step, int contact) {
-	const knModel* model = step->model;
-	const knStepContact* found = &step->list.contacts[contact];
-	const knModelShape *shapeA = &model->shapes[found->shapeA], *shapeB = &model->shapes[found->shapeB];
-	knVec3 place = knLerp(found->point.pointA, found->point.pointB, 0.5);
-	knImpulsePoint p = {
-		.a = shapeA->body,
-		.b = shapeB->body,
-		.contact = contact,
-		.n = found->point.normal,
-		.t1 = knAnyOrthogonal(found->point.normal),
-		.rA = knSub(place, step->state->pose[shapeA->body].p),
-		.rB = knSub(place, step->state->pose[shapeB->body].p),
-		.gap = found->point.separation,
-		.target = targetOf(step, shapeA->body, shapeB->body, found->point.separation),
-		.mu = knCombine_Apply(model->frictionCombine, shapeA->friction, shapeB->friction),
-		.turn = -1,
-	};
-	p.t2 = knCross(p.n, p.t1);
-	return p;
-}
-
-typedef struct FillTask {
-	const knImpulseStep* step;
-	int first; // point
-} FillTask;
-
-static void fillPoints(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const FillTask* task = argument;
-	const knImpulseStep* step = task->step;
-	for (int i = task->first + begin; i < task->first + end; ++i) {
-		int turn = step->points[i].turn;
-		step->points[i] = makePoint(step, step->points[i].contact);
-		step->points[i].turn = turn;
+// The stepper's view of a point of the list.
+static void takePoint(const knImpulseStep* step, int i) {
+	const knSweepPoint* from = &step->list.points[i];
+	knImpulsePoint* p = &step->points[i];
+	p->n = from->n;
+	p->t1 = from->t1;
+	p->t2 = from->t2;
+	p->rA = from->rA;
+	p->rB = from->rB;
+	p->gap = from->depth;
+	p->target = from->bias < KN_ROW_OUT_OF_REACH ? -from->bias : -(double)INFINITY;
+	p->mu = from->mu;
+	p->jn = from->lambda[0];
+	p->j1 = from->lambda[1];
+	p->j2 = from->lambda[2];
+	if (p->turn >= 0) {
+		step->turns[p->turn].g = from->rolling;
 	}
+}
+
+static void takePoints(int begin, int end, int worker, void* argument) {
+	(void)worker;
+	const knImpulseStep* step = argument;
+	for (int i = begin; i < end; ++i) {
+		takePoint(step, i);
+	}
+}
+
+void knImpulseContacts_Take(knImpulseStep* step) {
+	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, takePoints, step);
 }
 
 // The arm of rolling friction, m: the larger of the two.
@@ -115,18 +101,14 @@ static knImpulsePair makePair(const knImpulseStep* step, const knStepContact* co
 							.e = knCombine_Apply(model->restitutionCombine, a->restitution, b->restitution) };
 }
 
-// The next pairs and points in the order of the list, at least SECTION_POINTS; points are filled in afterwards, in parallel.
+// Pairs and points in the order of the list.
 static void listPairs(knImpulseStep* step) {
-	const int first = step->pointCount;
 	knImpulsePair* pair = NULL;
 	double arm = 0.0;
-	for (int i = first; i < step->list.pointCount; ++i) {
+	for (int i = 0; i < step->list.pointCount; ++i) {
 		int k = step->list.anchors[i].contact;
 		const knStepContact* contact = &step->list.contacts[k];
 		if (pair == NULL || pair->shapeA != contact->shapeA || pair->shapeB != contact->shapeB) {
-			if (i - first >= SECTION_POINTS) {
-				return;
-			}
 			pair = &step->pairs[step->pairCount++];
 			*pair = makePair(step, contact);
 			arm = rollingArm(step, pair);
@@ -135,9 +117,8 @@ static void listPairs(knImpulseStep* step) {
 		if (turn >= 0) {
 			step->turns[turn] = (knImpulseTurn){ .arm = arm };
 		}
-		knImpulsePoint* point = &step->points[step->pointCount++];
-		point->contact = k;
-		point->turn = turn;
+		step->points[step->pointCount++] =
+			(knImpulsePoint){ .a = pair->a, .b = pair->b, .contact = k, .turn = turn };
 		pair->count += 1;
 	}
 }
@@ -229,11 +210,11 @@ static void dropPassing(int begin, int end, int worker, void* argument) {
 			continue;
 		}
 		for (int k = pair->first; k < pair->first + pair->count; ++k) {
-			step->points[k].target = -(double)INFINITY;
-			step->points[k].jn = step->points[k].j1 = step->points[k].j2 = 0.0;
-			if (step->points[k].turn >= 0) {
-				step->turns[step->points[k].turn].g = knZero3();
-			}
+			knSweepPoint* point = &step->list.points[k];
+			point->bias = KN_ROW_OUT_OF_REACH;
+			point->lambda[0] = point->lambda[1] = point->lambda[2] = 0.0;
+			point->rolling = knZero3();
+			takePoint(step, k);
 		}
 	}
 }
@@ -249,18 +230,6 @@ static bool dropAllPassing(knImpulseStep* step) {
 		step->pairTests += passing.tests[i];
 	}
 	return true;
-}
-
-// Section by section, so that points are still in the cache when it is asked what they carried.
-static void makePoints(knImpulseStep* step) {
-	int memory = 0;
-	while (step->pointCount < step->list.pointCount) {
-		FillTask task = { step, step->pointCount };
-		const int firstPair = step->pairCount;
-		listPairs(step);
-		knTasks_For(&step->context->tasks, step->pointCount - task.first, POINT_GRAIN, fillPoints, &task);
-		memory = knContactWarmStart_Run(step, firstPair, memory);
-	}
 }
 
 knStatus knImpulseContacts_Find(knImpulseStep* step) {
@@ -287,30 +256,13 @@ knStatus knImpulseContacts_Find(knImpulseStep* step) {
 	if (arena->failed) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	makePoints(step);
+	knContactRows_Fill(&step->list, &step->input, knImpulseMemory_Contacts(step->state));
+	listPairs(step);
+	knImpulseContacts_Take(step);
 	return step->paper || dropAllPassing(step) ? KN_OK : knImpulseStep_OutOfMemory(step);
 }
 
 // --- the end of the step ---------------------------------------------------------------------------------
-
-// What the kinematic body of a contact puts in: the point pushes it, and it answers with as much.
-static double kinematicWork(const knImpulseStep* step, const knImpulsePoint* p, knVec3 impulse) {
-	const knTwist* u = step->blocks.u;
-	double work = 0.0;
-	if (step->model->bodyKind[p->a] == KN_BODY_KINEMATIC) {
-		work += knDot(impulse, knAdd(u[p->a].lin, knCross(u[p->a].ang, p->rA)));
-	}
-	if (step->model->bodyKind[p->b] == KN_BODY_KINEMATIC) {
-		work -= knDot(impulse, knAdd(u[p->b].lin, knCross(u[p->b].ang, p->rB)));
-	}
-	return work;
-}
-
-// The pair's anchor body is the one that moves, so that a point on the ground is known by its place on the box.
-static knVec3 placeOf(const knImpulseStep* step, const knImpulsePoint* p) {
-	bool onA = step->model->invMass[p->a] > 0.0;
-	return knInvRotate(step->state->pose[onA ? p->a : p->b].q, onA ? p->rA : p->rB);
-}
 
 knStatus knImpulseContacts_Reserve(knImpulseStep* step) {
 	bool done =
@@ -318,43 +270,14 @@ knStatus knImpulseContacts_Reserve(knImpulseStep* step) {
 	return done ? KN_OK : knImpulseStep_OutOfMemory(step);
 }
 
-static void collectPoints(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const knImpulseStep* step = argument;
-	knContactMemory* memory = knImpulseMemory_Contacts(step->state);
-	for (int i = begin; i < end; ++i) {
-		const knImpulsePoint* p = &step->points[i];
-		knStepContact* contact = &step->list.contacts[p->contact];
-		knVec3 carried = knImpulsePoint_Carried(p);
-		contact->impulse = knAdd(carried, step->bounces != NULL ? step->bounces[i].impulse : knZero3());
-		memory[i] = (knContactMemory){ .shapeA = contact->shapeA,
-									   .shapeB = contact->shapeB,
-									   .feature = contact->point.feature,
-									   .normal = p->jn,
-									   .friction = knMulAdd(carried, -p->jn, p->n),
-									   .rolling = p->turn >= 0 ? step->turns[p->turn].g : knZero3(),
-									   .place = placeOf(step, p) };
-	}
-}
-
-static bool anyKinematic(const knModel* model) {
-	for (int b = 0; b < model->bodyCount; ++b) {
-		if (model->bodyKind[b] == KN_BODY_KINEMATIC) {
-			return true;
-		}
-	}
-	return false;
-}
-
 double knImpulseContacts_Collect(knImpulseStep* step) {
-	double work = 0.0;
-	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, collectPoints, step);
-	const int pushing = anyKinematic(step->model) ? step->pointCount : 0;
-	for (int i = 0; i < pushing; ++i) {
-		const knImpulsePoint* p = &step->points[i];
-		work += kinematicWork(step, p, step->list.contacts[p->contact].impulse);
+	knContactSweep_HandOver(step);
+	knContactRows_Collect(&step->list, &step->input, knImpulseMemory_Contacts(step->state));
+	for (int i = 0; step->bounces != NULL && i < step->pointCount; ++i) {
+		knVec3* impulse = &step->list.contacts[step->points[i].contact].impulse;
+		*impulse = knAdd(*impulse, step->bounces[i].impulse);
 	}
 	step->context->contacts = step->list.contacts;
 	step->context->contactCount = step->list.count;
-	return work;
+	return knContactRows_KinematicWork(&step->list, step->model, step->blocks.u);
 }

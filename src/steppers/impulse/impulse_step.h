@@ -8,10 +8,12 @@
 #pragma once
 
 #include "dynamics/bounce.h"
+#include "dynamics/contact_correction.h"
 #include "dynamics/contact_graph.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/fast_bodies.h"
 #include "dynamics/islands.h"
+#include "dynamics/time_step.h"
 #include "steppers/impulse/articulation.h"
 #include "steppers/stepper_ops.h"
 
@@ -54,6 +56,15 @@ typedef struct knImpulsePair {
 	double e;         // restitution
 } knImpulsePair;
 
+// What is solved together in the default scheme, by group of bodies. The first two take the mean time step
+// (dynamics/time_step.h), whose stages they are.
+typedef enum knImpulsePart {
+	KN_PART_SMALL, // few enough points to be solved to the end
+	KN_PART_LARGE,
+	KN_PART_END, // with joints, or with bodies that are followed along their way: velocities at the end of the step
+	KN_PART_MEAN_COUNT = KN_PART_END,
+} knImpulsePart;
+
 typedef struct knImpulseStep {
 	knStepContext* context;
 	const knModel* model;
@@ -62,6 +73,9 @@ typedef struct knImpulseStep {
 	bool paper; // the published scheme
 
 	knStepBodies blocks;
+	double* weights;           // [bodyCount] of blocks. knImpulseStep_Begin
+	knFrame* start;            // [bodyCount] poses at which the contacts were found. knImpulseStep_Begin
+	int32_t* partOf;           // [bodyCount] knImpulsePart, -1: does not move. knImpulseStep_Begin
 	knTwist* force;            // [bodyCount] what forces add to blocks.u
 	knTwist* push;             // [bodyCount] moves poses only
 	bool pushes;               // points overlap. knContactPush_Run
@@ -84,12 +98,17 @@ typedef struct knImpulseStep {
 	int* order;      // [pairCount] pairs by level
 	int* levelFirst; // [levelCount + 1] into order
 
-	knSweepSet set; // default scheme: the points of all levels, a stage a level; knContactSweep_Begin
+	knTimeStep time;            // default scheme, of KN_PART_SMALL and KN_PART_LARGE. knContactSolve_Begin
+	knSweepSet mean;            // their points, a stage a level, part after part. contact_solve.c
+	bool meanBuilt;             // the same
+	double* change;             // [bodyCount] by group, m2/s2, of the last sweep; NULL: not known. The same
+	knSweepSet set;             // the points of KN_PART_END, a stage a level; knContactSweep_Begin
 	struct knGroupFacts* facts; // [bodyCount] by group, default scheme. knContactGroups_Find
 
 	int64_t pairTests; // knCollide_Pair calls
 
-	knJointStep jointStep;       // islands of joints alone, default scheme
+	knJointStep jointStep;       // islands with joints that are solved at once, default scheme
+	knVec3* carried;             // [pointCount] N s along n, t1, t2: of points in these; NULL: none are
 	knArticulationSolve* joints; // the others; NULL: none is active
 	knIslands islands;           // bodies that touch or are joined; default scheme
 	knGroupOrder groups;         // pairs by group, likewise
@@ -129,9 +148,8 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 knStatus knImpulseContacts_Find(knImpulseStep* step);
 // secondary_impacts.c: who is struck hard in this step, into input.struck. False when out of memory.
 bool knSecondaryImpacts_Find(knImpulseStep* step, const knContactSet* set);
-// contact_warm_start.c: what the points carried in the last step, of pairs from `firstPair` on and with memories from
-// `firstMemory` on, as both are sorted; returns the first memory of the pairs to come.
-int knContactWarmStart_Run(knImpulseStep* step, int firstPair, int firstMemory);
+// Takes the points anew from the list.
+void knImpulseContacts_Take(knImpulseStep* step);
 // The velocity of B relative to A at a point.
 static inline knVec3 knImpulsePoint_Velocity(const knImpulsePoint* p, const knTwist* u) {
 	knVec3 vA = knAdd(u[p->a].lin, knCross(u[p->a].ang, p->rA));
@@ -174,13 +192,15 @@ static inline void knClampDisc(double* x, double* y, double length) {
 
 // Applies what the points carried in the last step, as far as it is of use; false when out of memory.
 bool knContactSweep_WarmStart(knImpulseStep* step);
-// Takes the points, with what they carry, into the set; false when out of memory.
+// A set of the points of some parts, a stage a level, part after part; false when out of memory.
+bool knContactSweep_BuildSet(knImpulseStep* step, knSweepSet* set, const int* parts, int partCount);
+// The set of KN_PART_END, with what its points carry; false when out of memory.
 bool knContactSweep_Begin(knImpulseStep* step);
-// One sweep over all levels, up and down. m/s, the largest change of a body's speed.
+// One sweep over it, up and down. m/s, the largest change of a body's speed.
 typedef struct knContactNncg knContactNncg;
 double knContactSweep_Run(knImpulseStep* step, knContactNncg* momentum);
-// Impulses of the set back into the points.
-void knContactSweep_Store(knImpulseStep* step);
+// Impulses of a set back into the points.
+void knContactSweep_Store(knImpulseStep* step, const knSweepSet* set);
 // Impulses of the points into step->list.points, for who goes on from there; and back again.
 void knContactSweep_HandOver(knImpulseStep* step);
 void knContactSweep_TakeOver(knImpulseStep* step);
@@ -193,18 +213,31 @@ knContactDescent* knContactDescent_Begin(knImpulseStep* step);
 knContactDescent* knContactDescent_BeginFromZero(knImpulseStep* step);
 void knContactDescent_Take(knImpulseStep* step, const knContactDescent* descent);
 
-// contact_nncg.c: sweeps that go on in the direction of those before.
+// contact_nncg.c: sweeps over the levels [first, end) of a part in a set, which go on in the direction of those before.
 // NULL when out of memory.
-knContactNncg* knContactNncg_Begin(knImpulseStep* step);
-// Before a sweep; what its pass upwards has to do for the momenta.
-knMomentumPass knContactNncg_Before(knContactNncg* momentum, const knImpulseStep* step);
-const knMomentumPacks* knContactNncg_Packs(const knContactNncg* momentum);
-// m/s, the largest change of a body's speed since then.
-double knContactNncg_Change(const knContactNncg* momentum, const knImpulseStep* step);
-void knContactNncg_After(knContactNncg* momentum, knImpulseStep* step);
+knContactNncg* knContactNncg_Begin(knImpulseStep* step, const knSweepSet* set, int part, int first, int end);
+// Upwards and down again; `between`, if not NULL, after each. m/s, the largest change of a body's speed.
+typedef void knSweepTurnsFn(const knImpulseStep* step);
+double knContactNncg_Sweep(knContactNncg* momentum, knSweepTurnsFn* between, knTwist* u);
+// If another sweep follows.
+void knContactNncg_After(knContactNncg* momentum, knTwist* u);
 // After the last sweep: what it changed in a group, m2/s2 of its mass.
-void knContactNncg_End(knContactNncg* momentum, const knImpulseStep* step);
+void knContactNncg_End(knContactNncg* momentum);
 double knContactNncg_LastChange(const knContactNncg* momentum, int group);
+
+// contact_solve.c: the solver of the mean time step.
+// Begins the time step, once contacts are listed and before their memories go. False when out of memory.
+bool knContactSolve_Begin(knImpulseStep* step);
+// What bounces. The same.
+bool knContactSolve_Bounce(knImpulseStep* step);
+// Sweeps over the levels, while bodies turn with new arms. The same.
+bool knContactSolve_Run(knImpulseStep* step);
+// Impulses of bodies from those of the points.
+void knContactSolve_Sum(knImpulseStep* step);
+// The guard of the energy, once no more impulses come; points take over what is left of theirs.
+bool knContactSolve_Finish(knImpulseStep* step);
+// After the move: velocities of what is loaded, and overlaps. False when out of memory.
+bool knContactSolve_Settle(knImpulseStep* step);
 
 // shock_load.c: carries the weight of piles down to the ground, before the sweeps.
 // False when out of memory.
@@ -221,8 +254,8 @@ typedef struct knGroupFacts {
 	double energy; // J, kinetic as seen from the ground
 } knGroupFacts;
 
-// `momentum` of the sweeps; NULL: what they changed is not known, and counts as infinite. False when out of memory.
-bool knContactGroups_Find(knImpulseStep* step, const knContactNncg* momentum);
+// What sweeps changed counts as infinite where it is not known. False when out of memory.
+bool knContactGroups_Find(knImpulseStep* step);
 // J, of a body with velocity u, as seen from the ground of its group.
 double knContactGroups_Energy(const knImpulseStep* step, int body, knTwist u);
 // m2/s2, the square of the speed by which sweeps may still be wrong: twice what the last one changed for every level.
@@ -236,7 +269,7 @@ bool knContactColumns_Run(knImpulseStep* step);
 // contact_shock.c: levels from the ground up, what is below frozen, after the sweeps. False when out of memory.
 bool knContactShock_Run(knImpulseStep* step);
 
-// contact_push.c: takes out overlap without touching velocities. False when out of memory.
+// contact_push.c: takes out overlap of KN_PART_END without touching velocities. False when out of memory.
 bool knContactPush_Run(knImpulseStep* step);
 // Angular momentum that the pushes would bring in, once all are found.
 void knContactPush_ReturnSpin(knImpulseStep* step);

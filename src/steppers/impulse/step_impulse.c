@@ -15,9 +15,10 @@
 #define DEFAULT_SWEEPS 30
 #define PAPER_SWEEPS 10      // Guendelman et al.
 #define PAPER_JOINT_SWEEPS 9 // Weinstein et al.
-#define SETTLED 1e-7         // of g h: sweeps that change speeds by less are done
+#define SETTLED 1e-7         // of g h: sweeps that change speeds by less are done (KN_PART_END)
 #define GOOD 1e-2            // of g h: rates of joints and contacts that are solved together
 #define CLOSED 1e-10         // m: joints with smaller errors are closed
+#define SMALL_POINTS 96      // groups of so few contact points are solved to the end
 #define EXCHANGES 5          // between contact and joints' velocities in a sweep
 #define VELOCITY_SWEEPS 5    // of post-stabilization
 
@@ -55,7 +56,7 @@ int knImpulseStep_Sweeps(const knImpulseStep* step) {
 // Velocities with this step's forces, and what the forces added.
 static knStatus applyForces(knImpulseStep* step) {
 	knStepContext* context = step->context;
-	if (!knStepBodies_Begin(&step->blocks, step->model, step->state, step->h, NULL, &context->tasks,
+	if (!knStepBodies_Begin(&step->blocks, step->model, step->state, step->h, step->weights, &context->tasks,
 							context->arena)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
@@ -80,33 +81,82 @@ static bool anyJoint(const knImpulseStep* step) {
 	return false;
 }
 
-// Joints that were solved otherwise in the last step. False: no memory.
-static bool alignVelocities(knImpulseStep* step, bool* changed) {
-	const knArticulationMemory* memory = knImpulseMemory_Joints(step->state);
-	const int joints = knState_JointCount(step->model);
-	uint8_t* past = KN_SCRATCH_ZERO(step->context->arena, uint8_t, joints);
-	double last = 0.0;
-	for (int j = 0; past != NULL && j < joints; ++j) {
-		if (memory[j].dt > 0.0 && memory[j].owner == step->state->joint[j].generation) {
-			past[j] = memory[j].past == KN_PAST_SOLVED ? KN_PAST_SOLVED : KN_PAST_ROWS;
-			last = memory[j].dt;
-		}
-	}
-	*changed = past != NULL && knJointStep_Align(&step->jointStep, step->state, past, last);
-	return past != NULL;
-}
-
 static void recallSolved(knImpulseStep* step) {
 	const knArticulationMemory* memory = knImpulseMemory_Joints(step->state);
 	for (int j = 0; step->jointStep.solved != NULL && j < knState_JointCount(step->model); ++j) {
 		const bool own = memory[j].dt > 0.0 && memory[j].owner == step->state->joint[j].generation;
-		for (int r = 0; own && step->jointStep.solved[j] && r < KN_JOINT_STEP_ROWS; ++r) {
+		for (int r = 0; own && r < KN_JOINT_STEP_ROWS; ++r) {
 			step->jointStep.lambda[j * KN_JOINT_STEP_ROWS + r] = step->h / memory[j].dt * memory[j].solved[r];
 		}
 	}
 }
 
-// Islands of joints that nothing touches are solved at once and leave the rest of the step.
+static bool findIslands(knImpulseStep* step) {
+	knArena* arena = step->context->arena;
+	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, knState_JointCount(step->model));
+	int count = !arena->failed ? knJointRows_ListEdges(step->model, step->state, edges) : 0;
+	return !arena->failed && knIslands_Build(&step->islands, step->model->bodyCount, step->blocks.invMass,
+											 step->list.chunks, step->list.chunkCount, edges, count, arena);
+}
+
+// Points of islands that are solved with their joints take no part in the sweeps; what they carry is kept for the end.
+static bool leaveMixed(knImpulseStep* step) {
+	const uint8_t* mixed = step->jointStep.mixed;
+	if (mixed == NULL) {
+		return true;
+	}
+	step->carried = KN_SCRATCH_ZERO(step->context->arena, knVec3, step->pointCount);
+	for (int k = 0; step->carried != NULL && k < step->pointCount; ++k) {
+		knImpulsePoint* p = &step->points[k];
+		if (mixed[p->a] || mixed[p->b]) {
+			knSweepPoint* row = &step->list.points[k];
+			step->carried[k] = knV3(row->lambda[0], row->lambda[1], row->lambda[2]);
+			row->lambda[0] = row->lambda[1] = row->lambda[2] = 0.0;
+			row->bias = KN_ROW_OUT_OF_REACH;
+			p->jn = p->j1 = p->j2 = 0.0;
+			p->target = -(double)INFINITY;
+		}
+	}
+	return step->carried != NULL;
+}
+
+// Islands with joints and contacts. False: no memory.
+static bool mixIslands(knImpulseStep* step) {
+	knArena* arena = step->context->arena;
+	double* restitution = KN_SCRATCH(arena, double, step->pointCount);
+	uint8_t* left = KN_SCRATCH_ZERO(arena, uint8_t, step->model->bodyCount);
+	if (arena->failed || !findIslands(step)) {
+		return false;
+	}
+	for (int i = 0; i < step->pairCount; ++i) {
+		const knImpulsePair* pair = &step->pairs[i];
+		for (int k = pair->first; k < pair->first + pair->count; ++k) {
+			restitution[k] = pair->e;
+		}
+	}
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		left[b] = step->fast.count > 0 && step->fast.kind[b] != KN_FAST_NOT;
+	}
+	knJointMixInput input = {
+		.islands = &step->islands, .contacts = &step->list, .restitution = restitution, .left = left
+	};
+	return knJointStep_Mix(&step->jointStep, &input, step->context->report) && leaveMixed(step);
+}
+
+// What the points of these islands carried.
+static void takeCarried(knImpulseStep* step) {
+	const uint8_t* mixed = step->jointStep.mixed;
+	for (int k = 0; mixed != NULL && k < step->pointCount; ++k) {
+		knImpulsePoint* p = &step->points[k];
+		if (mixed[p->a] || mixed[p->b]) {
+			p->jn = step->carried[k].x;
+			p->j1 = step->carried[k].y;
+			p->j2 = step->carried[k].z;
+		}
+	}
+}
+
+// Islands with joints are solved at once and leave the rest of the step.
 static knStatus solveJointIslands(knImpulseStep* step) {
 	const knStepContext* context = step->context;
 	if (step->paper || context->settings->articulation != KN_ARTICULATION_DIRECT) {
@@ -123,16 +173,15 @@ static knStatus solveJointIslands(knImpulseStep* step) {
 							   .tasks = context->tasks,
 							   .log = context->log,
 							   .arena = context->arena };
-	bool changed = false;
-	if (!knJointStep_Find(&step->jointStep, &input) || !alignVelocities(step, &changed)) {
+	if (!knJointStep_Find(&step->jointStep, &input)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	recallSolved(step);
-	if (!knJointStep_Solve(&step->jointStep, context->report)) {
+	if (!mixIslands(step) || !knJointStep_Solve(&step->jointStep, context->report)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knImpulseStep_CountJointTime(step, start);
-	return step->jointStep.count > 0 || changed ? applyForces(step) : KN_OK;
+	return step->jointStep.taken != NULL ? applyForces(step) : KN_OK;
 }
 
 // The end of the step for them, and what they carried.
@@ -147,7 +196,6 @@ static void storeJointIslands(knImpulseStep* step) {
 				.impulse = knInvRotateT(axes, knScaleT(step->h, step->state->joint[j].reaction)),
 				.dt = step->h,
 				.owner = step->state->joint[j].generation,
-				.past = KN_PAST_SOLVED,
 			};
 			for (int r = 0; r < KN_JOINT_STEP_ROWS; ++r) {
 				memory[j].solved[r] = step->jointStep.lambda[j * KN_JOINT_STEP_ROWS + r];
@@ -178,12 +226,57 @@ static knStatus beginJoints(knImpulseStep* step) {
 	return KN_OK;
 }
 
-static bool findIslands(knImpulseStep* step) {
+// Joints see velocities at the end of the step, and so does all that touches their bodies (findParts).
+static bool chooseWeights(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
 	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, knState_JointCount(step->model));
-	int count = !arena->failed ? knJointRows_ListEdges(step->model, step->state, edges) : 0;
-	return !arena->failed && knIslands_Build(&step->islands, step->model->bodyCount, step->blocks.invMass,
-											 step->list.chunks, step->list.chunkCount, edges, count, arena);
+	step->weights = KN_SCRATCH(arena, double, step->model->bodyCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		step->weights[b] = KN_WEIGHT_MEAN;
+	}
+	int count = knJointRows_ListEdges(step->model, step->state, edges);
+	for (int i = 0; i < count; ++i) {
+		step->weights[edges[i].a] = step->weights[edges[i].b] = KN_WEIGHT_END;
+	}
+	return true;
+}
+
+// How each group of bodies is solved: by its size, or with velocities at the end of the step.
+static bool findParts(knImpulseStep* step) {
+	const int bodyCount = step->model->bodyCount;
+	const int32_t* group = step->islands.group;
+	int32_t* points = KN_SCRATCH_ZERO(step->context->arena, int32_t, bodyCount);
+	uint8_t* whole = KN_SCRATCH_ZERO(step->context->arena, uint8_t, bodyCount);
+	if (step->context->arena->failed) {
+		return false;
+	}
+	for (int i = 0; i < step->pointCount; ++i) {
+		points[knImpulseStep_GroupOf(step, &step->points[i])] += 1;
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		if (group[b] >= 0) {
+			bool flies = knFastBodies_Follows(&step->fast, b);
+			whole[group[b]] |=
+				step->islands.jointed[group[b]] || (flies && step->islands.linked[group[b]] != 0);
+		}
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		int size = group[b] >= 0 && points[group[b]] > SMALL_POINTS ? KN_PART_LARGE : KN_PART_SMALL;
+		step->partOf[b] = group[b] < 0 ? -1 : whole[group[b]] ? KN_PART_END : size;
+		if (step->partOf[b] == KN_PART_END && step->weights[b] < KN_WEIGHT_END) {
+			step->weights[b] = KN_WEIGHT_END;
+			knStepBodies_Restart(&step->blocks, step->model, step->state, b, KN_WEIGHT_END);
+			step->force[b] = knSubT(step->blocks.u[b], step->state->velocity[b]);
+		}
+	}
+	for (int c = 0; c < step->list.chunkCount; ++c) {
+		knSweepChunk* chunk = &step->list.chunks[c];
+		chunk->stage = step->partOf[knImpulseStep_GroupOfBodies(step, chunk->a, chunk->b)];
+	}
+	return true;
 }
 
 static bool listGroups(knImpulseStep* step) {
@@ -202,20 +295,25 @@ knStatus knImpulseStep_Begin(knImpulseStep* step) {
 	int bodyCount = step->model->bodyCount;
 	step->force = KN_SCRATCH(arena, knTwist, bodyCount);
 	step->push = KN_SCRATCH_ZERO(arena, knTwist, bodyCount);
-	if (arena->failed) {
+	step->start = KN_SCRATCH(arena, knFrame, bodyCount);
+	step->partOf = KN_SCRATCH_ZERO(arena, int32_t, bodyCount);
+	if (arena->failed || (!step->paper && !chooseWeights(step))) {
 		return knImpulseStep_OutOfMemory(step);
+	}
+	for (int b = 0; b < bodyCount; ++b) {
+		step->start[b] = step->state->pose[b];
 	}
 	step->input = (knRowInput){ .model = step->model,
 								.state = step->state,
 								.blocks = &step->blocks,
 								.tasks = step->context->tasks,
 								.rolling = step->context->settings->rolling };
-	if (!knJointStep_Note(&step->jointStep, step->model, step->state, arena)) {
-		return knImpulseStep_OutOfMemory(step);
-	}
 	knStatus status = applyForces(step);
 	if (status == KN_OK) {
 		status = knImpulseContacts_Find(step);
+	}
+	if (status == KN_OK && !step->paper && !knContactSolve_Begin(step)) {
+		status = knImpulseStep_OutOfMemory(step);
 	}
 	if (status == KN_OK) {
 		status = knImpulseContacts_Reserve(step);
@@ -226,7 +324,7 @@ knStatus knImpulseStep_Begin(knImpulseStep* step) {
 	if (status == KN_OK) {
 		status = beginJoints(step);
 	}
-	if (status == KN_OK && !step->paper && !(findIslands(step) && listGroups(step))) {
+	if (status == KN_OK && !step->paper && !(findIslands(step) && findParts(step) && listGroups(step))) {
 		status = knImpulseStep_OutOfMemory(step);
 	}
 	return status;
@@ -253,15 +351,15 @@ static knStatus collide(knImpulseStep* step) {
 	if (!knContactCollisions_Run(step, &bounced)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	if (!bounced) {
-		return KN_OK;
-	}
-	postStabilize(step);
-	knStatus status = applyForces(step);
-	if (status == KN_OK) {
+	if (bounced) {
+		postStabilize(step);
+		knStatus status = applyForces(step);
+		if (status != KN_OK) {
+			return status;
+		}
 		knContactCollisions_Hold(step);
 	}
-	return status;
+	return knContactSolve_Bounce(step) ? KN_OK : knImpulseStep_OutOfMemory(step);
 }
 
 static knStatus collideAsPublished(knImpulseStep* step) {
@@ -280,7 +378,8 @@ static knStatus collideAsPublished(knImpulseStep* step) {
 // What the sweeps begin with: the impulses of the last step, velocities that the joints allow, the loads of piles. False when
 // out of memory.
 static bool beginContact(knImpulseStep* step, knJointContacts** pressed, knContactNncg** momentum) {
-	if (!knContactSweep_WarmStart(step)) {
+	step->change = KN_SCRATCH_ZERO(step->context->arena, double, step->model->bodyCount);
+	if (step->change == NULL || !knTimeStep_Land(&step->time) || !knContactSweep_WarmStart(step)) {
 		return false;
 	}
 	double start = knStepContext_Now(step->context);
@@ -292,7 +391,9 @@ static bool beginContact(knImpulseStep* step, knJointContacts** pressed, knConta
 	if (step->context->settings->shock != 0 && !knShockLoad_Run(step)) {
 		return false;
 	}
-	*momentum = knContactSweep_Begin(step) ? knContactNncg_Begin(step) : NULL;
+	*momentum = knContactSweep_Begin(step)
+					? knContactNncg_Begin(step, &step->set, KN_PART_END, 0, step->set.stageCount)
+					: NULL;
 	return *momentum != NULL;
 }
 
@@ -319,11 +420,46 @@ static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactNn
 		step->context->report->iterations += 1;
 		done = change <= settled && error <= CLOSED && !together;
 		if (!done && k + 1 < sweeps) {
-			knContactNncg_After(momentum, step);
+			knContactNncg_After(momentum, step->blocks.u);
 		}
 	}
-	knContactNncg_End(momentum, step);
-	knContactSweep_Store(step);
+	knContactNncg_End(momentum);
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		if (step->partOf[b] == KN_PART_END && step->islands.group[b] == b) {
+			step->change[b] = knContactNncg_LastChange(momentum, b);
+		}
+	}
+	knContactSweep_Store(step, &step->set);
+}
+
+static bool anyAtEnd(const knImpulseStep* step) {
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		if (step->partOf[b] == KN_PART_END) {
+			return true;
+		}
+	}
+	return false;
+}
+
+// What sweeps leave over: columns at once, then levels from the ground up.
+static bool propagate(knImpulseStep* step) {
+	if (step->context->settings->shock == 0) {
+		knContactSolve_Sum(step);
+		return true;
+	}
+	knTwist* before = KN_SCRATCH(step->context->arena, knTwist, step->model->bodyCount);
+	if (before == NULL || !knContactGroups_Find(step) || !knContactColumns_Run(step)) {
+		return false;
+	}
+	knContactSolve_Sum(step);
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		before[b] = step->blocks.u[b];
+	}
+	if (!knContactShock_Run(step)) {
+		return false;
+	}
+	knTimeStep_AddChanges(&step->time, before);
+	return true;
 }
 
 // Contact and joints of the default scheme: impulses accumulated over sweeps.
@@ -333,12 +469,10 @@ static knStatus contact(knImpulseStep* step) {
 	if (!beginContact(step, &pressed, &momentum)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	runSweeps(step, pressed, momentum);
-	if (step->context->settings->shock != 0 &&
-		!(knContactGroups_Find(step, momentum) && knContactColumns_Run(step) && knContactShock_Run(step))) {
-		return knImpulseStep_OutOfMemory(step);
+	if (anyAtEnd(step)) {
+		runSweeps(step, pressed, momentum);
 	}
-	if (!knContactPush_Run(step)) {
+	if (!knContactSolve_Run(step) || !propagate(step) || !knContactPush_Run(step)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	double start = knStepContext_Now(step->context);
@@ -349,11 +483,12 @@ static knStatus contact(knImpulseStep* step) {
 	knContactPush_ReturnSpin(step);
 	knContactCollisions_Land(step);
 	step->blocks.push = step->push;
-	return KN_OK;
+	return knContactSolve_Finish(step) ? KN_OK : knImpulseStep_OutOfMemory(step);
 }
 
 // What the step did, before bodies move.
 static void report(knImpulseStep* step) {
+	takeCarried(step);
 	knStepReport* report = step->context->report;
 	report->work += knStepBodies_DriveWork(&step->blocks, step->state) + knImpulseContacts_Collect(step);
 	report->contacts = step->pointCount;
@@ -389,6 +524,9 @@ static knStatus arrive(knImpulseStep* step) {
 		knArticulationSolve_Enter(step->joints, KN_ARTICULATION_ARRIVAL);
 		postStabilize(step);
 		context->report->work += knArticulationSolve_Finish(step->joints);
+	}
+	if (!step->paper && !knContactSolve_Settle(step)) {
+		return knImpulseStep_OutOfMemory(step);
 	}
 	storeJointIslands(step);
 	knState_UpdateCoordinates(step->state, step->model);

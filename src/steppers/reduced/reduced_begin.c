@@ -35,20 +35,13 @@ static const bool* findBarred(knReducedStep* step) {
 	return barred;
 }
 
-static bool takeRoom(knReducedStep* step) {
+bool knReduced_TakeLinks(knReducedStep* step) {
 	knArena* arena = step->context->arena;
-	int bodies = step->context->model->bodyCount, count = step->forest.count, nv = step->forest.nv,
-		nq = step->forest.nq;
+	int count = step->forest.count, nv = step->forest.nv, nq = step->forest.nq;
 	step->q0 = KN_SCRATCH(arena, double, nq);
 	step->v0 = KN_SCRATCH(arena, double, nv);
 	step->q = KN_SCRATCH(arena, double, nq);
 	step->v = KN_SCRATCH(arena, double, nv);
-	step->kOwn = KN_SCRATCH_ZERO(arena, double, nv);
-	step->start = KN_SCRATCH(arena, knFrame, bodies);
-	step->pose = KN_SCRATCH(arena, knFrame, bodies);
-	step->before = KN_SCRATCH(arena, knTwist, bodies);
-	step->mean = KN_SCRATCH_ZERO(arena, knTwist, bodies);
-	step->after = KN_SCRATCH_ZERO(arena, knTwist, bodies);
 	step->columns0 = KN_SCRATCH(arena, knTreeMotion, nv);
 	step->columns = KN_SCRATCH(arena, knTreeMotion, nv);
 	step->c0 = KN_SCRATCH(arena, knLanes, count);
@@ -59,7 +52,31 @@ static bool takeRoom(knReducedStep* step) {
 	step->rows = KN_SCRATCH(arena, knTreeForce, nv);
 	step->turning = KN_SCRATCH(arena, knLanes, nv);
 	step->reaction = KN_SCRATCH_ZERO(arena, knTwist, count);
+	step->reactionSum = KN_SCRATCH_ZERO(arena, knTwist, count);
 	return !arena->failed;
+}
+
+static bool takeRoom(knReducedStep* step) {
+	knArena* arena = step->context->arena;
+	int bodies = step->context->model->bodyCount;
+	step->kOwn = KN_SCRATCH_ZERO(arena, double, step->forest.nv);
+	step->start = KN_SCRATCH(arena, knFrame, bodies);
+	step->pose = KN_SCRATCH(arena, knFrame, bodies);
+	step->before = KN_SCRATCH(arena, knTwist, bodies);
+	step->mean = KN_SCRATCH_ZERO(arena, knTwist, bodies);
+	step->after = KN_SCRATCH_ZERO(arena, knTwist, bodies);
+	return knReduced_TakeLinks(step) && !arena->failed;
+}
+
+void knReduced_PlaceKinematics(knReducedStep* step, double from, double length) {
+	const knModel* model = step->context->model;
+	const knState* state = step->context->state;
+	for (int b = 0; b < model->bodyCount; ++b) {
+		if (model->bodyKind[b] == KN_BODY_KINEMATIC) {
+			step->start[b] = knMovePose(state->pose[b], state->velocity[b], from);
+			step->pose[b] = knMovePose(state->pose[b], state->velocity[b], from + length);
+		}
+	}
 }
 
 // Coordinates as remembered, or those from which turns are counted; true if they are the link's own.

@@ -17,8 +17,10 @@
 
 #define TURN_LIMIT 3.0        // rad a step; a link that turns farther has no mean arm
 #define MOTION_TOLERANCE 3e-8 // m, of Newton's last step: its square is what is left
-#define MOTION_ROUNDS 8
-#define WORK_SHARE 0.02 // of the kinetic energy, that contacts may seem to put in
+#define FEW_LINKS 2         // up to so many links (heavy chains cannot be told apart below MOTION_TOLERANCE):
+#define FEW_TOLERANCE 1e-10 // m, the same: invariants to round-off
+#define MOTION_ROUNDS 24
+#define WORK_SHARE 1e-3 // of the energies of a part, that unfinished rows may put in; the guard takes it back
 
 typedef struct Motion {
 	knReducedProblem problem;
@@ -278,70 +280,138 @@ static bool makeMotion(Motion* motion, knReducedStep* step) {
 	system->mean = step->armMean;
 	system->pull = pull;
 	motion->problem.rates = step->mean;
-	motion->problem.displacements = true;
+	motion->problem.displacements = motion->problem.timed = true;
 	motion->problem.refresh = refresh;
 	motion->problem.advance = advance;
 	motion->problem.arrange = turnJoints;
-	motion->problem.tolerance = MOTION_TOLERANCE;
+	motion->problem.tolerance = forest->count <= FEW_LINKS ? FEW_TOLERANCE : MOTION_TOLERANCE;
 	motion->problem.useContacts = motion->problem.useAxes = motion->problem.usePairs = true;
 	return true;
 }
 
-// J, of motors: force times mean velocity.
-static double motorWork(const knReducedStep* step) {
-	double work = 0.0;
-	for (int k = 0; k < step->axisCount; ++k) {
-		const knReducedAxisRow* row = &step->axes[k];
-		work += row->part >= KN_PART_MOTOR ? row->l * step->h * (row->r + row->target) : 0.0;
-	}
-	for (int k = 0; k < step->pairCount; ++k) {
-		const knReducedPairRow* row = &step->pairs[k];
-		work += row->part >= KN_PART_MOTOR ? row->l * step->h * (row->r + row->target) : 0.0;
-	}
-	return work;
-}
+// --- work ------------------------------------------------------------------------------------------------
 
-static double kineticEnergy(const Motion* motion, int i, knTwist velocity, knQuat pose) {
-	const knReducedStep* step = motion->problem.step;
-	knVec3 spin = knInvRotate(pose, velocity.ang);
-	return 0.5 * step->context->model->mass[step->forest.links[i].body] * knLengthSquared(velocity.lin) +
-		   0.5 * knDot(spin, knMulMV(&motion->inertia[i], spin));
-}
-
-// J, what contacts and unfinished joints did: the change of kinetic energy less the work of all other forces. Negative
-// where all is well.
-static double contactWork(const Motion* motion, double* kinetic) {
-	const knReducedStep* step = motion->problem.step;
+double knReduced_Kinetic(const knReducedStep* step, const knFrame* poses, const knTwist* velocities) {
 	const knModel* model = step->context->model;
-	const knState* state = step->context->state;
-	double work = -step->motorWork;
-	*kinetic = 0.0;
+	double sum = 0.0;
 	for (int i = 0; i < step->forest.count; ++i) {
 		int b = step->forest.links[i].body;
-		double before = kineticEnergy(motion, i, step->before[b], step->start[b].q);
-		knVec3 weight = knScale(model->mass[b] * model->gravityScale[b], state->header->gravity);
-		work += kineticEnergy(motion, i, step->after[b], step->pose[b].q) - before -
-				step->h * knDot(weight, step->mean[b].lin) - step->h * knDotT(state->force[b], step->mean[b]);
-		*kinetic += before;
+		knVec3 spin = knInvRotate(poses[b].q, velocities[b].ang);
+		sum += 0.5 * model->mass[b] * knLengthSquared(velocities[b].lin) +
+			   0.5 * knDot(spin, knMulMV(&model->inertiaLocal[b], spin));
 	}
-	for (int k = 0; k < step->axisCount; ++k) {
-		const knReducedAxisRow* row = &step->axes[k];
-		work -= row->law == KN_LAW_SOFT ? row->l * step->h * row->r : 0.0;
+	return sum;
+}
+
+// J, by a row with impulse l at the rate r of its coordinate: what motors put in, what springs give or take.
+static void addRowWork(knReducedStep* step, int part, knReducedLaw law, double l, double r) {
+	bool motor = part >= KN_PART_MOTOR && law != KN_LAW_CARRY;
+	step->put += motor ? l * r : 0.0;
+	step->known += motor || law == KN_LAW_SOFT ? l * r : 0.0;
+}
+
+static bool isKinematic(const knReducedStep* step, int body) {
+	return step->context->model->bodyKind[body] == KN_BODY_KINEMATIC;
+}
+
+static knVec3 pointVelocity(knTwist motion, knVec3 arm) {
+	return knAdd(motion.lin, knCross(motion.ang, arm));
+}
+
+// J, that kinematic bodies put in through contacts, joints and loops.
+static double kinematicWork(const knReducedStep* step) {
+	double work = 0.0;
+	for (int k = 0; k < step->contactCount; ++k) {
+		const knReducedContact* contact = &step->contacts[k];
+		double l[3];
+		for (int i = 0; i < 3; ++i) {
+			l[i] = contact->lambda[i] + contact->impact[i];
+		}
+		knVec3 impulse = knMulAdd(knMulAdd(knScale(l[0], contact->n), l[1], contact->t1), l[2], contact->t2);
+		if (isKinematic(step, contact->bodyA)) {
+			work += knDot(impulse, pointVelocity(step->mean[contact->bodyA], contact->armA));
+		}
+		if (isKinematic(step, contact->bodyB)) {
+			work -= knDot(impulse, pointVelocity(step->mean[contact->bodyB], contact->armB));
+		}
+	}
+	for (int i = 0; i < step->forest.count; ++i) {
+		int parent = step->forest.links[i].parentBody;
+		if (isKinematic(step, parent)) {
+			knTwist F = step->reaction[i];
+			work += knDot(F.ang, step->mean[parent].ang) +
+					knDot(F.lin, pointVelocity(step->mean[parent], knLanes_ToVec(step->arm0[i])));
+		}
 	}
 	for (int k = 0; k < step->pairCount; ++k) {
 		const knReducedPairRow* row = &step->pairs[k];
-		work -= row->law == KN_LAW_SOFT ? row->l * step->h * row->r : 0.0;
+		work -= isKinematic(step, row->bodyP) ? row->lambda * knDotT(row->jP, step->mean[row->bodyP]) : 0.0;
+		work -= isKinematic(step, row->bodyC) ? row->lambda * knDotT(row->jC, step->mean[row->bodyC]) : 0.0;
 	}
 	return work;
 }
 
-static bool scripted(const knReducedStep* step) {
-	for (int b = 0; b < step->context->model->bodyCount; ++b) {
-		if (step->context->model->bodyKind[b] == KN_BODY_KINEMATIC) {
-			return true;
-		}
+void knReduced_SumWork(knReducedStep* step) {
+	const knModel* model = step->context->model;
+	const knState* state = step->context->state;
+	double gravity = 0.0;
+	step->known = step->put = 0.0;
+	for (int i = 0; i < step->forest.count; ++i) {
+		int b = step->forest.links[i].body;
+		knVec3 way = knSub(step->pose[b].p, step->start[b].p);
+		gravity += model->mass[b] * model->gravityScale[b] * knDot(state->header->gravity, way);
+		step->put +=
+			knDot(state->force[b].lin, way) + step->h * knDot(state->force[b].ang, step->mean[b].ang);
 	}
-	return false;
+	step->put += kinematicWork(step);
+	step->known = gravity + step->put;
+	for (int k = 0; k < step->contactCount; ++k) {
+		step->contacts[k].moved = step->h * (step->contacts[k].r[0] + step->contacts[k].target);
+	}
+	for (int k = 0; k < step->axisCount; ++k) {
+		knReducedAxisRow* row = &step->axes[k];
+		double rate = row->r + (row->law == KN_LAW_BOUND ? row->target : 0.0);
+		row->moved = step->h * rate;
+		addRowWork(step, row->part, row->law, row->l, rate);
+	}
+	for (int k = 0; k < step->pairCount; ++k) {
+		knReducedPairRow* row = &step->pairs[k];
+		double rate = row->r + (row->law == KN_LAW_BOUND ? row->target : 0.0);
+		row->moved = row->locked ? 0.0 : step->h * rate;
+		addRowWork(step, row->part, row->law, row->l, rate);
+	}
+}
+
+// J, of all links after a fall of one step: what energies of a part are measured by.
+static double fallEnergy(const knReducedStep* step) {
+	double mass = 0.0, fall = step->h * knLength(step->context->state->header->gravity);
+	for (int i = 0; i < step->forest.count; ++i) {
+		mass += step->context->model->mass[step->forest.links[i].body];
+	}
+	return 0.5 * mass * fall * fall;
+}
+
+// J, that armature gives to the links in the implicit step.
+static double carriedWork(const knReducedStep* step) {
+	double work = 0.0;
+	for (int k = 0; k < step->axisCount; ++k) {
+		work += step->axes[k].law == KN_LAW_CARRY ? step->axes[k].l * step->axes[k].r : 0.0;
+	}
+	return work;
+}
+
+double knReduced_CarriedEnergy(const knReducedStep* step, const double* v) {
+	double sum = 0.0;
+	for (int k = 0; k < step->axisCount; ++k) {
+		const knReducedAxisRow* row = &step->axes[k];
+		const knForestLink* link = &step->forest.links[row->link];
+		double rate = 0.0;
+		for (int i = 0; i < link->nv; ++i) {
+			rate += row->coef[i] * v[link->vOffset + i];
+		}
+		sum += row->law == KN_LAW_CARRY ? 0.5 * row->carried * rate * rate : 0.0;
+	}
+	return sum;
 }
 
 bool knReduced_Move(knReducedStep* step) {
@@ -349,22 +419,23 @@ bool knReduced_Move(knReducedStep* step) {
 	if (!makeMotion(&motion, step)) {
 		return false;
 	}
+	double kinetic = knReduced_Kinetic(step, step->start, step->before);
 	for (int k = 0; k < step->forest.nq; ++k) {
 		step->q[k] = step->q0[k];
 	}
 	knForest_Advance(&step->forest, step->q, step->v0, step->h);
 	bool settled = knReducedProblem_Solve(&motion.problem, MOTION_ROUNDS);
-	step->motorWork = motorWork(step);
-	// unfinished rows must not put energy in; what kinematic bodies do is not told apart
-	double kinetic, work = contactWork(&motion, &kinetic);
-	settled = settled && (step->contactCount == 0 || work <= WORK_SHARE * kinetic || scripted(step));
 	for (int i = 0; i < step->forest.count; ++i) {
 		const knTreeForce* F = &motion.problem.total[i];
 		step->reaction[i] = knMakeTwist(knLanes_ToVec(F->n), knLanes_ToVec(F->f));
 		double turn = step->h * knLength(step->mean[step->forest.links[i].body].ang);
 		settled = settled && (step->forest.links[i].alone || turn < 4.0 * TURN_LIMIT);
 	}
-	return settled;
+	knReduced_SumWork(step);
+	// unfinished rows must not put energy in
+	double gain =
+		knReduced_Kinetic(step, step->pose, step->after) - kinetic - step->known - carriedWork(step);
+	return settled && gain <= WORK_SHARE * (kinetic + knAbs(step->known) + fallEnergy(step));
 }
 
 void knReduced_Rest(knReducedStep* step) {
@@ -377,5 +448,12 @@ void knReduced_Rest(knReducedStep* step) {
 		int b = step->forest.links[i].body;
 		step->mean[b] = step->after[b] = knZeroTwist();
 		step->armEnd[i] = step->arm0[i];
+		step->reaction[i] = knZeroTwist();
 	}
+	for (int k = 0; k < step->axisCount; ++k) {
+		knReducedAxisRow* row = &step->axes[k];
+		row->r = 0.0;
+		row->target = row->law == KN_LAW_CARRY ? 0.0 : row->target;
+	}
+	step->known = step->put = 0.0;
 }

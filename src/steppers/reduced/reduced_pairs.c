@@ -153,6 +153,19 @@ static void addJoint(knReducedStep* step, int index, const knJointMemory* memory
 	addAxes(step, joint, index, &site, memory, memoryCount);
 }
 
+// Armature and actuators are rows of tree joints.
+static knStatus checkLoop(const knReducedStep* step, int index) {
+	const knJoint* joint = knState_Joint(step->context->state, step->context->model, index);
+	bool driven = step->context->state->joint[index].driven != 0;
+	for (int i = 0; i < joint->nv; ++i) {
+		driven = driven || joint->axis[i].armature > 0.0;
+	}
+	return driven ? knError_Set(step->context->error, KN_UNSUPPORTED, "reduced",
+								"a joint that closes a loop has armature or an actuator, which 'reduced' "
+								"takes on joints of the tree only; 'velocity' takes both")
+				  : KN_OK;
+}
+
 knStatus knReduced_BuildPairs(knReducedStep* step) {
 	const knState* state = step->context->state;
 	const knReducedMemory* header = knReducedMemory_Get(state, step->context->model);
@@ -171,6 +184,10 @@ knStatus knReduced_BuildPairs(knReducedStep* step) {
 		while (next + count < header->jointRowCount && memory[next + count].joint == index &&
 			   memory[next + count].generation == (uint16_t)state->joint[index].generation) {
 			++count;
+		}
+		const knStatus status = checkLoop(step, index);
+		if (status != KN_OK) {
+			return status;
 		}
 		addJoint(step, index, memory + next, count);
 	}

@@ -3,6 +3,7 @@
 
 #include "dynamics/collision_input.h"
 #include "dynamics/search_margins.h"
+#include "model/control.h"
 #include "model/joint_parts.h"
 
 #define SOFTNESS 0.01     // of a row's own resistance
@@ -10,7 +11,7 @@
 #define LIMIT_MARGIN 0.01 // m or rad
 #define SERVO_GAIN 0.2    // share of its way that a servo plans to go per step
 #define BRAKING_SHARE 0.5 // of its greatest deceleration that a servo plans with
-#define MOST_AXIS_ROWS (KN_JOINT_MAX_LIMITS + 18)
+#define MOST_AXIS_ROWS (KN_JOINT_MAX_LIMITS + 36)
 
 // --- contacts --------------------------------------------------------------------------------------------
 
@@ -130,6 +131,24 @@ static void makeContact(knReducedStep* step, int k) {
 	step->crossCount += contact->linkA >= 0 && contact->linkB >= 0;
 }
 
+// Asks the collider, or whoever stands in for it.
+static knStatus queryContacts(knReducedStep* step, knContactSet* set) {
+	knStepContext* context = step->context;
+	if (context->findContacts != NULL) {
+		return context->findContacts(context, step->blocks.u, step->h, set);
+	}
+	knSearchMargins reach;
+	knCollideInput input;
+	knVec3 fall = knScale(step->h, context->state->header->gravity);
+	if (!knSearchMargins_Make(&reach, context->model, &step->blocks, NULL, fall, true, context->arena) ||
+		!knCollisionInput_Make(&input, context->model, context->state, NULL, &context->tasks,
+							   context->arena)) {
+		return knReduced_OutOfMemory(step);
+	}
+	return knSearchMargins_Collide(&reach, context->model, context->collider, &input, set, context->arena,
+								   context->error);
+}
+
 knStatus knReduced_FindContacts(knReducedStep* step) {
 	knStepContext* context = step->context;
 	knState* state = context->state;
@@ -137,16 +156,8 @@ knStatus knReduced_FindContacts(knReducedStep* step) {
 	if (!makeInput(step)) {
 		return knReduced_OutOfMemory(step);
 	}
-	knSearchMargins reach;
-	knCollideInput input;
-	knVec3 fall = knScale(step->h, state->header->gravity);
-	if (!knSearchMargins_Make(&reach, context->model, &step->blocks, NULL, fall, true, context->arena) ||
-		!knCollisionInput_Make(&input, context->model, state, NULL, &context->tasks, context->arena)) {
-		return knReduced_OutOfMemory(step);
-	}
 	knContactSet set;
-	knStatus status = knSearchMargins_Collide(&reach, context->model, context->collider, &input, &set,
-											  context->arena, context->error);
+	knStatus status = queryContacts(step, &set);
 	context->report->queries += 1;
 	context->report->collideTime += knStepContext_Now(context) - start;
 	if (status == KN_BAD_DATA) {
@@ -251,6 +262,41 @@ static void addMotor(knReducedStep* step, int link, const knJoint* joint, int i,
 	row->lambda = recall(step, memory, memoryCount, row->part);
 }
 
+// What takes out the swing of springs and dampers that the step cannot follow: (h omega)^2 beyond 1, h c K beyond 2.
+static void tameSpring(knReducedAxisRow* row, double K, double stiffness, double damping, double h) {
+	const double stiff = h * h * stiffness * K;
+	row->theta = stiff > 1.0 ? 1.0 - 0.5 / stiff : 0.5;
+	row->after = (knMax(0.0, 0.25 * (stiff - 1.0)) + knMax(0.0, 0.5 * h * damping * K - 1.0)) / K;
+}
+
+// Armature, and what actuators and tendons do to the axis (model/control.h).
+static void addDrive(knReducedStep* step, int link, const knJoint* joint, int i, knTwist along) {
+	const knState* state = step->context->state;
+	const int index = step->forest.links[link].joint;
+	const knAxisDrive* drive = knState_Drive(state, step->context->model, index, i);
+	const double carried = joint->axis[i].armature + (drive != NULL ? drive->inertia : 0.0), h = step->h;
+	if (carried > 0.0) {
+		knReducedAxisRow* row = addRow(step, link, joint, along, KN_PART_DRIVE + i);
+		row->law = KN_LAW_CARRY;
+		row->carried = carried;
+	}
+	const double push = drive != NULL ? knAxisDrive_Push(drive) : 0.0;
+	if (push != 0.0) {
+		knReducedAxisRow* row = addRow(step, link, joint, along, KN_PART_DRIVE + i);
+		row->lo = row->hi = h * push;
+	}
+	if (drive != NULL && (drive->stiffness > 0.0 || drive->damping > 0.0)) {
+		knReducedAxisRow* row = addRow(step, link, joint, along, KN_PART_DRIVE + i);
+		const double x = knJoint_AxisPosition(joint, &state->q[joint->qOffset], i) + joint->axis[i].rest;
+		tameSpring(row, row->e / SOFTNESS, drive->stiffness, drive->damping, h);
+		row->law = KN_LAW_DRIVE;
+		row->e = 1.0 / (h * (drive->stiffness * row->theta * h + drive->damping));
+		row->push = h * (drive->force - drive->stiffness * x);
+		row->lo = h * drive->lower;
+		row->hi = h * drive->upper;
+	}
+}
+
 static void addAxes(knReducedStep* step, int link, const knJoint* joint, knFrame J,
 					const knJointMemory* memory, int memoryCount) {
 	const knState* state = step->context->state;
@@ -272,12 +318,9 @@ static void addAxes(knReducedStep* step, int link, const knJoint* joint, knFrame
 			row->x = knJoint_AxisPosition(joint, q, i);
 			row->stiffness = axis->stiffness;
 			row->damping = axis->damping;
-			// springs and dampers that the step cannot follow: (h omega)^2 beyond 1, h c K beyond 2
-			double K = row->e / SOFTNESS, stiff = step->h * step->h * axis->stiffness * K;
-			row->theta = stiff > 1.0 ? 1.0 - 0.5 / stiff : 0.5;
-			row->after =
-				(knMax(0.0, 0.25 * (stiff - 1.0)) + knMax(0.0, 0.5 * step->h * axis->damping * K - 1.0)) / K;
+			tameSpring(row, row->e / SOFTNESS, axis->stiffness, axis->damping, step->h);
 		}
+		addDrive(step, link, joint, i, along[i]);
 		if (drive->motorMode[i] != KN_MOTOR_OFF) {
 			addMotor(step, link, joint, i, along[i], memory, memoryCount);
 		}
@@ -285,11 +328,11 @@ static void addAxes(knReducedStep* step, int link, const knJoint* joint, knFrame
 }
 
 static bool hasParts(const knJoint* joint, const knJointState* state) {
-	bool parts = joint->coneLimited || joint->twistLimited || joint->reachCount > 0;
+	bool parts = joint->coneLimited || joint->twistLimited || joint->reachCount > 0 || state->driven != 0;
 	for (int i = 0; i < joint->nv && !parts; ++i) {
 		const knJointAxis* axis = &joint->axis[i];
 		parts = axis->limited || knJointAxis_HasFriction(axis) || axis->stiffness > 0.0 ||
-				axis->damping > 0.0 || state->motorMode[i] != KN_MOTOR_OFF;
+				axis->damping > 0.0 || axis->armature > 0.0 || state->motorMode[i] != KN_MOTOR_OFF;
 	}
 	return parts;
 }
@@ -440,24 +483,6 @@ static void mergeMemories(knJointMemory* memory, int first, int count, knArena* 
 	}
 }
 
-// J, what forces, motors and kinematic bodies put in.
-static double workOf(const knReducedStep* step) {
-	const knModel* model = step->context->model;
-	const knState* state = step->context->state;
-	double work = 0.0;
-	for (int i = 0; i < step->forest.count; ++i) {
-		int b = step->forest.links[i].body;
-		work += step->h * knDotT(state->force[b], step->mean[b]);
-		int parent = step->forest.links[i].parentBody;
-		if (model->bodyKind[parent] == KN_BODY_KINEMATIC) {
-			knVec3 arm = knSub(step->start[b].p, step->start[parent].p);
-			knTwist F = step->reaction[i];
-			work += knDotT(knMakeTwist(knAdd(F.ang, knCross(arm, F.lin)), F.lin), step->mean[parent]);
-		}
-	}
-	return work + step->motorWork;
-}
-
 knStatus knReduced_Collect(knReducedStep* step) {
 	knStepContext* context = step->context;
 	knState* state = context->state;
@@ -467,7 +492,7 @@ knStatus knReduced_Collect(knReducedStep* step) {
 	for (int i = 0; i < step->forest.count; ++i) {
 		reportReaction(step, i);
 	}
-	context->report->work += workOf(step);
+	context->report->work += step->work;
 	if (!knReducedMemory_Resize(state, context->model, step->h, step->contactCount, countJointRows(step),
 								context->allocator)) {
 		return knReduced_OutOfMemory(step);
@@ -482,12 +507,11 @@ knStatus knReduced_Collect(knReducedStep* step) {
 	step->input.state = state;
 	knContactRows_Collect(&step->list, &step->input, knReducedMemory_Contacts(state));
 	for (int k = 0; k < step->contactCount; ++k) {
-		// what an impact did is no load to start from
+		// what an impact did, and the sum over parts, are no load to start from
 		const knReducedContact* contact = &step->contacts[k];
-		knVec3 impact = knMulAdd(knScale(contact->impact[0], contact->n), contact->impact[1], contact->t1);
-		impact = knMulAdd(impact, contact->impact[2], contact->t2);
-		knStepContact* out = &step->list.contacts[step->list.anchors[k].contact];
-		out->impulse = knAdd(out->impulse, impact);
+		knVec3 sum = knMulAdd(knScale(contact->sum[0], contact->n), contact->sum[1], contact->t1);
+		step->list.contacts[step->list.anchors[k].contact].impulse =
+			knMulAdd(sum, contact->sum[2], contact->t2);
 	}
 	knJointMemory* memory = knReducedMemory_Joints(state);
 	int first = collectAxes(step, memory), count = first + collectPairs(step, memory + first);
@@ -497,5 +521,10 @@ knStatus knReduced_Collect(knReducedStep* step) {
 	context->report->contacts = step->contactCount;
 	context->report->rows = 3 * step->contactCount + step->axisCount + step->pairCount;
 	context->report->iterations += step->iterations;
+	context->report->jointConflicts = step->conflicts;
+	context->report->jointSubSteps += step->subSteps;
+	context->report->guarded = context->report->guarded || step->guarded > 0;
+	context->report->jointRung =
+		step->rung > context->report->jointRung ? step->rung : context->report->jointRung;
 	return context->arena->failed ? knReduced_OutOfMemory(step) : KN_OK;
 }

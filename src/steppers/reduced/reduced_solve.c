@@ -8,24 +8,28 @@
 //                    it were inertia; C: what a row between two links does from one to the other
 //   end of a round   lambda = l;  the next begins unless all e (l - lambda), m/s, are small
 //
-// T is eliminated over the forest (knForestSystem). With C the solution is that of w = w0 + L(w), w the motions at the rows'
-// ends, L what the tree answers to the cross terms: GMRES, whose length does not depend on the number of links.
+// T + C is eliminated over the forest: C is the system's couplings (forest.h). A round ends as soon as the laws' slopes hold,
+// so that rounds and Newton's steps are the same where nothing bends.
 #include "steppers/reduced/reduced_step.h"
 
 #include <string.h>
 
-#define ROW_TOLERANCE 1e-7 // m/s, by which rows are left wrong when rounds end; with contacts between links:
+#define ROW_TOLERANCE 1e-7 // m/s, by which rows are left wrong when rounds end; of contacts that do not end:
 #define CONTACT_SHARE 1e-3 // of the speed that gravity gives in a step; the next step goes on from there
-#define ROUND_ITERATIONS 4 // of Newton's method; the last round has LAST_ITERATIONS
-#define LAST_ITERATIONS 12
-#define UNFINISHED 1e-4 // m, with contacts: a last change below it is good enough to go on with
-#define RUNAWAY 1e30    // m or m/s
-#define DIVERGING 2.0   // growth of Newton's step at which it is given up
-#define DAMPED_ROUND 5  // from here on slips are averaged over rounds: they may take turns
+#define ROUND_ITERATIONS 4 // of Newton's method, while laws bend
+#define IMPACT_SHARE 1e-3  // and of the speed of the fastest arrival
+#define SLIP_SHARE                                                                                           \
+	0.02 // of a slip, by which that of the round before may differ: a contact then lifts, and takes energy
+#define EXACT_ROUNDS 2    // with contacts: from here on these shares and ROUGH_CHANGE are enough
+#define FEW_ROUNDS 12     // the same of few contacts, and without any between links
+#define ROUGH_CHANGE 1e-6 // m
+#define UNFINISHED 1e-4   // m, with contacts: a last change below it is good enough to go on with
+#define RUNAWAY 1e30      // m or m/s
+#define PATIENCE 8        // rounds without contacts before that: steps grow while tension builds up
+#define DIVERGING 2.0     // growth of Newton's step at which it is given up
+#define LOST 100.0        // times the least step so far, and longer than the first ones: the same
+#define DAMPED_ROUND 12   // from here on slips are averaged over rounds: they may take turns
 #define SEARCH_STEPS 40
-#define KRYLOV_MAX 80
-#define KRYLOV_TOLERANCE 1e-5 // of the right side, with contacts
-#define LOOP_KRYLOV 1e-9      // the same, of loops alone
 
 bool knReducedProblem_Make(knReducedProblem* problem, knReducedStep* step, double rate) {
 	knArena* arena = step->context->arena;
@@ -150,9 +154,18 @@ static void measureAxis(const knReducedProblem* problem, knReducedAxisRow* row, 
 	if (row->off) {
 		return;
 	}
-	if (row->law == KN_LAW_SOFT && !problem->displacements) {
+	const bool soft = row->law == KN_LAW_SOFT || row->law == KN_LAW_DRIVE;
+	if (row->law == KN_LAW_CARRY) {
+		// over a step the end velocity is 2 r - target
+		row->slope = problem->displacements ? 2.0 * row->carried : row->carried;
+		row->l = -row->slope * (row->r - row->target);
+	} else if (soft && !problem->timed) {
 		row->slope = row->after;
 		row->l = -row->slope * row->r;
+	} else if (row->law == KN_LAW_DRIVE) {
+		double z = row->push - row->r / row->e;
+		row->l = boundLaw(z, row->lo, row->hi);
+		row->slope = row->l == z ? 1.0 / row->e : 0.0;
 	} else if (row->law == KN_LAW_SOFT) {
 		row->l = softLaw(row->x, row->stiffness, row->damping, row->theta, step->h, row->r);
 		row->slope = step->h * (row->stiffness * row->theta * step->h + row->damping);
@@ -174,7 +187,7 @@ static void measurePair(const knReducedStep* step, knReducedPairRow* row, const 
 	if (row->off) {
 		return;
 	}
-	if (row->law == KN_LAW_SOFT && !problem->displacements) {
+	if (row->law == KN_LAW_SOFT && !problem->timed) {
 		row->slope = row->after;
 		row->l = -row->slope * row->r;
 	} else if (row->law == KN_LAW_SOFT) {
@@ -322,6 +335,50 @@ static bool hasSlope(const knReducedContact* contact) {
 	return !contact->off && (contact->D[0] != 0.0 || contact->D[4] != 0.0 || contact->D[8] != 0.0);
 }
 
+// A contact's slope: in the blocks of its links, and between them. False: no memory.
+static bool addContact(knReducedProblem* problem, const knReducedContact* contact) {
+	knForestSystem* system = &problem->system;
+	double rate = problem->rate;
+	knMat33 D = worldSlope(contact);
+	if (contact->linkA >= 0) {
+		addPoint(&system->block[contact->linkA], contact->armA, &contact->byTurnA, &D, rate);
+	}
+	if (contact->linkB >= 0) {
+		addPoint(&system->block[contact->linkB], contact->armB, &contact->byTurnB, &D, rate);
+	}
+	if (contact->linkA < 0 || contact->linkB < 0) {
+		return true;
+	}
+	knForestPair* pair = knForestSystem_Couple(system, contact->linkA, contact->linkB);
+	if (pair != NULL) {
+		int side = pair->link[0] == contact->linkA ? 0 : 1;
+		addPoint(&pair->block[side], contact->armA, &contact->byTurnB, &D, -rate);
+		addPoint(&pair->block[!side], contact->armB, &contact->byTurnA, &D, -rate);
+	}
+	return pair != NULL;
+}
+
+static bool addPairRow(knReducedProblem* problem, const knReducedPairRow* row) {
+	knForestSystem* system = &problem->system;
+	double slope = row->slope * problem->rate;
+	if (row->linkP >= 0) {
+		addOuter(&system->block[row->linkP], row->jP, row->eP, slope);
+	}
+	if (row->linkC >= 0) {
+		addOuter(&system->block[row->linkC], row->jC, row->eC, slope);
+	}
+	if (row->linkP < 0 || row->linkC < 0) {
+		return true;
+	}
+	knForestPair* pair = knForestSystem_Couple(system, row->linkP, row->linkC);
+	if (pair != NULL) {
+		int side = pair->link[0] == row->linkP ? 0 : 1;
+		addOuter(&pair->block[side], row->jP, row->eC, slope);
+		addOuter(&pair->block[!side], row->jC, row->eP, slope);
+	}
+	return pair != NULL;
+}
+
 static bool assemble(knReducedProblem* problem) {
 	knReducedStep* step = problem->step;
 	const knForest* forest = &step->forest;
@@ -330,17 +387,12 @@ static bool assemble(knReducedProblem* problem) {
 	for (int k = 0; k < forest->bCount; ++k) {
 		problem->B[k] = problem->baseB != NULL ? problem->baseB[k] : 0.0;
 	}
-	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
-		const knReducedContact* contact = &step->contacts[k];
-		if (hasSlope(contact)) {
-			knMat33 D = worldSlope(contact);
-			if (contact->linkA >= 0) {
-				addPoint(&system->block[contact->linkA], contact->armA, &contact->byTurnA, &D, problem->rate);
-			}
-			if (contact->linkB >= 0) {
-				addPoint(&system->block[contact->linkB], contact->armB, &contact->byTurnB, &D, problem->rate);
-			}
-		}
+	if (system->pairs != NULL) {
+		knForestSystem_ClearCouplings(system);
+	}
+	bool done = true;
+	for (int k = 0; problem->useContacts && k < step->contactCount && done; ++k) {
+		done = !hasSlope(&step->contacts[k]) || addContact(problem, &step->contacts[k]);
 	}
 	for (int k = 0; problem->useAxes && k < step->axisCount; ++k) {
 		const knReducedAxisRow* row = &step->axes[k];
@@ -352,21 +404,12 @@ static bool assemble(knReducedProblem* problem) {
 			}
 		}
 	}
-	for (int k = 0; problem->usePairs && k < step->pairCount; ++k) {
-		const knReducedPairRow* row = &step->pairs[k];
-		double slope = row->slope * problem->rate;
-		if (slope != 0.0 && row->linkP >= 0) {
-			addOuter(&system->block[row->linkP], row->jP, row->eP, slope);
-		}
-		if (slope != 0.0 && row->linkC >= 0) {
-			addOuter(&system->block[row->linkC], row->jC, row->eC, slope);
-		}
+	for (int k = 0; problem->usePairs && k < step->pairCount && done; ++k) {
+		done = step->pairs[k].slope == 0.0 || addPairRow(problem, &step->pairs[k]);
 	}
 	system->B = problem->B;
-	return knForestSystem_Factor(system);
+	return done && knForestSystem_Factor(system);
 }
-
-// --- cross terms by GMRES --------------------------------------------------------------------------------
 
 static knVec3 pointMotion(const knTreeMotion* motion, const knMat33* byTurn) {
 	return knAdd(knLanes_ToVec(motion->lin), knMulMV(byTurn, knLanes_ToVec(motion->ang)));
@@ -374,188 +417,6 @@ static knVec3 pointMotion(const knTreeMotion* motion, const knMat33* byTurn) {
 
 static double rowMotion(const knTreeMotion* motion, knTwist row) {
 	return knDot(knLanes_ToVec(motion->ang), row.ang) + knDot(knLanes_ToVec(motion->lin), row.lin);
-}
-
-static bool crosses(const knReducedContact* contact) {
-	return contact->linkA >= 0 && contact->linkB >= 0 && hasSlope(contact);
-}
-
-static bool pairCrosses(const knReducedPairRow* row) {
-	return row->linkP >= 0 && row->linkC >= 0 && row->slope != 0.0;
-}
-
-static int countCross(const knReducedProblem* problem) {
-	const knReducedStep* step = problem->step;
-	int count = 0;
-	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
-		count += crosses(&step->contacts[k]) ? 6 : 0;
-	}
-	for (int k = 0; problem->usePairs && k < step->pairCount; ++k) {
-		count += pairCrosses(&step->pairs[k]) ? 2 : 0;
-	}
-	return count;
-}
-
-// The motions at the ends of all crossing rows.
-static void readEnds(const knReducedProblem* problem, const knTreeMotion* motion, double* w) {
-	const knReducedStep* step = problem->step;
-	int at = 0;
-	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
-		const knReducedContact* contact = &step->contacts[k];
-		if (crosses(contact)) {
-			knVec3 a = pointMotion(&motion[contact->linkA], &contact->byTurnA);
-			knVec3 b = pointMotion(&motion[contact->linkB], &contact->byTurnB);
-			double values[6] = { a.x, a.y, a.z, b.x, b.y, b.z };
-			memcpy(w + at, values, sizeof(values));
-			at += 6;
-		}
-	}
-	for (int k = 0; problem->usePairs && k < step->pairCount; ++k) {
-		const knReducedPairRow* row = &step->pairs[k];
-		if (pairCrosses(row)) {
-			w[at++] = rowMotion(&motion[row->linkP], row->eP);
-			w[at++] = rowMotion(&motion[row->linkC], row->eC);
-		}
-	}
-}
-
-// The pushes from one link to the other.
-static void pushCross(const knReducedProblem* problem, const double* w, knTreeForce* push) {
-	const knReducedStep* step = problem->step;
-	int at = 0;
-	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
-		const knReducedContact* contact = &step->contacts[k];
-		if (crosses(contact)) {
-			knMat33 D = worldSlope(contact);
-			knVec3 a = knV3(w[at], w[at + 1], w[at + 2]), b = knV3(w[at + 3], w[at + 4], w[at + 5]);
-			pushLink(push, contact->linkA, contact->armA, knMulMV(&D, b), problem->rate);
-			pushLink(push, contact->linkB, contact->armB, knMulMV(&D, a), problem->rate);
-			at += 6;
-		}
-	}
-	for (int k = 0; problem->usePairs && k < step->pairCount; ++k) {
-		const knReducedPairRow* row = &step->pairs[k];
-		if (pairCrosses(row)) {
-			double slope = row->slope * problem->rate;
-			pushWrench(push, row->linkP, row->jP, -slope * w[at + 1]);
-			pushWrench(push, row->linkC, row->jC, -slope * w[at]);
-			at += 2;
-		}
-	}
-}
-
-typedef struct Krylov {
-	int size;
-	double* basis;   // [KRYLOV_MAX + 1][size]
-	double* columns; // [KRYLOV_MAX + 1][KRYLOV_MAX] rotated Hessenberg matrix
-	double cosine[KRYLOV_MAX], sine[KRYLOV_MAX], right[KRYLOV_MAX + 1];
-	knTreeForce* push; // [count]
-	double* y;         // [nv]
-} Krylov;
-
-static double dotOf(const double* a, const double* b, int n) {
-	double sum = 0.0;
-	for (int i = 0; i < n; ++i) {
-		sum += a[i] * b[i];
-	}
-	return sum;
-}
-
-// out = w - L(w)
-static void applyCross(const knReducedProblem* problem, const Krylov* krylov, const double* w, double* out) {
-	const knForest* forest = &problem->step->forest;
-	memset(krylov->push, 0, (size_t)forest->count * sizeof(knTreeForce));
-	pushCross(problem, w, krylov->push);
-	knForestSystem_Solve(&problem->system, krylov->push, NULL, krylov->y, problem->motion);
-	readEnds(problem, problem->motion, out);
-	for (int i = 0; i < krylov->size; ++i) {
-		out[i] = w[i] - out[i];
-	}
-}
-
-// One column of the Hessenberg matrix, turned to a triangle; returns the length of the new direction.
-static double extendBasis(const knReducedProblem* problem, Krylov* krylov, int j) {
-	int n = krylov->size;
-	double *next = krylov->basis + (size_t)(j + 1) * (size_t)n,
-		   *column = krylov->columns + j * (KRYLOV_MAX + 1);
-	applyCross(problem, krylov, krylov->basis + (size_t)j * (size_t)n, next);
-	for (int i = 0; i <= j; ++i) {
-		const double* old = krylov->basis + (size_t)i * (size_t)n;
-		column[i] = dotOf(next, old, n);
-		for (int k = 0; k < n; ++k) {
-			next[k] -= column[i] * old[k];
-		}
-	}
-	double length = sqrt(dotOf(next, next, n));
-	for (int k = 0; k < n && length > 0.0; ++k) {
-		next[k] /= length;
-	}
-	for (int i = 0; i < j; ++i) {
-		double a = column[i], b = column[i + 1];
-		column[i] = krylov->cosine[i] * a + krylov->sine[i] * b;
-		column[i + 1] = krylov->cosine[i] * b - krylov->sine[i] * a;
-	}
-	double norm = sqrt(column[j] * column[j] + length * length);
-	krylov->cosine[j] = norm > 0.0 ? column[j] / norm : 1.0;
-	krylov->sine[j] = norm > 0.0 ? length / norm : 0.0;
-	column[j] = norm;
-	krylov->right[j + 1] = -krylov->sine[j] * krylov->right[j];
-	krylov->right[j] *= krylov->cosine[j];
-	return length;
-}
-
-// w with w - L(w) = w0, in place of w0.
-static bool solveCross(const knReducedProblem* problem, Krylov* krylov, double* w) {
-	int n = krylov->size, used = 0;
-	double length = sqrt(dotOf(w, w, n)),
-		   goal = length * (problem->step->contactCount > 0 ? KRYLOV_TOLERANCE : LOOP_KRYLOV);
-	if (length == 0.0) {
-		return true;
-	}
-	for (int k = 0; k < n; ++k) {
-		krylov->basis[k] = w[k] / length;
-	}
-	krylov->right[0] = length;
-	while (used < KRYLOV_MAX && used < n + 1) {
-		double left = extendBasis(problem, krylov, used++);
-		if (knAbs(krylov->right[used]) <= goal || left <= 1e-14) {
-			break;
-		}
-	}
-	double x[KRYLOV_MAX];
-	for (int i = used - 1; i >= 0; --i) {
-		x[i] = krylov->right[i];
-		for (int j = i + 1; j < used; ++j) {
-			x[i] -= krylov->columns[j * (KRYLOV_MAX + 1) + i] * x[j];
-		}
-		double pivot = krylov->columns[i * (KRYLOV_MAX + 1) + i];
-		x[i] = pivot != 0.0 ? x[i] / pivot : 0.0;
-	}
-	memset(w, 0, (size_t)n * sizeof(double));
-	for (int i = 0; i < used; ++i) {
-		const double* direction = krylov->basis + (size_t)i * (size_t)n;
-		for (int k = 0; k < n; ++k) {
-			w[k] += x[i] * direction[k];
-		}
-	}
-	return true;
-}
-
-static bool solveLinear(knReducedProblem* problem, Krylov* krylov) {
-	knReducedStep* step = problem->step;
-	int size = step->crossCount > 0 ? countCross(problem) : 0;
-	knForestSystem_Solve(&problem->system, problem->push, problem->tau, problem->y, problem->motion);
-	if (size == 0) {
-		return true;
-	}
-	krylov->size = size;
-	double* w = krylov->basis + (size_t)(KRYLOV_MAX + 1) * (size_t)size;
-	readEnds(problem, problem->motion, w);
-	solveCross(problem, krylov, w);
-	memcpy(krylov->push, problem->push, (size_t)step->forest.count * sizeof(knTreeForce));
-	pushCross(problem, w, krylov->push);
-	knForestSystem_Solve(&problem->system, krylov->push, problem->tau, problem->y, problem->motion);
-	return true;
 }
 
 // --- line search -----------------------------------------------------------------------------------------
@@ -617,8 +478,10 @@ static double curveOfLaws(const knReducedProblem* problem, double t, double* err
 	}
 	for (int k = 0; problem->useAxes && k < step->axisCount; ++k) {
 		const knReducedAxisRow* row = &step->axes[k];
-		if (row->law == KN_LAW_BOUND && !row->off) {
-			double l = boundLaw(row->lambda - (row->r + t * row->dr) / row->e, row->lo, row->hi);
+		const bool drive = row->law == KN_LAW_DRIVE && problem->displacements;
+		if ((row->law == KN_LAW_BOUND || drive) && !row->off) {
+			double at = drive ? row->push : row->lambda;
+			double l = boundLaw(at - (row->r + t * row->dr) / row->e, row->lo, row->hi);
 			double off = l - (row->l - t * row->slope * row->dr);
 			sum += row->dr * off;
 			worst = knMax(worst, row->e * knAbs(off));
@@ -687,7 +550,7 @@ static double largestChange(const knReducedProblem* problem) {
 }
 
 // Takes the laws' impulses as multipliers; m/s by which rows were wrong.
-static double renewMultipliers(knReducedProblem* problem, bool damped) {
+static double renewMultipliers(knReducedProblem* problem, bool late, bool damped) {
 	knReducedStep* step = problem->step;
 	double worst = 0.0;
 	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
@@ -696,8 +559,8 @@ static double renewMultipliers(knReducedProblem* problem, bool damped) {
 			continue;
 		}
 		double slip = contact->mu * sqrt(contact->r[1] * contact->r[1] + contact->r[2] * contact->r[2]);
-		slip = contact->l[0] > 0.0 && contact->disc < 0.0 ? slip : 0.0;
-		worst = knMax(worst, knAbs(slip - contact->shift));
+		slip = contact->disc < 0.0 ? slip : 0.0;
+		worst = knMax(worst, knAbs(slip - contact->shift) - (late ? SLIP_SHARE * slip : 0.0));
 		for (int i = 0; i < 3; ++i) {
 			worst = knMax(worst, contact->e * knAbs(contact->l[i] - contact->lambda[i]));
 			contact->lambda[i] = contact->l[i];
@@ -723,14 +586,15 @@ static double renewMultipliers(knReducedProblem* problem, bool damped) {
 }
 
 // One step of Newton's method; the change in m or m/s, and how far laws were from their slopes.
-static bool iterate(knReducedProblem* problem, Krylov* krylov, double* change, double* error) {
+static bool iterate(knReducedProblem* problem, double* change, double* error) {
 	sumTotals(problem);
 	if (problem->arrange != NULL) {
 		problem->arrange(problem);
 	}
-	if (!assemble(problem) || !solveLinear(problem, krylov)) {
+	if (!assemble(problem)) {
 		return false;
 	}
+	knForestSystem_Solve(&problem->system, problem->push, problem->tau, problem->y, problem->motion);
 	problem->slopeOfMerit = meritSlope(problem);
 	changeRates(problem);
 	double t = searchStep(problem, error);
@@ -744,53 +608,57 @@ static bool iterate(knReducedProblem* problem, Krylov* krylov, double* change, d
 	return *change < RUNAWAY;
 }
 
-static bool makeKrylov(Krylov* krylov, knReducedStep* step) {
-	knArena* arena = step->context->arena;
-	size_t size = (size_t)(6 * step->crossCount);
-	krylov->basis = KN_SCRATCH(arena, double, (KRYLOV_MAX + 2) * size);
-	krylov->columns = KN_SCRATCH(arena, double, (KRYLOV_MAX + 1) * (KRYLOV_MAX + 1));
-	krylov->push = KN_SCRATCH(arena, knTreeForce, step->forest.count);
-	krylov->y = KN_SCRATCH(arena, double, step->forest.nv);
-	return !arena->failed;
+// Slips to begin with are those of the first iterate.
+static void startSlips(knReducedProblem* problem) {
+	knReducedStep* step = problem->step;
+	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
+		knReducedContact* contact = &step->contacts[k];
+		knVec3 u = relativeRate(contact, problem->rates);
+		double t1 = knDot(contact->t1, u), t2 = knDot(contact->t2, u);
+		contact->shift = contact->disc < 0.0 ? contact->mu * sqrt(t1 * t1 + t2 * t2) : 0.0;
+	}
 }
 
 bool knReducedProblem_Solve(knReducedProblem* problem, int rounds) {
-	Krylov krylov;
-	memset(&krylov, 0, sizeof(krylov));
-	if (problem->step->crossCount > 0 && !makeKrylov(&krylov, problem->step)) {
+	knReducedStep* step = problem->step;
+	bool touching = problem->useContacts && step->contactCount > 0;
+	if (step->crossCount > 0 && !knForestSystem_MakeCouplings(&problem->system, step->crossCount)) {
 		return false;
 	}
-	double fall = problem->step->h * knLength(problem->step->context->state->header->gravity);
-	bool touching = problem->useContacts && problem->step->contactCount > 0;
-	bool rough = touching && problem->step->crossCount > 0;
-	problem->lawTolerance = rough ? knMax(CONTACT_SHARE * fall, ROW_TOLERANCE) : ROW_TOLERANCE;
+	bool many = step->crossCount > 0 && step->contactCount > KN_REDUCED_FEW;
+	double fall = step->h * knLength(step->context->state->header->gravity);
+	double rough = knMax(CONTACT_SHARE * fall, IMPACT_SHARE * step->approach);
+	problem->lawTolerance = ROW_TOLERANCE;
 	problem->refresh(problem);
+	startSlips(problem);
 	measureRows(problem);
 	bool settled = false;
-	double change = (double)INFINITY;
-	for (int round = 0; round < rounds; ++round) {
-		int most = (rough ? 1 : 2) * (round < rounds - 1 ? ROUND_ITERATIONS : LAST_ITERATIONS);
-		double error = 0.0;
-		change = (double)INFINITY;
-		settled = false;
-		for (int i = 0; i < most && !settled; ++i) {
+	double change = (double)INFINITY, error = 0.0, best = (double)INFINITY, first = 0.0;
+	for (int round = 0; round < rounds && !settled; ++round) {
+		// many rows may be left to the next step
+		bool late = touching && round >= (many ? EXACT_ROUNDS : FEW_ROUNDS);
+		problem->lawTolerance = late ? knMax(rough, ROW_TOLERANCE) : ROW_TOLERANCE;
+		double enough = late ? knMax(problem->tolerance, ROUGH_CHANGE) : problem->tolerance;
+		for (int i = 0; i < ROUND_ITERATIONS && (i == 0 || error > problem->lawTolerance); ++i) {
 			double before = change;
-			if (!iterate(problem, &krylov, &change, &error)) {
+			if (!iterate(problem, &change, &error)) {
 				return false;
 			}
-			// velocities are linear where no law bends
-			settled =
-				error <= problem->lawTolerance && (change <= problem->tolerance || !problem->displacements);
-			// a step that runs away without any law to bend it is too long
-			if (problem->displacements && error == 0.0 && i >= 2 && change > DIVERGING * before) {
+			// a step that runs away is too long: without any law to bend it, or beyond where it began
+			first = round == 0 ? knMax(first, change) : first;
+			if (problem->displacements && round >= (touching ? 2 : PATIENCE) &&
+				((error == 0.0 && change > DIVERGING * before) ||
+				 (change > LOST * best && change > DIVERGING * first))) {
 				return false;
 			}
+			best = knMin(best, change);
 		}
-		double wrong = renewMultipliers(problem, round >= DAMPED_ROUND);
-		if (wrong <= problem->lawTolerance && settled) {
-			break;
+		double wrong = renewMultipliers(problem, late, round >= DAMPED_ROUND);
+		settled = error <= problem->lawTolerance && wrong <= problem->lawTolerance &&
+				  (change <= enough || !problem->displacements);
+		if (!settled) {
+			measureRows(problem);
 		}
-		measureRows(problem);
 	}
 	sumTotals(problem);
 	return settled || (touching && change <= UNFINISHED);

@@ -8,6 +8,8 @@
 #include "steppers/reduced/reduced_memory.h"
 #include "steppers/stepper_ops.h"
 
+#define KN_REDUCED_FEW 64 // contacts of an island, up to which rows are solved to the end in every step
+
 // A contact point. Impulses act on B; n points from A to B.
 typedef struct knReducedContact {
 	int32_t bodyA, bodyB, linkA, linkB; // link -1: does not answer
@@ -26,7 +28,9 @@ typedef struct knReducedContact {
 	double offset[3];  // N s, already part of the start
 	double disc;       // N s, bound of friction by itself; negative: the cone law
 	bool off;          // takes no part
-	double impact[3];  // N s, of the impact before the step
+	double impact[3];  // N s, of the impact before the part
+	double sum[3];     // N s, of all parts of the step, impacts included
+	double moved;      // m, that the gap grew by in the part
 	knVec3 armA, armB; // where it measures and pushes
 	knMat33 byTurnA, byTurnB; // what a turn of each body does to the point's motion
 	double r[3], dr[3], l[3];
@@ -36,6 +40,8 @@ typedef struct knReducedContact {
 typedef enum knReducedLaw {
 	KN_LAW_SOFT,  // spring and damper
 	KN_LAW_BOUND, // lo <= lambda <= hi, towards rate `target`
+	KN_LAW_DRIVE, // actuators: push - r/e, cut to [lo, hi]
+	KN_LAW_CARRY, // armature: keeps the rate `target`, by the inertia `carried`
 } knReducedLaw;
 
 // A scalar row on one joint of the forest: coef . y.
@@ -47,11 +53,14 @@ typedef struct knReducedAxisRow {
 	double lo, hi, target;               // N s, rate
 	double room;                         // of limits: distance at the start; INFINITY: none
 	double x, stiffness, damping, theta; // soft
-	double after; // kg, soft: what takes out the swing that the step cannot follow, of velocities
+	double after;   // kg, soft: what takes out the swing that the step cannot follow, of velocities
+	double push;    // N s, drives: at rate 0
+	double carried; // kg m2 or kg
 	double e, lambda;
 	double offset; // N s, already part of the start
 	bool off;      // takes no part in the problem
 	double r, dr, l, slope;
+	double moved; // of the coordinate in the part
 } knReducedAxisRow;
 
 // A scalar row between two bodies, of a loop joint or a rolling contact.
@@ -69,6 +78,7 @@ typedef struct knReducedPairRow {
 	double e, lambda, offset;
 	bool off; // takes no part in the problem
 	double r, dr, l, slope;
+	double moved; // of the coordinate in the part
 	bool locked;
 } knReducedPairRow;
 
@@ -79,6 +89,7 @@ typedef struct knReducedProblem {
 	knReducedStep* step;
 	knForestSystem system;
 	bool displacements;   // motions are displacements of the step, else velocities
+	bool timed;           // rows act for the time h; else springs only damp what the step could not follow
 	double rate;          // of rows, per unit of motion: 1/h if motions are displacements, 1 if velocities
 	knForestBlock* base;  // [count] the links' own blocks
 	knTreeForce* own;     // [count] what links ask for without rows
@@ -108,8 +119,8 @@ typedef struct knReducedProblem {
 
 struct knReducedStep {
 	knStepContext* context;
-	double h;
-	bool converged;
+	double h;    // s, of the part that is under way
+	double time; // s, since the start of the step
 
 	// knReduced_Begin
 	knForest forest;
@@ -143,9 +154,32 @@ struct knReducedStep {
 	knTreeForce* rows;             // [nv] R
 	knLanes* turning;              // [nv] G
 	knTwist* reaction;             // [count] impulse of each link's joint on it, at its centre
-	double motorWork;              // J. knReduced_Move
 	int iterations;                // of all problems
+
+	// of a part: knReduced_Move, knReduced_Drift
+	bool lands;      // something arrives in this part and does not bounce. knReduced_Impact
+	bool drifts;     // the part was that of knReduced_Drift
+	double approach; // m/s, of the fastest arrival; 0: nothing arrived. knReduced_Impact
+	double known;    // J, that kinetic energy may grow by: gravity, users, motors, springs, kinematic bodies
+	double put;      // J, of that by users, motors and kinematic bodies
+
+	// of an island, over its parts: knReduced_StepIsland
+	knTwist* reactionSum; // [count]
+	double work;          // J, sum of `put`
+	int subSteps, rung, guarded;
+	bool conflict; // loops that no motion closes: the island rests
+	int conflicts; // loop joints of such islands (of the world's step)
 };
+
+// Islands of a world's step, each a step of its own.
+typedef struct knReducedIslands {
+	int count;
+	knReducedStep* steps;
+	int *linkFirst, *contactFirst, *axisFirst, *pairFirst; // [count + 1] into these, the world's numbers:
+	int *links, *contacts, *axes, *pairs;
+	int* local;   // [world's links] number in its island
+	int* localOf; // [bodyCount] the same of bodies; -1: no link
+} knReducedIslands;
 
 knStatus knReduced_OutOfMemory(const knReducedStep* step);
 
@@ -153,6 +187,10 @@ knStatus knReduced_OutOfMemory(const knReducedStep* step);
 
 // The forest, its coordinates, and what users changed since the last step.
 knStatus knReduced_Begin(knReducedStep* step);
+// Room over links and coordinates of step->forest. False: no memory.
+bool knReduced_TakeLinks(knReducedStep* step);
+// Start and end of kinematic bodies for a part of the step, s.
+void knReduced_PlaceKinematics(knReducedStep* step, double from, double length);
 // Writes coordinates, poses and velocities back.
 knStatus knReduced_End(knReducedStep* step);
 
@@ -169,6 +207,21 @@ knStatus knReduced_BuildPairs(knReducedStep* step);
 // The pair rows at poses: `mean` where they push, `end` how they change; start and end may be the same.
 void knReduced_PlacePairs(knReducedStep* step, const knFrame* start, const knFrame* end);
 
+// --- reduced_islands.c -----------------------------------------------------------------------------------
+
+// False: no memory.
+bool knReduced_FindIslands(knReducedIslands* islands, const knReducedStep* world);
+bool knReduced_OpenIsland(const knReducedIslands* islands, const knReducedStep* world, int k,
+						  knReducedStep* step);
+// Writes an island's results into the world's step.
+void knReduced_CloseIsland(const knReducedIslands* islands, const knReducedStep* step, int k,
+						   knReducedStep* world);
+
+// --- reduced_parts.c -------------------------------------------------------------------------------------
+
+// One island by the whole step. False: no memory.
+bool knReduced_StepIsland(knReducedStep* step);
+
 // --- reduced_solve.c -------------------------------------------------------------------------------------
 
 bool knReducedProblem_Make(knReducedProblem* problem, knReducedStep* step, double rate);
@@ -177,8 +230,14 @@ bool knReducedProblem_Solve(knReducedProblem* problem, int rounds);
 
 // --- reduced_motion.c ------------------------------------------------------------------------------------
 
-// The implicit step: end coordinates, reactions.
+// The implicit step: end coordinates, reactions. False: it did not converge, or energy would rise.
 bool knReduced_Move(knReducedStep* step);
+// J, by velocities [bodyCount] of the links.
+double knReduced_Kinetic(const knReducedStep* step, const knFrame* poses, const knTwist* velocities);
+// J, of armature at joint rates v.
+double knReduced_CarriedEnergy(const knReducedStep* step, const double* v);
+// Writes `known`, `put` and how far rows moved, from the rows' impulses and the mean velocities.
+void knReduced_SumWork(knReducedStep* step);
 // The last resort: everything stays where it is for the step, and stops.
 void knReduced_Rest(knReducedStep* step);
 
@@ -191,7 +250,11 @@ bool knReduced_ReadVelocities(knReducedStep* step, const knTwist* wanted, double
 bool knReduced_JointResponses(knReducedStep* step);
 // mobility of all links at the start.
 bool knReduced_LinkMobilities(knReducedStep* step);
-// What arrives stops, or bounces, before the step.
-bool knReduced_Impact(knReducedStep* step);
+// What arrives stops, or bounces, before the step. `landing`: what does not bounce lands too, else step->lands says whether
+// something would.
+bool knReduced_Impact(knReducedStep* step, bool landing);
+// The step that always has a solution: velocities with forces, as joints and rows at the start poses allow them, carried to
+// the end by the coordinates. False: no memory.
+bool knReduced_Drift(knReducedStep* step);
 // Velocities at the end: joints and loaded contacts.
 bool knReduced_After(knReducedStep* step);

@@ -7,9 +7,11 @@
 // error of lasting contacts with a sign that flips) become those of the coordinates.
 #include "steppers/reduced/reduced_step.h"
 
-#include "core/dense.h"
+#include "model/control.h"
 
-#define VELOCITY_ROUNDS 8
+#include <string.h>
+
+#define VELOCITY_ROUNDS 12
 #define VELOCITY_TOLERANCE 1e-11 // m/s
 #define BOUNCE_STEPS 2.0         // an approach that gravity makes in so many steps does not bounce
 #define BOUNCE_ROUNDS 40
@@ -107,11 +109,29 @@ bool knReduced_ReadVelocities(knReducedStep* step, const knTwist* wanted, double
 	return done;
 }
 
+// Inertias that turn with the joints' axes alone.
+static void addArmatures(const knReducedStep* step, double* B) {
+	const knModel* model = step->context->model;
+	for (int k = 0; k < step->forest.bCount; ++k) {
+		B[k] = 0.0;
+	}
+	for (int i = 0; i < step->forest.count; ++i) {
+		const knForestLink* link = &step->forest.links[i];
+		for (int k = 0; k < link->nv && link->joint >= 0; ++k) {
+			const knAxisDrive* drive = knState_Drive(step->context->state, model, link->joint, k);
+			B[link->bOffset + k * link->nv + k] =
+				model->joints[link->joint].axis[k].armature + (drive != NULL ? drive->inertia : 0.0);
+		}
+	}
+}
+
 // The masses at the start, factored.
 static bool factorMasses(Velocity* velocity, knReducedStep* step) {
 	if (!makeVelocity(velocity, step, step->start, step->columns0, step->arm0, step->before)) {
 		return false;
 	}
+	addArmatures(step, velocity->problem.B);
+	velocity->problem.system.B = velocity->problem.B;
 	for (int i = 0; i < step->forest.count; ++i) {
 		velocity->problem.system.block[i] = velocity->problem.base[i];
 	}
@@ -139,14 +159,7 @@ bool knReduced_JointResponses(knReducedStep* step) {
 	for (int i = 0; i < forest->count; ++i) {
 		const knForestLink* link = &forest->links[i];
 		for (int k = 0; k < link->nv; ++k) {
-			double unit[KN_JOINT_MAX_V] = { 0.0 };
-			unit[k] = 1.0;
-			if (link->nv == 1) {
-				unit[0] = system->D[link->bOffset];
-			} else {
-				knDense_SolveLu(&system->D[link->bOffset], link->nv, &system->pivots[link->vOffset], unit);
-			}
-			step->kOwn[link->vOffset + k] = knMax(unit[k], 0.0);
+			step->kOwn[link->vOffset + k] = knMax(system->D[link->bOffset + k * (link->nv + 1)], 0.0);
 		}
 	}
 	return true;
@@ -178,7 +191,8 @@ static void armsAt(knReducedStep* step, knReducedContact* contact, const knFrame
 // Rows of joints as a phase without time has them: limits and locked directions only.
 static void chooseRows(knReducedStep* step, bool timeless) {
 	for (int k = 0; k < step->axisCount; ++k) {
-		step->axes[k].off = timeless && !(step->axes[k].room < (double)INFINITY);
+		knReducedAxisRow* row = &step->axes[k];
+		row->off = timeless && !(row->room < (double)INFINITY) && row->law != KN_LAW_CARRY;
 	}
 	for (int k = 0; k < step->pairCount; ++k) {
 		knReducedPairRow* row = &step->pairs[k];
@@ -254,6 +268,7 @@ static Arrival findArrivals(knReducedStep* step, bool bounces) {
 		contact->target = contact->off ? room : -e * rate;
 		any = any || !contact->off;
 		lands = lands || meets;
+		step->approach = meets ? knMax(step->approach, -rate) : step->approach;
 	}
 	for (int k = 0; k < step->axisCount; ++k) {
 		const knReducedAxisRow* row = &step->axes[k];
@@ -265,6 +280,18 @@ static Arrival findArrivals(knReducedStep* step, bool bounces) {
 		lands = lands || (row->room < (double)INFINITY && rate < row->target - ARRIVAL_TOLERANCE);
 	}
 	return any ? SOMETHING_BOUNCES : lands ? SOMETHING_LANDS : NOTHING_ARRIVES;
+}
+
+// What armature keeps: the joints' rates at the start.
+static void carryRates(knReducedStep* step) {
+	for (int k = 0; k < step->axisCount; ++k) {
+		knReducedAxisRow* row = &step->axes[k];
+		const knForestLink* link = &step->forest.links[row->link];
+		row->target = row->law == KN_LAW_CARRY ? 0.0 : row->target;
+		for (int i = 0; i < link->nv && row->law == KN_LAW_CARRY; ++i) {
+			row->target += row->coef[i] * step->v0[link->vOffset + i];
+		}
+	}
 }
 
 // One impact of all rows that take part: new velocities at the start.
@@ -281,7 +308,9 @@ static bool strike(knReducedStep* step, bool landing) {
 		}
 	}
 	for (int k = 0; k < step->axisCount; ++k) {
-		step->axes[k].lambda = 0.0;
+		knReducedAxisRow* row = &step->axes[k];
+		row->lambda = 0.0;
+		row->off = row->law != KN_LAW_CARRY && !(landing && row->room < (double)INFINITY);
 	}
 	for (int k = 0; k < step->pairCount; ++k) {
 		step->pairs[k].lambda = 0.0;
@@ -289,8 +318,9 @@ static bool strike(knReducedStep* step, bool landing) {
 	for (int k = 0; k < step->forest.nv; ++k) {
 		step->v[k] = step->v0[k];
 	}
+	carryRates(step);
 	velocity.problem.useContacts = velocity.problem.usePairs = true;
-	velocity.problem.useAxes = landing;
+	velocity.problem.useAxes = true;
 	knReducedProblem_Solve(&velocity.problem, VELOCITY_ROUNDS);
 	for (int k = 0; k < step->forest.nv; ++k) {
 		step->v0[k] = step->v[k];
@@ -305,11 +335,13 @@ static bool strike(knReducedStep* step, bool landing) {
 	return true;
 }
 
-bool knReduced_Impact(knReducedStep* step) {
+bool knReduced_Impact(knReducedStep* step, bool landing) {
 	Kept kept;
 	for (int k = 0; k < step->contactCount; ++k) {
 		armsAt(step, &step->contacts[k], step->start);
 	}
+	step->approach = 0.0;
+	step->lands = step->drifts = false;
 	Arrival arrival = findArrivals(step, true);
 	bool done = true;
 	if (arrival != NOTHING_ARRIVES) {
@@ -322,14 +354,85 @@ bool knReduced_Impact(knReducedStep* step) {
 			done = strike(step, false);
 			arrival = findArrivals(step, i < BOUNCE_ROUNDS - 1);
 		}
-		done = done && (arrival == NOTHING_ARRIVES || strike(step, true));
+		step->lands = arrival == SOMETHING_LANDS;
+		done = done && (!step->lands || !landing || strike(step, true));
 		returnMultipliers(step, &kept);
 	}
 	for (int k = 0; k < step->contactCount; ++k) {
 		step->contacts[k].off = false;
 		step->contacts[k].target = -knMax(step->contacts[k].gap, 0.0) / step->h;
 	}
+	carryRates(step);
 	return done;
+}
+
+// --- the step that always has a solution -----------------------------------------------------------------
+
+// Velocities of bodies by themselves, with the part's forces; spins as they are.
+static void pushFreely(const knReducedStep* step, knTwist* wanted) {
+	const knModel* model = step->context->model;
+	const knState* state = step->context->state;
+	for (int i = 0; i < step->forest.count; ++i) {
+		int b = step->forest.links[i].body;
+		knVec3 a = knMulAdd(knScale(model->gravityScale[b], state->header->gravity), model->invMass[b],
+							state->force[b].lin);
+		knMat33 inverse = knRotateTensor(step->start[b].q, &model->invInertiaLocal[b]);
+		wanted[b] =
+			knMakeTwist(knMulAdd(step->before[b].ang, step->h, knMulMV(&inverse, state->force[b].ang)),
+						knMulAdd(step->before[b].lin, step->h, a));
+	}
+}
+
+// Loop joints that are open are to close at a rate, 1/s.
+static void aimLoops(knReducedStep* step, double rate) {
+	for (int k = 0; k < step->pairCount; ++k) {
+		if (step->pairs[k].locked) {
+			step->pairs[k].target = -rate * step->pairs[k].error;
+		}
+	}
+}
+
+bool knReduced_Drift(knReducedStep* step) {
+	Velocity velocity = { 0 };
+	const knForest* forest = &step->forest;
+	knTwist* wanted = KN_SCRATCH(step->context->arena, knTwist, step->context->model->bodyCount);
+	if (wanted == NULL) {
+		return false;
+	}
+	pushFreely(step, wanted);
+	if (!makeVelocity(&velocity, step, step->start, step->columns0, step->arm0, wanted)) {
+		return false;
+	}
+	for (int k = 0; k < step->contactCount; ++k) {
+		knReducedContact* contact = &step->contacts[k];
+		armsAt(step, contact, step->start);
+	}
+	knReduced_PlacePairs(step, step->start, step->start);
+	aimLoops(step, 1.0 / step->h);
+	memcpy(step->v, step->v0, (size_t)forest->nv * sizeof(double));
+	velocity.problem.useContacts = velocity.problem.useAxes = velocity.problem.usePairs = true;
+	velocity.problem.timed = true;
+	knReducedProblem_Solve(&velocity.problem, VELOCITY_ROUNDS);
+	aimLoops(step, 0.0);
+	memcpy(step->q, step->q0, (size_t)forest->nq * sizeof(double));
+	knForest_Advance(forest, step->q, step->v, step->h);
+	knForest_Place(forest, step->q, step->pose);
+	knForest_Columns(forest, step->q, step->pose, step->columns, step->c);
+	for (int i = 0; i < forest->count; ++i) {
+		const knForestLink* link = &forest->links[i];
+		int b = link->body;
+		knQuat turn = knMulQ(step->pose[b].q, knConj(step->start[b].q));
+		knTwist now = velocity.now[b];
+		step->mean[b] = now;
+		step->after[b] = knMakeTwist(knRotate(turn, now.ang), now.lin);
+		step->armEnd[i] = knLanes_FromVec(knSub(step->pose[b].p, step->pose[link->parentBody].p));
+		step->armMean[i] = step->arm0[i];
+		const knTreeForce* F = &velocity.problem.total[i];
+		step->reaction[i] = knMakeTwist(knLanes_ToVec(F->n), knLanes_ToVec(F->f));
+	}
+	knReduced_SumWork(step);
+	step->drifts = true;
+	return !step->context->arena->failed;
 }
 
 // --- after the step --------------------------------------------------------------------------------------
@@ -341,7 +444,7 @@ static bool loadContacts(knReducedStep* step) {
 	for (int k = 0; k < step->contactCount; ++k) {
 		knReducedContact* contact = &step->contacts[k];
 		armsAt(step, contact, step->pose);
-		contact->off = !(contact->lambda[0] > 0.0);
+		contact->off = step->drifts || !(contact->lambda[0] > 0.0);
 		contact->shift = 0.0;
 		contact->disc = contact->mu * contact->lambda[0];
 		double rate = normalRate(contact, step->after);
@@ -361,9 +464,13 @@ static void loadJoints(knReducedStep* step, const Kept* kept) {
 	for (int k = 0; k < step->axisCount; ++k) {
 		knReducedAxisRow* row = &step->axes[k];
 		bool limit = row->room < (double)INFINITY;
-		row->off = limit ? !(kept->axes[k] > 0.0) : row->law == KN_LAW_SOFT && row->after == 0.0;
-		row->offset = row->lambda = row->law == KN_LAW_SOFT ? 0.0 : kept->axes[k];
-		row->target = limit ? 0.0 : row->target;
+		bool bound = row->law == KN_LAW_BOUND, soft = row->law == KN_LAW_SOFT || row->law == KN_LAW_DRIVE;
+		bool atEnd = row->law == KN_LAW_DRIVE && (row->l <= row->lo || row->l >= row->hi);
+		row->off = limit ? !(kept->axes[k] > 0.0) : soft && (row->after == 0.0 || atEnd);
+		row->offset = row->lambda = bound ? kept->axes[k] : 0.0;
+		// armature ends with the rate that the step gave it
+		double carried = step->drifts ? row->r : 2.0 * row->r - row->target;
+		row->target = limit ? 0.0 : row->law == KN_LAW_CARRY ? carried : row->target;
 	}
 	for (int k = 0; k < step->pairCount; ++k) {
 		knReducedPairRow* row = &step->pairs[k];

@@ -2,14 +2,15 @@
 //
 //   1 the forest of links and their coordinates; what users changed      reduced_begin.c
 //   2 contacts, limits, motors, springs, loops as rows                    reduced_rows.c, reduced_pairs.c
-//   3 what arrives stops or bounces, before forces                        reduced_velocity.c
-//   4 the implicit step with all rows                                     reduced_motion.c, reduced_solve.c
-//   5 velocities at the end pose: joints, loaded contacts                 reduced_velocity.c
-//   6 coordinates, poses, memory                                          reduced_begin.c, reduced_rows.c
+//   3 islands of trees, one after the other, in parts where need be        reduced_islands.c, reduced_parts.c
+//     a what arrives stops or bounces, before forces                      reduced_velocity.c
+//     b the implicit step with all rows                                   reduced_motion.c, reduced_solve.c
+//     c velocities at the end pose: joints, loaded contacts               reduced_velocity.c
+//   4 coordinates, poses, memory                                          reduced_begin.c, reduced_rows.c
+//
+// scheme=paper and explicit integrators have a step of their own: paper/step_paper.c.
+#include "steppers/reduced/paper/step_paper.h"
 #include "steppers/reduced/reduced_step.h"
-
-#define MAX_HALVINGS 6
-#define MAX_CONTACT_HALVINGS 2
 
 // Runs the next phase unless one has failed.
 #define THEN(status, phase)                                                                                  \
@@ -19,52 +20,36 @@
 		}                                                                                                    \
 	} while (0)
 
-static knStatus enough(const knReducedStep* step) {
-	return step->context->arena->failed ? knReduced_OutOfMemory(step) : KN_OK;
+static knStatus stepIslands(knReducedStep* world) {
+	knReducedIslands islands;
+	bool done = knReduced_FindIslands(&islands, world);
+	for (int k = 0; done && k < islands.count; ++k) {
+		knReducedStep* island = &islands.steps[k];
+		done = knReduced_OpenIsland(&islands, world, k, island) && knReduced_StepIsland(island);
+		if (done) {
+			knReduced_CloseIsland(&islands, island, k, world);
+		}
+	}
+	return done && !world->context->arena->failed ? KN_OK : knReduced_OutOfMemory(world);
 }
 
-// Newton's method may fail where links whip: the step is then taken in halves.
-static knStatus stepDefault(knReducedStep* step, bool last) {
-	knStatus status = knReduced_Begin(step);
-	THEN(status, knReduced_FindContacts(step));
-	THEN(status, knReduced_BuildAxes(step));
-	THEN(status, knReduced_BuildPairs(step));
-	bool moved = status == KN_OK && knReduced_Impact(step) && knReduced_Move(step);
-	THEN(status, enough(step));
-	if (status != KN_OK || (!moved && !last)) {
-		return status;
-	}
-	step->converged = true;
-	if (!moved) {
-		knReduced_Rest(step);
-	}
-	knReduced_After(step);
-	THEN(status, enough(step));
-	THEN(status, knReduced_Collect(step));
-	THEN(status, knReduced_End(step));
-	return status;
-}
-
-// By h, in 2^depth parts where need be.
-static knStatus advance(knStepContext* context, double h, int depth) {
+static knStatus stepDefault(knStepContext* context, double h) {
 	knReducedStep step = { .context = context, .h = h };
-	knStatus status = stepDefault(&step, depth >= MAX_HALVINGS);
-	// where contacts keep Newton's method busy, shorter steps do not help for long
-	if (status == KN_OK && !step.converged && step.contactCount > 0 && depth >= MAX_CONTACT_HALVINGS) {
-		step = (knReducedStep){ .context = context, .h = h };
-		status = stepDefault(&step, true);
-	}
-	if (status != KN_OK || step.converged) {
-		return status;
-	}
-	status = advance(context, 0.5 * h, depth + 1);
-	THEN(status, advance(context, 0.5 * h, depth + 1));
+	knStatus status = knReduced_Begin(&step);
+	THEN(status, knReduced_FindContacts(&step));
+	THEN(status, knReduced_BuildAxes(&step));
+	THEN(status, knReduced_BuildPairs(&step));
+	THEN(status, stepIslands(&step));
+	THEN(status, knReduced_Collect(&step));
+	THEN(status, knReduced_End(&step));
 	return status;
 }
 
 static knStatus stepReduced(knStepContext* context, double h) {
 	double start = knStepContext_Now(context);
-	knStatus status = advance(context, h, 0);
+	// the inner step of another stepper is the default one
+	const bool paper = context->findContacts == NULL && knPaper_IsChosen(context->settings);
+	knStatus status = paper ? knPaper_Step(context, h) : stepDefault(context, h);
 	if (status == KN_OK) {
 		knState_UpdateCoordinates(context->state, context->model);
 	}
@@ -74,9 +59,7 @@ static knStatus stepReduced(knStepContext* context, double h) {
 
 static knStatus checkReduced(const knModel* model, const knSettings* settings, knError* error) {
 	(void)model;
-	(void)settings;
-	(void)error;
-	return KN_OK;
+	return knPaper_Check(settings, error);
 }
 
 static size_t privateSize(const knModel* model, const knSettings* settings) {

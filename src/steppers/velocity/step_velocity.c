@@ -159,9 +159,6 @@ static knStatus stepVelocity(knStepContext* context, double h) {
 	knVelocityStep step = { .context = context, .options = resolveOptions(context, h), .h = h };
 	double start = knStepContext_Now(context);
 	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
-	if (!knJointStep_Note(&step.jointStep, context->model, context->state, context->arena)) {
-		return knVelocity_OutOfMemory(&step);
-	}
 	knStatus status = paper ? stepPaper(&step) : stepDefault(&step);
 	if (status == KN_OK) {
 		knJointStep_Store(&step.jointStep, context->state);

@@ -68,12 +68,21 @@ knStatus knVelocity_ApplyForces(knVelocityStep* step, double span) {
 								.rolling = context->settings->rolling,
 								.bounceRows = context->settings->scheme == KN_SCHEME_PAPER,
 								.alignTangents = step->options.alignTangents };
-	if (step->p == NULL) {
+	if (step->start == NULL) {
 		step->start = KN_SCRATCH(arena, knFrame, count);
-		step->p = KN_SCRATCH(arena, knTwist, count);
 		step->saved = KN_SCRATCH(arena, knTwist, count);
-		step->turns = KN_SCRATCH(arena, knQuat, count);
 		step->solveSet = KN_SCRATCH(arena, int32_t, count);
+		step->correction = (knContactCorrection){ .model = context->model,
+												  .state = context->state,
+												  .blocks = &step->blocks,
+												  .contacts = &step->contacts,
+												  .islands = &step->islands,
+												  .start = step->start,
+												  .fast = &step->fast,
+												  .tasks = context->tasks,
+												  .arena = arena,
+												  .p = KN_SCRATCH(arena, knTwist, count),
+												  .turns = KN_SCRATCH(arena, knQuat, count) };
 		step->options.solver.blockCount = count;
 		step->options.solver.copy = KN_SCRATCH(arena, knTwist, step->options.solver.jacobi ? count : 0);
 	}
@@ -238,10 +247,11 @@ static bool buildGlobalSet(knVelocityStep* step) {
 							 KN_STAGE_JOINTED, context->arena);
 }
 
-static void loadStage(void* context, int stage) {
+static bool loadStage(void* context, int stage) {
 	knVelocityStep* step = context;
 	knSweepBlocks blocks = sweepBlocks(step);
 	knSweepSet_Reload(&step->global, stage, step->contacts.points, &blocks, &step->context->tasks);
+	return true;
 }
 
 static double errorOfStage(void* context, int stage) {
@@ -285,26 +295,8 @@ static bool beginTimeStep(knVelocityStep* step) {
 										   .error = errorOfStage,
 										   .solve = solveStage },
 							   .arena = step->context->arena };
+	step->correction.time = &step->time;
 	return knTimeStep_Begin(&step->time) && knTimeStep_Bounce(&step->time);
-}
-
-// Joints that were solved otherwise in the last step.
-static bool alignVelocities(knVelocityStep* step) {
-	knStepContext* context = step->context;
-	const knVelocityMemory* memory = knVelocityMemory_Get(context->state);
-	const knJointMemory* items = knVelocityMemory_Joints(context->state);
-	const int joints = knState_JointCount(context->model);
-	uint8_t* past = KN_SCRATCH_ZERO(context->arena, uint8_t, joints);
-	if (past == NULL) {
-		return false;
-	}
-	for (int i = 0; i < memory->jointCount; ++i) {
-		if (items[i].joint >= 0 && items[i].joint < joints) {
-			past[items[i].joint] = items[i].part >= KN_PART_SOLVED ? KN_PAST_SOLVED : KN_PAST_ROWS;
-		}
-	}
-	return !knJointStep_Align(&step->jointStep, context->state, past, memory->dt) ||
-		   knVelocity_ApplyForces(step, step->h) == KN_OK;
 }
 
 // Islands of joints that nothing touches are solved at once and leave the rest of the step.
@@ -325,9 +317,6 @@ static bool findJointIslands(knVelocityStep* step) {
 							   .log = context->log,
 							   .arena = context->arena };
 	if (!knJointStep_Find(&step->jointStep, &input)) {
-		return false;
-	}
-	if (!alignVelocities(step)) {
 		return false;
 	}
 	step->input.solved = step->jointStep.solved;
@@ -550,26 +539,19 @@ knStatus knVelocity_Settle(knVelocityStep* step) {
 		return knVelocity_OutOfMemory(step);
 	}
 	// what landed or settled is a part of what contacts carried
-	const knModel* model = step->context->model;
-	double before = knContactRows_KinematicWork(&step->contacts, model, step->blocks.u);
-	for (int k = 0; k < step->contacts.pointCount; ++k) {
-		knVec3* impulse = &step->contacts.contacts[step->contacts.anchors[k].contact].impulse;
-		*impulse = knAdd(*impulse, step->time.extra[k]);
-	}
-	step->context->report->work +=
-		knContactRows_KinematicWork(&step->contacts, model, step->blocks.u) - before;
+	step->context->report->work += knTimeStep_AddExtra(&step->time);
 	return KN_OK;
 }
 
 knStatus knVelocity_FindAgain(knVelocityStep* step) {
 	// the contacts that carried impulses stay the step's contacts
-	step->time.contacts = NULL;
+	step->correction.time = NULL;
 	knStatus status = knVelocity_FindContacts(step, false);
 	if (status != KN_OK) {
 		return status;
 	}
 	knContactRows_Fill(&step->contacts, &step->input, NULL);
-	step->depthsKnown = false;
+	step->correction.depthsKnown = false;
 	if (!findGroups(step)) {
 		return knVelocity_OutOfMemory(step);
 	}

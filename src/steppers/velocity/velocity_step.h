@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dynamics/bounce.h"
+#include "dynamics/contact_correction.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/fast_bodies.h"
 #include "dynamics/islands.h"
@@ -50,9 +51,7 @@ typedef struct knVelocityStep {
 	knStepBodies blocks;
 	knRowInput input;
 	knFrame* start;    // poses at the time of the last query
-	knTwist* p;        // displacements of a correction
 	knTwist* saved;    // velocities to which a guard may return; then what the layers took from them
-	knQuat* turns;     // scratch
 	int32_t* solveSet; // [bodyCount] the knGlobalStage of its group, -1: does not move. knVelocity_BuildRows
 
 	// knVelocity_FindContacts
@@ -82,8 +81,8 @@ typedef struct knVelocityStep {
 	void* assemblies; // [bodyCount] of the guard. knVelocity_ContinueLayers
 	double* change;   // [bodyCount] by group, m2/s2, of the global solve's last sweep. knVelocity_SolveGlobal
 	uint8_t* held;    // [bodyCount] 1: keeps the result of its layer; NULL: all do. The same
-	knSweepRows errors; // joint rows of the correction at hand
-	bool depthsKnown;   // of the points, at the present poses. velocity_correct.c
+	knSweepRows errors;             // joint rows of the correction at hand
+	knContactCorrection correction; // knVelocity_ApplyForces
 } knVelocityStep;
 
 // An algorithm that shock propagation applies layer by layer, the layers below being frozen.

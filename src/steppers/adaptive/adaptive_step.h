@@ -1,0 +1,63 @@
+// What the phases of the adaptive stepper hand on. step_adaptive.c is the list of phases, docs/methods/adaptive.md the
+// mathematics.
+#pragma once
+
+#include "steppers/adaptive/hybrid_forest.h"
+#include "steppers/reduced/reduced_step.h"
+#include "steppers/stepper_ops.h"
+
+// The hybrid body as a model of its own, in the step's arena: a body a segment, the joints that move, shapes as contacts
+// ask for them. It is what the reduced stepper steps; shapes keep their indices.
+typedef struct knWeldedWorld {
+	knModel model;
+	knState state;
+	knAllocator allocator; // of the arena
+	int* bodyOf;           // [model.bodyCount] root of the segment, or the body itself
+	int* jointOf;          // [model.jointCount] of the full model
+	int* driveOf;          // [model.control.driveCount] the same
+} knWeldedWorld;
+
+typedef struct knAdaptiveStep {
+	knStepContext* context;
+	double h;
+	knHybridForest hybrid;
+	bool changed; // users changed something since the last step. knAdaptive_Begin
+
+	knWeldedWorld world; // knAdaptive_Weld
+	knStepContext inner; // the reduced stepper's. knAdaptive_Weld
+
+	// contact search: all links, by the poses of the welded world. weld_contacts.c
+	knFrame* linkPoses;      // [bodyCount]
+	knTwist* linkVelocities; // [bodyCount]
+} knAdaptiveStep;
+
+knStatus knAdaptive_OutOfMemory(const knAdaptiveStep* step);
+
+// --- adaptive_begin.c ----------------------------------------------------------------------------------------------
+
+// The hybrid body, with what users changed.
+knStatus knAdaptive_Begin(knAdaptiveStep* step);
+// Coordinates of the joints that moved in the step; those of the others stay.
+void knAdaptive_WriteCoordinates(knAdaptiveStep* step);
+// Poses and velocities of all links.
+void knAdaptive_WriteLinks(knAdaptiveStep* step);
+
+// --- weld.c --------------------------------------------------------------------------------------------------------
+
+// The welded world of the present segments.
+knStatus knAdaptive_Weld(knAdaptiveStep* step);
+// What the reduced stepper made of it: segments, coordinates, memories.
+knStatus knAdaptive_Unweld(knAdaptiveStep* step);
+// Velocities of segments that do not fit their joints become those nearest that do.
+knStatus knAdaptive_Project(knAdaptiveStep* step);
+// A link's frame seen from the centre of its segment.
+knFrame knAdaptive_InSegment(const knAdaptiveStep* step, int body, int* root);
+
+// --- weld_contacts.c -----------------------------------------------------------------------------------------------
+
+knFindContactsFn knAdaptive_FindContacts;
+
+// --- region.c ------------------------------------------------------------------------------------------------------
+
+// Which joints move from now on, by what they would do if all that are near the front did.
+knStatus knAdaptive_UpdateRegion(knAdaptiveStep* step);

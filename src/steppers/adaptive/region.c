@@ -1,0 +1,690 @@
+// The active region: which joints move until the next update.
+//
+// Look-ahead: the joints that move and those at the top of every segment that is long enough are
+// released, and one elimination over these pieces tells what each joint would do: its acceleration y, at the present
+// velocities, under gravity, springs, drives and what contacts carried in the last step. So the cost is that of the
+// joints that move, and the region grows by one level of the assembly tree per update.
+//
+//   H y = tau + J^T (weight + contacts - bias)        H: pieces' inertias, with loaded contacts as inertia at their points
+//   score of a joint = sum of y^2    of a node = that of all released joints in it
+//
+// Loaded contacts hold: their stiffness 1/e, e = SOFTNESS of the piece's own answer, is added to the piece's inertia
+// (articulated_reduced.md, 4.12). Without it a body at rest would seem to fall through the floor joint by joint.
+//
+// The choice goes down the assembly tree by priority: the node with the largest score is cut first, until there are as many
+// joints as wanted, or the scores of those left out sum up to less than the square of the threshold. The latter counts
+// velocities too, by the deceleration that stops them within STOP_TIME.
+#include "steppers/adaptive/adaptive_step.h"
+
+#include "core/sort.h"
+#include "model/joint_parts.h"
+
+#define SOFTNESS 0.01   // of a contact's own answer
+#define STOP_TIME 0.1   // s
+#define SERVO_GAIN 0.2  // share of its way that a servo goes per step, as in reduced_rows.c
+#define ALWAYS 1e300    // score of joints that must move
+#define STICKING 0.95   // of the friction cone: within it a contact holds sideways
+#define LIMIT_NEAR 1e-4 // rad or m: so near to its end a joint is held by it
+
+typedef struct Piece {
+	int node, root;
+	bool grounded;
+	bool moved; // its joint moved until now
+} Piece;
+
+typedef struct Lookahead {
+	knAdaptiveStep* step;
+	int minLinks;
+	bool velocities; // count for the scores
+
+	int pieceCount, candidateCount;
+	Piece* pieces;     // by rank
+	knFrame* pose;     // [pieceCount] of centres of mass
+	knTwist* velocity; // [pieceCount]
+	knMat33* inertia;  // [pieceCount] world axes
+
+	// candidates: nodes whose joints are released
+	int* candidates; // fewest links first
+	bool* chosen;
+
+	knForest forest; // links are pieces, but those welded to the ground
+	int* linkOf;     // [pieceCount] -1: none
+	int* pieceOf;    // [forest.count]
+	double *q, *qd;  // [nq], [nv]
+	knTreeMotion* columns;
+	knLanes *c, *arms;
+	knForestSystem system;
+	knTreeForce *rows, *push;
+	double *B, *tau, *y;
+	knTreeMotion* motions;
+	knTwist* bias; // [forest.count] acceleration of the centre without y
+} Lookahead;
+
+// --- pieces --------------------------------------------------------------------------------------------------------
+
+static bool isJointNode(const knHybridNode* node) {
+	return !knHybridForest_IsLeaf(node);
+}
+
+static void addPiece(Lookahead* ahead, int node, knFrame rootPose, const knSegment* of, bool moved) {
+	knHybridNode* part = &ahead->step->hybrid.nodes[node];
+	int k = ahead->pieceCount++;
+	part->piece = k;
+	knVec3 center = knPoint(rootPose, part->center);
+	ahead->pieces[k] = (Piece){ node, part->root, part->ground && !part->active, moved };
+	ahead->pose[k] = knMakeFrame(center, rootPose.q);
+	ahead->velocity[k] = of->velocity;
+	ahead->velocity[k].lin = knAdd(of->velocity.lin, knCross(of->velocity.ang, knSub(center, of->pose.p)));
+	ahead->inertia[k] = knRotateTensor(rootPose.q, &part->inertia);
+}
+
+// A segment as it is, or cut at its top joint and at the one that goes with it.
+static void addSegment(Lookahead* ahead, int root) {
+	knHybridForest* hybrid = &ahead->step->hybrid;
+	const knSegment* segment = &hybrid->segments[root];
+	knFrame at = knHybridForest_RootPose(hybrid, root);
+	int node = segment->node;
+	bool moved = true;
+	if (hybrid->nodes[node].links < ahead->minLinks || knHybridForest_IsLeaf(&hybrid->nodes[node])) {
+		addPiece(ahead, node, at, segment, true);
+		return;
+	}
+	for (bool follows = true; follows;) {
+		const knHybridNode* whole = &hybrid->nodes[node];
+		ahead->candidates[ahead->candidateCount++] = node;
+		if (!whole->ground) {
+			addPiece(ahead, whole->left, at, segment, moved);
+			at = knMulF(at, whole->place);
+		}
+		moved = false;
+		node = whole->right;
+		follows = hybrid->nodes[node].follows && isJointNode(&hybrid->nodes[node]);
+	}
+	addPiece(ahead, node, at, segment, moved);
+}
+
+static bool takePieces(Lookahead* ahead) {
+	const knHybridForest* hybrid = &ahead->step->hybrid;
+	knArena* arena = ahead->step->context->arena;
+	int most = 3 * hybrid->header->frontCount + 1;
+	ahead->pieces = KN_SCRATCH(arena, Piece, most);
+	ahead->pose = KN_SCRATCH(arena, knFrame, most);
+	ahead->velocity = KN_SCRATCH(arena, knTwist, most);
+	ahead->inertia = KN_SCRATCH(arena, knMat33, most);
+	ahead->candidates = KN_SCRATCH(arena, int, most + hybrid->header->activeCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int k = 0; k < hybrid->header->frontCount; ++k) {
+		int root = hybrid->fronts[k];
+		addSegment(ahead, root);
+		// a segment's joint is the node of its number, where it can be frozen at all
+		if (isJointNode(&hybrid->nodes[root]) && hybrid->nodes[root].active) {
+			ahead->candidates[ahead->candidateCount++] = root;
+		}
+	}
+	return true;
+}
+
+// The piece that holds a link; -1: no link.
+static int pieceOfBody(const Lookahead* ahead, int body) {
+	const knHybridForest* hybrid = &ahead->step->hybrid;
+	if (hybrid->links[body].rank < 0) {
+		return -1;
+	}
+	for (int node = hybrid->header->bodyCount + body; node != KN_NODE_NONE;
+		 node = hybrid->nodes[node].parent) {
+		int k = hybrid->nodes[node].piece;
+		if (k >= 0 && k < ahead->pieceCount && ahead->pieces[k].node == node) {
+			return k;
+		}
+	}
+	KN_ASSERT(false);
+	return -1;
+}
+
+// --- the forest of pieces ------------------------------------------------------------------------------------------
+
+static void makeLink(Lookahead* ahead, int piece) {
+	const knHybridForest* hybrid = &ahead->step->hybrid;
+	const knModel* model = ahead->step->context->model;
+	knForest* forest = &ahead->forest;
+	int root = ahead->pieces[piece].root, j = hybrid->links[root].joint;
+	knForestLink* link = &forest->links[forest->count];
+	*link = (knForestLink){ .body = piece,
+							.parent = -1,
+							.joint = j,
+							.kind = KN_JOINT_FREE,
+							.inParent = knIdentityF(),
+							.fromJoint = knIdentityF() };
+	if (j >= 0) {
+		const knJoint* joint = &model->joints[j];
+		link->reversed = joint->parent == root;
+		link->kind = joint->kind;
+		int parent = pieceOfBody(ahead, hybrid->links[root].parent);
+		link->parent = parent >= 0 ? ahead->linkOf[parent] : -1;
+		knFrame own = link->reversed ? joint->frameParent : joint->frameChild;
+		own = link->reversed && link->kind == KN_JOINT_UNIVERSAL ? knSpanning_SwapAxes(own) : own;
+		own.p = knSub(own.p, hybrid->nodes[ahead->pieces[piece].node].center);
+		link->fromJoint = knInvF(own);
+	}
+	const knJointOps* ops = knJointOps_Get(link->kind);
+	link->nq = ops->nq;
+	link->nv = ops->nv;
+	link->qOffset = forest->nq;
+	link->vOffset = forest->nv;
+	link->bOffset = forest->bCount;
+	forest->nq += ops->nq;
+	forest->nv += ops->nv;
+	forest->bCount += ops->nv * ops->nv;
+	ahead->pieceOf[forest->count] = piece;
+	ahead->linkOf[piece] = forest->count++;
+}
+
+// Pieces in the order of their roots' ranks, parents first.
+static bool makeForest(Lookahead* ahead) {
+	knArena* arena = ahead->step->context->arena;
+	int count = ahead->pieceCount;
+	knKeyed* keys = KN_SCRATCH(arena, knKeyed, count);
+	ahead->linkOf = KN_SCRATCH(arena, int, count);
+	ahead->pieceOf = KN_SCRATCH(arena, int, count);
+	ahead->forest.links = KN_SCRATCH(arena, knForestLink, count);
+	ahead->forest.model = ahead->step->context->model;
+	if (arena->failed) {
+		return false;
+	}
+	for (int k = 0; k < count; ++k) {
+		ahead->linkOf[k] = -1;
+		keys[k] = (knKeyed){ (uint64_t)ahead->step->hybrid.links[ahead->pieces[k].root].rank, (uint32_t)k };
+	}
+	if (!knSort_Keys(keys, count, arena)) {
+		return false;
+	}
+	for (int k = 0; k < count; ++k) {
+		if (!ahead->pieces[keys[k].value].grounded) {
+			makeLink(ahead, (int)keys[k].value);
+		}
+	}
+	return true;
+}
+
+static bool takeSystem(Lookahead* ahead) {
+	knArena* arena = ahead->step->context->arena;
+	const knForest* forest = &ahead->forest;
+	ahead->q = KN_SCRATCH_ZERO(arena, double, forest->nq);
+	ahead->qd = KN_SCRATCH_ZERO(arena, double, forest->nv);
+	ahead->tau = KN_SCRATCH_ZERO(arena, double, forest->nv);
+	ahead->y = KN_SCRATCH_ZERO(arena, double, forest->nv);
+	ahead->B = KN_SCRATCH_ZERO(arena, double, forest->bCount);
+	ahead->columns = KN_SCRATCH(arena, knTreeMotion, forest->nv);
+	ahead->rows = KN_SCRATCH(arena, knTreeForce, forest->nv);
+	ahead->c = KN_SCRATCH(arena, knLanes, forest->count);
+	ahead->arms = KN_SCRATCH(arena, knLanes, forest->count);
+	ahead->push = KN_SCRATCH(arena, knTreeForce, forest->count);
+	ahead->motions = KN_SCRATCH(arena, knTreeMotion, forest->count);
+	ahead->bias = KN_SCRATCH(arena, knTwist, forest->count);
+	return knForestSystem_Make(&ahead->system, forest, arena) && !arena->failed;
+}
+
+// --- the equations -------------------------------------------------------------------------------------------------
+
+static void readCoordinates(Lookahead* ahead, int i) {
+	const knHybridForest* hybrid = &ahead->step->hybrid;
+	const knForestLink* link = &ahead->forest.links[i];
+	const Piece* piece = &ahead->pieces[ahead->pieceOf[i]];
+	const knLinkMemory* memory = &hybrid->memory[piece->root];
+	double* q = ahead->q + link->qOffset;
+	if (link->joint < 0) {
+		q[0] = 1.0; // a floating root: columns do not depend on it
+		return;
+	}
+	const knJoint* joint = &ahead->step->context->model->joints[link->joint];
+	for (int k = 0; k < link->nq; ++k) {
+		double sign = link->reversed && link->nq == link->nv ? -1.0 : 1.0;
+		q[k] = memory->via == link->joint ? memory->q[k]
+										  : sign * ahead->step->context->state->q[joint->qOffset + k];
+	}
+	for (int k = 0; k < link->nv && piece->moved && memory->via == link->joint; ++k) {
+		ahead->qd[link->vOffset + k] = memory->v[k];
+	}
+}
+
+// Accelerations of centres for y = 0: what turning does to the joints' own velocities.
+static void findBias(Lookahead* ahead, int i) {
+	const knForestLink* link = &ahead->forest.links[i];
+	if (link->parent < 0) {
+		ahead->bias[i] = knZeroTwist();
+	}
+	if (link->joint < 0) {
+		return;
+	}
+	int own = ahead->pieceOf[i];
+	knTwist V = ahead->velocity[own], S = knZeroTwist(), base = knZeroTwist(), P = knZeroTwist();
+	for (int k = link->vOffset; k < link->vOffset + link->nv; ++k) {
+		knTwist column = { knLanes_ToVec(ahead->columns[k].ang), knLanes_ToVec(ahead->columns[k].lin) };
+		S = knMulAddT(S, ahead->qd[k], column);
+	}
+	knVec3 arm = knZero3(), c = knLanes_ToVec(ahead->c[i]);
+	if (link->parent >= 0) {
+		int parent = ahead->pieceOf[link->parent];
+		base = ahead->bias[link->parent];
+		P = ahead->velocity[parent];
+		arm = knSub(ahead->pose[own].p, ahead->pose[parent].p);
+	}
+	knVec3 slide = knSub(S.lin, knCross(S.ang, c));
+	knVec3 turning = knCross(P.ang, S.ang);
+	knVec3 rate = knAdd(knCross(V.ang, slide), knAdd(knCross(turning, c), knCross(S.ang, knCross(V.ang, c))));
+	ahead->bias[i].ang = knAdd(base.ang, turning);
+	ahead->bias[i].lin =
+		knAdd(knAdd(base.lin, knCross(base.ang, arm)), knAdd(knCross(P.ang, knSub(V.lin, P.lin)), rate));
+}
+
+static void setBlock(Lookahead* ahead, int i) {
+	const knStepContext* context = ahead->step->context;
+	int piece = ahead->pieceOf[i], root = ahead->pieces[piece].root;
+	const knHybridNode* node = &ahead->step->hybrid.nodes[ahead->pieces[piece].node];
+	const knLanes none = knLanes_All(0.0);
+	double m = node->mass;
+	ahead->system.block[i] = (knForestBlock){
+		.aa = knLanes_FromMat(&ahead->inertia[piece]),
+		.al = { none, none, none },
+		.la = { none, none, none },
+		.ll = { knLanes_Make(m, 0.0, 0.0), knLanes_Make(0.0, m, 0.0), knLanes_Make(0.0, 0.0, m) },
+	};
+	knTwist V = ahead->velocity[piece], bias = ahead->bias[i];
+	knVec3 g = knScale(context->model->gravityScale[root], context->state->header->gravity);
+	knVec3 force = knScale(m, knSub(g, knMulAdd(bias.lin, node->linearDamping, V.lin)));
+	knVec3 spin = knMulMV(&ahead->inertia[piece], V.ang);
+	knVec3 moment = knAdd(knMulMV(&ahead->inertia[piece], bias.ang), knCross(V.ang, spin));
+	moment = knMulAdd(moment, node->angularDamping, spin);
+	ahead->push[i] = (knTreeForce){ knLanes_FromVec(knNeg(moment)), knLanes_FromVec(force) };
+}
+
+static void addStiffness(Lookahead* ahead, int i, knVec3 arm, const knMat33* D) {
+	knForestBlock* block = &ahead->system.block[i];
+	knMat33 skew = knSkew(arm), upper = knMulMM(&skew, D), lower = knMulMM(D, &skew);
+	knMat33 both = knMulMM(&upper, &skew);
+	lower = knScaleM(-1.0, &lower);
+	both = knScaleM(-1.0, &both);
+	knLanes33 aa = knLanes_FromMat(&both), al = knLanes_FromMat(&upper), la = knLanes_FromMat(&lower),
+			  ll = knLanes_FromMat(D);
+	knLanes_AddMat(&block->aa, &aa);
+	knLanes_AddMat(&block->al, &al);
+	knLanes_AddMat(&block->la, &la);
+	knLanes_AddMat(&block->ll, &ll);
+}
+
+static double ownAnswer(const Lookahead* ahead, int piece, knVec3 arm, knVec3 n) {
+	const knHybridNode* node = &ahead->step->hybrid.nodes[ahead->pieces[piece].node];
+	knVec3 turn = knCross(arm, n);
+	knMat33 inverse = knInverse33(&ahead->inertia[piece]);
+	return 1.0 / node->mass + knDot(turn, knMulMV(&inverse, turn));
+}
+
+static void addContactSide(Lookahead* ahead, const knStepContact* contact, int body, knVec3 force,
+						   bool sticks) {
+	int piece = pieceOfBody(ahead, body);
+	int i = piece >= 0 ? ahead->linkOf[piece] : -1;
+	if (i < 0) {
+		return;
+	}
+	knVec3 n = contact->point.normal;
+	knVec3 arm = knSub(knLerp(contact->point.pointA, contact->point.pointB, 0.5), ahead->pose[piece].p);
+	ahead->push[i].n += knLanes_FromVec(knCross(arm, force));
+	ahead->push[i].f += knLanes_FromVec(force);
+	double d = 1.0 / (SOFTNESS * ownAnswer(ahead, piece, arm, n));
+	knMat33 D = knDiagonal33(d, d, d);
+	if (!sticks) {
+		D = knMakeMat33(knScale(d * n.x, n), knScale(d * n.y, n), knScale(d * n.z, n));
+	}
+	addStiffness(ahead, i, arm, &D);
+}
+
+static void addContacts(Lookahead* ahead) {
+	const knStepContext* context = ahead->step->context;
+	const knModel* model = context->model;
+	for (int k = 0; k < context->contactCount; ++k) {
+		const knStepContact* contact = &context->contacts[k];
+		double normal = knDot(contact->impulse, contact->point.normal);
+		if (!(normal > 0.0)) {
+			continue;
+		}
+		const knModelShape *a = &model->shapes[contact->shapeA], *b = &model->shapes[contact->shapeB];
+		double mu = knCombine_Apply(model->frictionCombine, a->friction, b->friction);
+		knVec3 across = knMulAdd(contact->impulse, -normal, contact->point.normal);
+		bool sticks = knLength(across) < STICKING * mu * normal;
+		knVec3 force = knScale(1.0 / ahead->step->h, contact->impulse);
+		addContactSide(ahead, contact, b->body, force, sticks);
+		addContactSide(ahead, contact, a->body, knNeg(force), sticks);
+	}
+}
+
+// Springs and dampers, implicit as in the step.
+static void addSprings(Lookahead* ahead, int i) {
+	const knForestLink* link = &ahead->forest.links[i];
+	if (link->joint < 0 || (link->reversed && link->nv > 1)) {
+		return;
+	}
+	const knStepContext* context = ahead->step->context;
+	const knJoint* joint = &context->model->joints[link->joint];
+	double h = ahead->step->h, sign = link->reversed ? -1.0 : 1.0;
+	for (int k = 0; k < link->nv; ++k) {
+		const knJointAxis* axis = &joint->axis[k];
+		double qd = ahead->qd[link->vOffset + k];
+		double x = knJoint_AxisPosition(joint, &context->state->q[joint->qOffset], k);
+		ahead->tau[link->vOffset + k] -=
+			sign * axis->stiffness * x + (axis->damping + h * axis->stiffness) * qd;
+		ahead->B[link->bOffset + k * link->nv + k] += h * axis->damping + h * h * axis->stiffness;
+		if (context->state->joint[link->joint].motorMode[k] == KN_MOTOR_FORCE) {
+			ahead->tau[link->vOffset + k] += sign * context->state->joint[link->joint].motorTarget[k];
+		}
+	}
+}
+
+// y moved towards `goal` by no more than `most`.
+static double towards(double y, double goal, double most) {
+	return y + knClamp(goal - y, -most, most);
+}
+
+// What drives, dry friction and limits do to a single coordinate, the others being as they are.
+static void addOwnLaws(Lookahead* ahead, int i) {
+	const knForestLink* link = &ahead->forest.links[i];
+	if (link->joint < 0 || link->nv != 1) {
+		return;
+	}
+	const knStepContext* context = ahead->step->context;
+	const knJoint* joint = &context->model->joints[link->joint];
+	const knJointState* drive = &context->state->joint[link->joint];
+	const knJointAxis* axis = &joint->axis[0];
+	double h = ahead->step->h, sign = link->reversed ? -1.0 : 1.0, answer = ahead->system.D[link->bOffset];
+	double qd = sign * ahead->qd[link->vOffset], y = sign * ahead->y[link->vOffset];
+	double x = knJoint_AxisPosition(joint, &context->state->q[joint->qOffset], 0);
+	if (drive->motorMode[0] == KN_MOTOR_VELOCITY || drive->motorMode[0] == KN_MOTOR_POSITION) {
+		double speed = drive->motorMode[0] == KN_MOTOR_VELOCITY
+						   ? drive->motorTarget[0]
+						   : SERVO_GAIN * (drive->motorTarget[0] - x - axis->rest) / h;
+		y = towards(y, (speed - qd) / h, answer * drive->motorMaxForce[0]);
+	}
+	if (knJointAxis_HasFriction(axis)) {
+		y = towards(y, -qd / h, answer * axis->friction);
+	}
+	double position = x + axis->rest;
+	bool held = axis->limited && ((position > axis->upper - LIMIT_NEAR && y > 0.0 && qd >= 0.0) ||
+								  (position < axis->lower + LIMIT_NEAR && y < 0.0 && qd <= 0.0));
+	ahead->y[link->vOffset] = held ? 0.0 : sign * y;
+}
+
+static bool solve(Lookahead* ahead) {
+	const knForest* forest = &ahead->forest;
+	knLanes none = knLanes_All(0.0);
+	for (int i = 0; i < forest->count; ++i) {
+		readCoordinates(ahead, i);
+	}
+	knForest_Columns(forest, ahead->q, ahead->pose, ahead->columns, ahead->c);
+	for (int i = 0; i < forest->count; ++i) {
+		int parent = forest->links[i].parent, own = ahead->pieceOf[i];
+		ahead->arms[i] =
+			parent >= 0 ? knLanes_FromVec(knSub(ahead->pose[own].p, ahead->pose[ahead->pieceOf[parent]].p))
+						: none;
+		findBias(ahead, i);
+		setBlock(ahead, i);
+		addSprings(ahead, i);
+	}
+	for (int k = 0; k < forest->nv; ++k) {
+		ahead->rows[k] = (knTreeForce){ ahead->columns[k].ang, ahead->columns[k].lin };
+	}
+	addContacts(ahead);
+	ahead->system.S = ahead->columns;
+	ahead->system.R = ahead->rows;
+	ahead->system.B = ahead->B;
+	ahead->system.end = ahead->system.mean = ahead->arms;
+	if (!knForestSystem_Factor(&ahead->system)) {
+		return false;
+	}
+	knForestSystem_Solve(&ahead->system, ahead->push, ahead->tau, ahead->y, ahead->motions);
+	for (int i = 0; i < forest->count; ++i) {
+		addOwnLaws(ahead, i);
+	}
+	return true;
+}
+
+// --- the choice ----------------------------------------------------------------------------------------------------
+
+static double scoreOf(const Lookahead* ahead, int node) {
+	int piece = pieceOfBody(ahead, node), i = ahead->linkOf[piece];
+	double sum = 0.0;
+	for (int k = 0; i >= 0 && k < ahead->forest.links[i].nv; ++k) {
+		double y = ahead->y[ahead->forest.links[i].vOffset + k];
+		double v = ahead->velocities ? ahead->qd[ahead->forest.links[i].vOffset + k] / STOP_TIME : 0.0;
+		sum += y * y + v * v;
+	}
+	return knIsFinite(sum) ? sum : ALWAYS;
+}
+
+// Candidates from the fewest links to the most, with the scores of all that is in them; returns that of all that may stop.
+static double scoreCandidates(Lookahead* ahead) {
+	knHybridForest* hybrid = &ahead->step->hybrid;
+	knArena* arena = ahead->step->context->arena;
+	int count = ahead->candidateCount;
+	knKeyed* keys = KN_SCRATCH(arena, knKeyed, count);
+	ahead->chosen = KN_SCRATCH_ZERO(arena, bool, count);
+	double all = 0.0;
+	if (arena->failed) {
+		return 0.0;
+	}
+	for (int k = 0; k < count; ++k) {
+		keys[k] =
+			(knKeyed){ (uint64_t)hybrid->nodes[ahead->candidates[k]].links, (uint32_t)ahead->candidates[k] };
+		hybrid->nodes[ahead->candidates[k]].score = 0.0;
+	}
+	knSort_Keys(keys, count, arena);
+	for (int k = 0; k < count; ++k) {
+		int n = (int)keys[k].value;
+		knHybridNode* node = &hybrid->nodes[n];
+		double own = scoreOf(ahead, n);
+		all += node->moves ? 0.0 : own;
+		node->score += node->moves ? ALWAYS : own;
+		ahead->candidates[k] = n;
+		if (node->parent != KN_NODE_NONE) {
+			hybrid->nodes[node->parent].score += node->score;
+		}
+	}
+	for (int k = 0; k < count; ++k) {
+		hybrid->nodes[ahead->candidates[k]].piece = k;
+	}
+	return all;
+}
+
+typedef struct Heap {
+	const knHybridNode* nodes;
+	int* items;
+	int count;
+} Heap;
+
+static bool isBefore(const Heap* heap, int a, int b) {
+	double x = heap->nodes[a].score, y = heap->nodes[b].score;
+	return x > y || (x == y && a < b);
+}
+
+static void pushHeap(Heap* heap, int node) {
+	int k = heap->count++;
+	for (; k > 0 && isBefore(heap, node, heap->items[(k - 1) / 2]); k = (k - 1) / 2) {
+		heap->items[k] = heap->items[(k - 1) / 2];
+	}
+	heap->items[k] = node;
+}
+
+static int popHeap(Heap* heap) {
+	int top = heap->items[0], last = heap->items[--heap->count], k = 0;
+	for (;;) {
+		int child = 2 * k + 1;
+		if (child >= heap->count) {
+			break;
+		}
+		child += child + 1 < heap->count && isBefore(heap, heap->items[child + 1], heap->items[child]);
+		if (!isBefore(heap, heap->items[child], last)) {
+			break;
+		}
+		heap->items[k] = heap->items[child];
+		k = child;
+	}
+	heap->items[k] = last;
+	return top;
+}
+
+static bool isCandidate(const Lookahead* ahead, int node) {
+	const knHybridNode* part = &ahead->step->hybrid.nodes[node];
+	return node != KN_NODE_GROUND && isJointNode(part) && part->piece >= 0 &&
+		   part->piece < ahead->candidateCount && ahead->candidates[part->piece] == node;
+}
+
+static void pushPart(const Lookahead* ahead, Heap* heap, int node) {
+	if (node >= 0 && isCandidate(ahead, node)) {
+		pushHeap(heap, node);
+	}
+}
+
+// Takes a node and those that follow it; their number.
+static int take(Lookahead* ahead, Heap* heap, int node, double* left) {
+	const knHybridNode* nodes = ahead->step->hybrid.nodes;
+	int taken = 0;
+	for (bool follows = true; follows;) {
+		ahead->chosen[nodes[node].piece] = true;
+		++taken;
+		*left -= nodes[node].moves ? 0.0 : scoreOf(ahead, node);
+		pushPart(ahead, heap, nodes[node].left);
+		int right = nodes[node].right;
+		follows = right >= 0 && isCandidate(ahead, right) && nodes[right].follows;
+		if (!follows) {
+			pushPart(ahead, heap, right);
+		}
+		node = right;
+	}
+	return taken;
+}
+
+static int groupSize(const Lookahead* ahead, int node) {
+	const knHybridNode* nodes = ahead->step->hybrid.nodes;
+	int size = 1;
+	for (int right = nodes[node].right; right >= 0 && isCandidate(ahead, right) && nodes[right].follows;
+		 right = nodes[right].right) {
+		++size;
+	}
+	return size;
+}
+
+static bool choose(Lookahead* ahead, int most, double threshold) {
+	const knHybridNode* nodes = ahead->step->hybrid.nodes;
+	Heap heap = { .nodes = nodes };
+	double left = scoreCandidates(ahead), bar = threshold >= 0.0 ? threshold * threshold : -1.0;
+	heap.items = KN_SCRATCH(ahead->step->context->arena, int, ahead->candidateCount + 1);
+	if (ahead->step->context->arena->failed) {
+		return false;
+	}
+	for (int k = 0; k < ahead->candidateCount; ++k) {
+		if (nodes[ahead->candidates[k]].parent == KN_NODE_NONE) {
+			pushHeap(&heap, ahead->candidates[k]);
+		}
+	}
+	int taken = 0;
+	while (heap.count > 0) {
+		int node = popHeap(&heap);
+		bool must = nodes[node].score >= ALWAYS;
+		if (!must && left <= bar) {
+			break;
+		}
+		if (must || taken + groupSize(ahead, node) <= most) {
+			taken += take(ahead, &heap, node, &left);
+		}
+	}
+	return true;
+}
+
+// --- the change ----------------------------------------------------------------------------------------------------
+
+static void stopCoordinates(knAdaptiveStep* step, int node) {
+	const knJoint* joint = &step->context->model->joints[step->hybrid.links[node].joint];
+	for (int k = 0; k < joint->nv; ++k) {
+		step->context->state->v[joint->vOffset + k] = 0.0;
+		step->hybrid.memory[node].v[k] = 0.0;
+	}
+	step->context->state->joint[step->hybrid.links[node].joint].reaction = knZeroTwist();
+}
+
+// A joint may stop when what it joins is rigid on both sides: active joints are a part of the tree that holds its root.
+static bool canFreeze(const knHybridForest* hybrid, int node) {
+	const knHybridNode* whole = &hybrid->nodes[node];
+	int rightRoot = hybrid->nodes[whole->right].root;
+	return hybrid->segments[rightRoot].node == whole->right &&
+		   (whole->ground || hybrid->segments[whole->root].node == whole->left);
+}
+
+// Joints that were not chosen stop, from the leaves up, whatever the order of the candidates; what has a joint below
+// that goes on goes on too.
+static void freezeOthers(Lookahead* ahead, bool* changed) {
+	knHybridForest* hybrid = &ahead->step->hybrid;
+	for (bool again = true; again;) {
+		again = false;
+		for (int k = 0; k < ahead->candidateCount; ++k) {
+			int node = ahead->candidates[k];
+			if (hybrid->nodes[node].active && !ahead->chosen[k] && canFreeze(hybrid, node)) {
+				knHybridForest_Freeze(hybrid, node);
+				stopCoordinates(ahead->step, node);
+				again = *changed = true;
+			}
+		}
+	}
+}
+
+static knStatus apply(Lookahead* ahead, bool* changed) {
+	knAdaptiveStep* step = ahead->step;
+	knHybridForest* hybrid = &step->hybrid;
+	freezeOthers(ahead, changed);
+	if (!knHybridForest_ListFronts(hybrid, step->context->arena)) {
+		return knAdaptive_OutOfMemory(step);
+	}
+	for (int k = ahead->candidateCount - 1; k >= 0; --k) {
+		int node = ahead->candidates[k];
+		if (!hybrid->nodes[node].active && ahead->chosen[k]) {
+			knHybridForest_Split(hybrid, node);
+			*changed = true;
+		}
+	}
+	return knHybridForest_ListFronts(hybrid, step->context->arena) ? KN_OK : knAdaptive_OutOfMemory(step);
+}
+
+static int wantedCount(const knAdaptiveStep* step) {
+	const knSettings* settings = step->context->settings;
+	const knHybridForestHeader* header = step->hybrid.header;
+	int count = settings->adaptive.active >= 0 ? settings->adaptive.active : header->jointTotal;
+	if (settings->adaptive.budget >= 0.0 && header->budgetCount > 0) {
+		count = count < header->budgetCount ? count : header->budgetCount;
+	}
+	return count < header->jointTotal ? count : header->jointTotal;
+}
+
+knStatus knAdaptive_UpdateRegion(knAdaptiveStep* step) {
+	const knSettings* settings = step->context->settings;
+	knHybridForestHeader* header = step->hybrid.header;
+	int most = wantedCount(step);
+	double threshold = settings->adaptive.threshold;
+	header->sinceUpdate = 0;
+	if (most == header->jointTotal && threshold < 0.0 && header->activeCount == header->jointTotal) {
+		return KN_OK;
+	}
+	// segments of fewer links than twice the mean are not cut further
+	int minLinks = most > 0 && most < header->jointTotal ? 2 * header->jointTotal / most : 1;
+	Lookahead ahead = { .step = step, .minLinks = minLinks, .velocities = threshold >= 0.0 || step->changed };
+	if (!takePieces(&ahead) || !makeForest(&ahead) || !takeSystem(&ahead)) {
+		return knAdaptive_OutOfMemory(step);
+	}
+	bool changed = false;
+	if (!solve(&ahead)) {
+		return KN_OK; // no figures to choose by: all stays
+	}
+	if (!choose(&ahead, most, threshold)) {
+		return knAdaptive_OutOfMemory(step);
+	}
+	knStatus status = apply(&ahead, &changed);
+	return status == KN_OK && changed ? knAdaptive_Project(step) : status;
+}

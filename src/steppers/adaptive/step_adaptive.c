@@ -1,0 +1,148 @@
+// The adaptive stepper: long articulated bodies at the cost of their moving part (docs/methods/adaptive.md).
+//
+//   1 the hybrid body: segments, and what users changed              adaptive_begin.c, hybrid_forest.c
+//   2 its segments as a world of their own                           weld.c
+//   3 the reduced stepper's step of that: free motion, limits,
+//     drives, contacts as articulated inertia over active joints     ../reduced, weld_contacts.c
+//   4 segments, coordinates, memories back                           weld.c
+//   5 every few steps and after blows: which joints move from now on,
+//     the others stop by internal impulses                           region.c
+//   6 poses and velocities of links                                  adaptive_begin.c
+#include "steppers/adaptive/adaptive_step.h"
+
+#include "articulated/spanning.h"
+
+#include <stdio.h>
+
+#define UPDATE_STEPS 10 // 10 to 15 are enough (Gayle, Lin and Manocha 2006)
+#define BUDGET_GAIN 0.5 // share of the way to the wanted number of joints that an update goes
+
+// Runs the next phase unless one has failed.
+#define THEN(status, phase)                                                                                  \
+	do {                                                                                                     \
+		if ((status) == KN_OK) {                                                                             \
+			(status) = (phase);                                                                              \
+		}                                                                                                    \
+	} while (0)
+
+// Contacts that carry something.
+static int countLoaded(const knStepContext* context) {
+	int count = 0;
+	for (int k = 0; k < context->contactCount; ++k) {
+		count += knLengthSquared(context->contacts[k].impulse) > 0.0;
+	}
+	return count;
+}
+
+// Time for an update: the interval is over, or something was struck.
+static bool isDue(knAdaptiveStep* step) {
+	int every = step->context->settings->adaptive.update;
+	knHybridForestHeader* header = step->hybrid.header;
+	int loaded = countLoaded(step->context);
+	bool struck = loaded > header->loaded;
+	header->loaded = loaded;
+	header->sinceUpdate += 1;
+	return struck || header->sinceUpdate >= (every > 0 ? every : UPDATE_STEPS);
+}
+
+// As many joints as there is time for, by what those that moved took.
+static void keepBudget(knAdaptiveStep* step, double seconds) {
+	double budget = 1e-3 * step->context->settings->adaptive.budget;
+	knHybridForestHeader* header = step->hybrid.header;
+	if (budget < 0.0 || seconds <= 0.0) {
+		return;
+	}
+	double present = header->activeCount + 1.0, wanted = present * budget / seconds;
+	header->budgetCount = (int)knClamp(present + BUDGET_GAIN * (wanted - present), 1.0, 1e9);
+}
+
+static knStatus beginRegion(knAdaptiveStep* step) {
+	if (!step->changed) {
+		return KN_OK;
+	}
+	knStatus status = knAdaptive_Project(step);
+	THEN(status, knAdaptive_UpdateRegion(step));
+	step->changed = false;
+	return status;
+}
+
+static knStatus stepAdaptive(knStepContext* context, double h) {
+	double start = knStepContext_Now(context);
+	knAdaptiveStep step = { .context = context, .h = h };
+	knStatus status = knAdaptive_Begin(&step);
+	THEN(status, beginRegion(&step));
+	context->report->active = status == KN_OK ? step.hybrid.header->activeCount : 0;
+	THEN(status, knAdaptive_Weld(&step));
+	THEN(status, knReducedStepper.step(&step.inner, h));
+	THEN(status, knAdaptive_Unweld(&step));
+	if (status == KN_OK) {
+		knAdaptive_WriteCoordinates(&step);
+	}
+	if (status == KN_OK && isDue(&step)) {
+		keepBudget(&step, knStepContext_Now(context) - start);
+		status = knAdaptive_UpdateRegion(&step);
+	}
+	if (status == KN_OK) {
+		knAdaptive_WriteLinks(&step);
+	}
+	context->report->solveTime = knStepContext_Now(context) - start - context->report->collideTime;
+	return status;
+}
+
+// --- what it takes -------------------------------------------------------------------------------------------------
+
+static knStatus refuse(const knModel* model, int joint, const char* what, knError* error) {
+	char element[96];
+	snprintf(element, sizeof(element), "joint '%s'",
+			 knScene_GetJoint(model->scene, knModel_JointId(model, joint))->name);
+	return knError_Set(error, KN_UNSUPPORTED, element,
+					   "%s %s, which the adaptive stepper does not take; the reduced, velocity and impulse "
+					   "steppers do",
+					   element, what);
+}
+
+static knStatus checkJoints(const knModel* model, knArena* arena, knError* error) {
+	bool* usable = KN_SCRATCH(arena, bool, model->jointCount + 1);
+	knSpanning spanning;
+	for (int j = 0; usable != NULL && j < model->jointCount; ++j) {
+		usable[j] = true;
+	}
+	if (usable == NULL || !knSpanning_Find(&spanning, model, usable, NULL, arena)) {
+		return knError_Set(error, KN_NO_MEMORY, "stepper", "there is no memory for the joints' trees");
+	}
+	for (int j = 0; j < model->jointCount; ++j) {
+		const knJoint* joint = &model->joints[j];
+		bool moves = model->bodyKind[joint->parent] == KN_BODY_DYNAMIC ||
+					 model->bodyKind[joint->child] == KN_BODY_DYNAMIC;
+		if (joint->kind == KN_JOINT_CUSTOM) {
+			return refuse(model, j, "is a custom joint", error);
+		}
+		if (moves && !spanning.isTree[j]) {
+			return refuse(model, j, "closes a loop", error);
+		}
+	}
+	return KN_OK;
+}
+
+static knStatus checkAdaptive(const knModel* model, const knSettings* settings, knError* error) {
+	(void)settings;
+	knArena arena;
+	knArena_Init(&arena, &model->allocator);
+	knStatus status = checkJoints(model, &arena, error);
+	knArena_Free(&arena);
+	return status;
+}
+
+static size_t privateSize(const knModel* model, const knSettings* settings) {
+	(void)settings;
+	return knHybridForest_Size(model->bodyCount, 4 * model->bodyCount, 6 * model->jointCount);
+}
+
+const knStepperOps knAdaptiveStepper = {
+	.name = "adaptive",
+	.help = "joint coordinates of the joints that matter: the others are frozen, and cost nothing",
+	.sleeps = false,
+	.check = checkAdaptive,
+	.privateSize = privateSize,
+	.step = stepAdaptive,
+};

@@ -1,0 +1,214 @@
+// The adaptive stepper: all joints moving it is the reduced one; freezing keeps momentum and never adds energy; a body at
+// rest rigidifies and wakes when touched; what it does not take is refused by name.
+#include "world/fixture.h"
+
+#include <string.h>
+
+static knWorld* worldWith(knScene* scene, const char* stepper, int active, double threshold) {
+	static knSettings settings;
+	settings = knSettings_Default();
+	settings.adaptive.active = active;
+	settings.adaptive.threshold = threshold;
+	knWorldDef def = knWorldDef_Default();
+	def.stepper = stepper;
+	def.settings = &settings;
+	return newWorldWith(scene, &def);
+}
+
+// A chain of rods of 0.1 m and 0.1 kg along x on hinges, axes alternating.
+typedef struct ChainDef {
+	int count;
+	knVec3 start, gravity;
+	bool held, shapes, ground;
+	double damping; // N m s
+	double spin;    // rad/s, of a free one, growing along it
+} ChainDef;
+
+static knScene* newChain(const ChainDef* def, knBodyId* bodies) {
+	knScene* scene = newScene(def->gravity);
+	knError error = { 0 };
+	if (def->ground) {
+		newGround(scene, material(0.5, 0.0));
+	}
+	knBodyId previous = KN_WORLD_BODY;
+	for (int i = 0; i < def->count; ++i) {
+		knVec3 joint = knAdd(def->start, knV3(0.1 * i, 0.0, 0.0));
+		knFrame frame = knMakeFrame(knAdd(joint, knV3(0.05, 0.0, 0.0)), knIdentityQ());
+		bodies[i] = newMass(scene, frame, 0.1, knV3(2e-5, 1e-4, 1e-4));
+		if (def->spin > 0.0) {
+			knBodyDef* body = knScene_EditBody(scene, bodies[i]);
+			body->angularVelocity = knV3(0.0, def->spin * (1.0 - 0.1 * i), def->spin);
+			body->velocity = knV3(0.0, 0.1 * i * def->spin, 0.02 * i * i);
+		}
+		if (def->shapes) {
+			knShapeDef shape = material(0.5, 0.0);
+			assert_false(
+				KN_ID_IS_NULL(knScene_AddBox(scene, bodies[i], knV3(0.045, 0.02, 0.02), &shape, &error)));
+		}
+		if (i > 0 || def->held) {
+			knVec3 axis = i % 2 == 0 ? knV3(0.0, 1.0, 0.0) : knV3(0.0, 0.0, 1.0);
+			knJointDef hinge = jointAt(scene, KN_JOINT_HINGE, previous, bodies[i], joint, axis);
+			hinge.axis[0].damping = def->damping;
+			newJoint(scene, &hinge);
+		}
+		previous = bodies[i];
+	}
+	return scene;
+}
+
+static double farthestApart(knWorld* a, knWorld* b, const knBodyId* bodies, int count) {
+	double worst = 0.0;
+	for (int i = 0; i < count; ++i) {
+		worst =
+			knMax(worst, knDistance(knWorld_BodyFrame(a, bodies[i]).p, knWorld_BodyFrame(b, bodies[i]).p));
+	}
+	return worst;
+}
+
+// 100 steps of a swinging chain and of one that falls on the ground.
+static void test_fully_active_is_reduced(void** state) {
+	(void)state;
+	for (int fall = 0; fall < 2; ++fall) {
+		knBodyId bodies[30];
+		ChainDef def = { .count = 30,
+						 .start = { 0.0, 0.0, 0.3 },
+						 .gravity = earth,
+						 .held = fall == 0,
+						 .shapes = fall == 1,
+						 .ground = fall == 1,
+						 .damping = 1e-3 };
+		knWorld* full = worldWith(newChain(&def, bodies), "adaptive", -1, -1.0);
+		knWorld* plain = worldWith(newChain(&def, bodies), "reduced", -1, -1.0);
+		run(full, 100, 0.005);
+		run(plain, 100, 0.005);
+		assert_int_equal(knWorld_Report(full)->active, fall == 0 ? 30 : 29);
+		assert_true(farthestApart(full, plain, bodies, 30) < 1e-9);
+		knWorld_Destroy(full);
+		knWorld_Destroy(plain);
+	}
+}
+
+// A free chain that tumbles without weight: momenta stay, energy never rises, with ever changing regions.
+static void test_freezing_keeps_momentum(void** state) {
+	(void)state;
+	knBodyId bodies[32];
+	ChainDef def = { .count = 32, .gravity = noGravity, .spin = 1.0 };
+	knWorld* world = worldWith(newChain(&def, bodies), "adaptive", 10, -1.0);
+	run(world, 1, 0.005); // velocities that fit the joints
+	knMeasures start = knWorld_Measure(world);
+	double last = start.kinetic;
+	for (int i = 0; i < 200; ++i) {
+		run(world, 1, 0.005);
+		knMeasures now = knWorld_Measure(world);
+		assert_true(knWorld_Report(world)->active <= 10);
+		assert_true(now.kinetic <= last * (1.0 + 1e-6));
+		assert_true(now.jointError < 1e-12);
+		last = now.kinetic;
+	}
+	knMeasures end = knWorld_Measure(world);
+	assert_near3(end.momentum, start.momentum, 1e-10);
+	assert_near3(end.angularMomentum, start.angularMomentum, 1e-9);
+	knWorld_Destroy(world);
+}
+
+// What is shown does not depend on who looks: a clone and a restored snapshot go on alike, bit by bit.
+static void test_region_is_part_of_the_state(void** state) {
+	(void)state;
+	knBodyId bodies[24];
+	knError error = { 0 };
+	ChainDef def = { .count = 24,
+					 .start = { 0.0, 0.0, 0.5 },
+					 .gravity = earth,
+					 .held = true,
+					 .shapes = true,
+					 .ground = true };
+	knWorld* world = worldWith(newChain(&def, bodies), "adaptive", 8, -1.0);
+	run(world, 33, 0.005);
+	knWorld* clone = knWorld_Clone(world, &error);
+	assert_non_null(clone);
+	run(world, 40, 0.005);
+	run(clone, 40, 0.005);
+	assert_true(knWorld_Hash(world) == knWorld_Hash(clone));
+	knWorld_Destroy(world);
+	knWorld_Destroy(clone);
+}
+
+// A chain lying on the ground comes to rest with no joint moving; pushed up at one end, it moves there again.
+static void test_rest_rigidifies_and_wakes(void** state) {
+	(void)state;
+	knBodyId bodies[20];
+	ChainDef def = { .count = 20,
+					 .start = { 0.0, 0.0, 0.03 },
+					 .gravity = earth,
+					 .shapes = true,
+					 .ground = true,
+					 .damping = 1e-3 };
+	knWorld* world = worldWith(newChain(&def, bodies), "adaptive", -1, 0.5);
+	run(world, 300, 0.005);
+	assert_int_equal(knWorld_Report(world)->active, 0);
+	knVec3 before = knWorld_BodyFrame(world, bodies[19]).p, other = knWorld_BodyFrame(world, bodies[0]).p;
+	run(world, 100, 0.005);
+	assert_near3(knWorld_BodyFrame(world, bodies[19]).p, before, 1e-6);
+	assert_ok(knWorld_ApplyImpulse(world, bodies[19], knV3(0.0, 0.0, 0.1), before));
+	run(world, 10, 0.005);
+	assert_true(knWorld_Report(world)->active > 0);
+	assert_true(knWorld_BodyFrame(world, bodies[19]).p.z > before.z + 1e-3);
+	assert_near3(knWorld_BodyFrame(world, bodies[0]).p, other, 1e-3);
+	knWorld_Destroy(world);
+}
+
+// The smaller the threshold, the nearer to the fully active motion.
+static void test_threshold_converges(void** state) {
+	(void)state;
+	knBodyId bodies[24];
+	ChainDef def = { .count = 24, .gravity = earth, .held = true, .damping = 1e-3 };
+	const double thresholds[] = { 300.0, 30.0, 0.0 };
+	double apart[3];
+	for (int k = 0; k < 3; ++k) {
+		knWorld* full = worldWith(newChain(&def, bodies), "adaptive", -1, -1.0);
+		knWorld* world = worldWith(newChain(&def, bodies), "adaptive", -1, thresholds[k]);
+		run(full, 100, 0.002);
+		run(world, 100, 0.002);
+		apart[k] = farthestApart(full, world, bodies, 24);
+		knWorld_Destroy(full);
+		knWorld_Destroy(world);
+	}
+	assert_true(apart[0] > apart[1] && apart[1] >= apart[2]);
+	assert_true(apart[2] < 1e-9);
+}
+
+static void assertRefused(knScene* scene, const char* name) {
+	knError error = { 0 };
+	knModel* model = knModel_Create(scene, &error);
+	assert_non_null(model);
+	knScene_Destroy(scene);
+	knWorldDef def = knWorldDef_Default();
+	def.stepper = "adaptive";
+	assert_null(knWorld_Create(model, &def, &error));
+	assert_int_equal(error.status, KN_UNSUPPORTED);
+	assert_non_null(strstr(error.message, name));
+	assert_non_null(strstr(error.message, "reduced"));
+	knModel_Release(model);
+}
+
+static void test_loops_are_refused_by_name(void** state) {
+	(void)state;
+	knBodyId bodies[4];
+	ChainDef def = { .count = 4, .gravity = earth, .held = true };
+	knScene* scene = newChain(&def, bodies);
+	knJointDef loop =
+		jointAt(scene, KN_JOINT_BALL, KN_WORLD_BODY, bodies[3], knV3(0.4, 0.0, 0.0), knV3(1.0, 0.0, 0.0));
+	loop.name = "closing";
+	loop.loop = true;
+	newJoint(scene, &loop);
+	assertRefused(scene, "closing");
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fully_active_is_reduced),     cmocka_unit_test(test_freezing_keeps_momentum),
+		cmocka_unit_test(test_region_is_part_of_the_state), cmocka_unit_test(test_rest_rigidifies_and_wakes),
+		cmocka_unit_test(test_threshold_converges),         cmocka_unit_test(test_loops_are_refused_by_name),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
