@@ -4,7 +4,9 @@
 //   mjcf_elements.c  what each tag means where it stands
 //   mjcf_fields.c    attributes -> members, one table row each
 //   mjcf_frames.c    <frame>: poses and classes of what stands in one
+//   mjcf_replicate.c <replicate>: elements kept to be read several times
 //   mjcf_assets.c    meshes: files, hulls, masses
+//   mjcf_hfield.c    height fields: numbers in the file, MuJoCo's binary files, grey pictures
 //   mjcf_build.c     elements -> plan -> knScene: defaults, names, the body tree, what is added in which order
 //   mjcf_shapes.c    geoms: sizes, filters, materials, masses
 //   mjcf_joints.c    joints of the tree
@@ -47,6 +49,11 @@ enum {
 #define KN_MJCF_ORIENTATION_BITS                                                                             \
 	(KN_MJCF_BIT(KN_MJCF_QUAT) | KN_MJCF_BIT(KN_MJCF_AXISANGLE) | KN_MJCF_BIT(KN_MJCF_EULER) |               \
 	 KN_MJCF_BIT(KN_MJCF_XYAXES) | KN_MJCF_BIT(KN_MJCF_ZAXIS))
+
+typedef struct knMjcfNumbers {
+	const double* items;
+	int count;
+} knMjcfNumbers;
 
 // The common part, first in every element.
 typedef struct knMjcfElement {
@@ -121,8 +128,9 @@ enum {
 	KN_MJCF_GEOM_MATERIAL,
 	KN_MJCF_GEOM_FITSCALE,
 	KN_MJCF_GEOM_SHELL,
+	KN_MJCF_GEOM_HFIELD,
 };
-// The first seven are understood.
+// All but the last are understood.
 enum {
 	KN_MJCF_SPHERE,
 	KN_MJCF_CAPSULE,
@@ -131,6 +139,7 @@ enum {
 	KN_MJCF_CYLINDER,
 	KN_MJCF_ELLIPSOID,
 	KN_MJCF_MESH,
+	KN_MJCF_HFIELD,
 	KN_MJCF_FIRST_OTHER_GEOM,
 };
 
@@ -147,7 +156,7 @@ typedef struct knMjcfGeom {
 	int contype, conaffinity, condim, group;
 	double rgba[4];
 	int rgbaCount;
-	const char *mesh, *material;
+	const char *mesh, *material, *hfield;
 	double fitScale;
 	int shell;
 	bool paired; // named by a <pair>
@@ -174,6 +183,15 @@ typedef struct knMjcfMaterial {
 	double rgba[4];
 	int rgbaCount;
 } knMjcfMaterial;
+
+typedef struct knMjcfHfield {
+	knMjcfElement element;
+	const char* file;
+	int rows, columns;
+	double size[4]; // half extents along x and y, height of the highest point, depth of the base
+	knMjcfNumbers elevation;
+	knGeom* geom; // retained; NULL: not needed so far. mjcf_hfield.c
+} knMjcfHfield;
 
 // A model that <attach> takes bodies from.
 typedef struct knMjcfSource {
@@ -276,11 +294,6 @@ typedef struct knMjcfPair {
 	int first, second; // geoms. knMjcf_PlanShapes
 } knMjcfPair;
 
-typedef struct knMjcfNumbers {
-	const double* items;
-	int count;
-} knMjcfNumbers;
-
 enum {
 	KN_MJCF_KEY_TIME = KN_MJCF_OWN,
 	KN_MJCF_KEY_QPOS,
@@ -330,6 +343,9 @@ enum {
 	KN_MJCF_ACTUATOR_DAMPRATIO,
 	KN_MJCF_ACTUATOR_TIMECONST,
 	KN_MJCF_ACTUATOR_INHERITRANGE,
+	KN_MJCF_ACTUATOR_GAIN,
+	KN_MJCF_ACTUATOR_PLUGIN,
+	KN_MJCF_ACTUATOR_INSTANCE,
 };
 enum { KN_MJCF_DYN_NONE, KN_MJCF_DYN_INTEGRATOR, KN_MJCF_DYN_FILTER, KN_MJCF_DYN_EXACT, KN_MJCF_DYN_OTHER };
 enum { KN_MJCF_GAIN_FIXED, KN_MJCF_GAIN_AFFINE, KN_MJCF_GAIN_OTHER };
@@ -341,6 +357,8 @@ typedef enum knMjcfActuatorKind {
 	KN_MJCF_VELOCITY,
 	KN_MJCF_INTVELOCITY,
 	KN_MJCF_DAMPER,
+	KN_MJCF_ADHESION,
+	KN_MJCF_PLUGIN,
 } knMjcfActuatorKind;
 
 typedef struct knMjcfActuator {
@@ -353,9 +371,21 @@ typedef struct knMjcfActuator {
 	int dynType, gainType, biasType;
 	double dynPrm[10], gainPrm[10], biasPrm[10];
 	double kp, kv, dampRatio, timeConst, inheritRange;
+	double adhesion; // N a unit of control
+	const char *plugin, *instance;
+	double config[5];      // of a plugin: in the order of knMjcfConfigWords
 	double control, start; // knuckle.control
 	int index;             // in the scene, -1: not added
 } knMjcfActuator;
+
+// The configuration of a plugin under a name of its own; actuators refer to it.
+typedef struct knMjcfInstance {
+	knMjcfElement element;
+	double config[5];
+} knMjcfInstance;
+
+// What mujoco.pid is configured by.
+enum { KN_MJCF_PID_KP, KN_MJCF_PID_KI, KN_MJCF_PID_KD, KN_MJCF_PID_IMAX, KN_MJCF_PID_SLEWMAX };
 
 enum {
 	KN_MJCF_TENDON_STIFFNESS = KN_MJCF_OWN,
@@ -454,6 +484,8 @@ typedef struct knMjcfElementType {
 
 // Names of the geom types, in the order of their numbers.
 extern const char* const knMjcfGeomWords[];
+// Keys of a plugin's <config>, up to NULL.
+extern const char* const knMjcfConfigWords[];
 
 extern const knMjcfElementType knMjcfModelType, knMjcfCompilerType, knMjcfOptionType, knMjcfDefaultType,
 	knMjcfGeomType, knMjcfJointType, knMjcfFreeJointType, knMjcfInertialType, knMjcfBodyType,
@@ -461,7 +493,7 @@ extern const knMjcfElementType knMjcfModelType, knMjcfCompilerType, knMjcfOption
 	knMjcfKeyType, knMjcfNumericType, knMjcfTextType, knMjcfFrameType, knMjcfFlagType, knMjcfSiteType,
 	knMjcfMeshType, knMjcfMaterialType, knMjcfSourceType, knMjcfActuatorType, knMjcfTendonType,
 	knMjcfTendonJointType, knMjcfTendonSiteType, knMjcfTendonGeomType, knMjcfTendonPulleyType,
-	knMjcfSensorType, knMjcfCoupleType, knMjcfPairType;
+	knMjcfSensorType, knMjcfCoupleType, knMjcfPairType, knMjcfHfieldType, knMjcfInstanceType;
 
 typedef struct knMjcf knMjcf;
 
@@ -533,12 +565,15 @@ struct knMjcf {
 	const char* folder; // that it lies in, with a slash at the end, or ""
 	bool lenient;       // what changes the motion may be left out
 	bool looks;         // what only shows is wanted
+	bool exactMeshes;   // meshes collide as they are
 	knError error;
 	bool failed;
 	int line, column;            // of the element that is being read
 	int fileIndex;               // and its file
 	int compilerIndex;           // and compiler
 	const char* prefix;          // of names in a model that is attached; NULL: none
+	const char* suffix;          // of names in a <replicate>; NULL: none
+	int replicated;              // elements that <replicate> has repeated so far
 	int includes;                // files opened so far
 	const void* parse;           // the file that is being read. mjcf_read.c
 	KN_ARRAY(const char*) files; // 0 is the model's
@@ -556,6 +591,8 @@ struct knMjcf {
 	KN_ARRAY(knMjcfSite) sites;
 	KN_ARRAY(knMjcfMesh) meshes;
 	KN_ARRAY(knMjcfMaterial) materials;
+	KN_ARRAY(knMjcfHfield) hfields;
+	KN_ARRAY(knMjcfInstance) instances;
 	KN_ARRAY(knMjcfSource) sources;
 	KN_ARRAY(knMjcfPair) pairs;
 	KN_ARRAY(knMjcfActuator) actuators;
@@ -574,7 +611,7 @@ struct knMjcf {
 
 	// names -> indices; links also answer to the joints' names
 	knNameTable classNames, bodyNames, geomNames, jointNames, linkNames, keyNames;
-	knNameTable siteNames, meshNames, materialNames, actuatorNames, tendonNames;
+	knNameTable siteNames, meshNames, materialNames, actuatorNames, tendonNames, hfieldNames, instanceNames;
 
 	// what becomes of it
 	int* jointOrder;     // joints sorted by body
@@ -632,6 +669,10 @@ typedef enum knMjcfPlace {
 	KN_MJCF_IN_CUSTOM,
 	KN_MJCF_IN_ASSET,
 	KN_MJCF_IN_ACTUATOR,
+	KN_MJCF_IN_ACTUATOR_PLUGIN,
+	KN_MJCF_IN_EXTENSION,
+	KN_MJCF_IN_PLUGIN,
+	KN_MJCF_IN_INSTANCE,
 	KN_MJCF_IN_TENDON,
 	KN_MJCF_IN_TENDON_PATH,
 	KN_MJCF_IN_SENSOR,
@@ -642,7 +683,7 @@ typedef enum knMjcfPlace {
 
 typedef struct knMjcfLevel {
 	knMjcfPlace place;
-	int index; // the body, class or tendon
+	int index; // the body, class, tendon, actuator or instance
 	int frame; // the <frame>, -1: none
 } knMjcfLevel;
 
@@ -675,6 +716,33 @@ bool knMjcf_FrameClass(knMjcf* reader, int frame, int bodyClass, int* index);
 // Moves what stands in a <frame> to the frame of its body.
 bool knMjcf_ResolveFrames(knMjcf* reader);
 
+// --- mjcf_replicate.c ---
+
+// A tag with its attributes, or (tag NULL) the end of one.
+typedef struct knMjcfEvent {
+	const char* tag;
+	const char** attributes;
+	int line, column;
+} knMjcfEvent;
+
+typedef KN_ARRAY(knMjcfEvent) knMjcfEvents;
+
+typedef struct knMjcfReplicate {
+	int count;
+	knVec3 offset;
+	double euler[3];
+	const char *separator, *childClass;
+	const char* outer; // the suffix around it, NULL: none
+	knVec3 at;         // of the next copy. knMjcf_BeginReplica
+} knMjcfReplicate;
+
+bool knMjcf_ReadReplicate(knMjcf* reader, const char** attributes, knMjcfReplicate* replicate);
+bool knMjcf_Record(knMjcf* reader, knMjcfEvents* events, const char* tag, const char** attributes);
+// Refuses to repeat too much.
+bool knMjcf_CountReplicas(knMjcf* reader, const knMjcfReplicate* replicate, int events);
+// The frame and the suffix of copy i.
+bool knMjcf_BeginReplica(knMjcf* reader, knMjcfReplicate* replicate, int i, knMjcfLevel* level);
+
 // --- mjcf_assets.c ---
 
 typedef struct knMjcfMeshData {
@@ -684,6 +752,8 @@ typedef struct knMjcfMeshData {
 	int triangleCount;
 	knGeom* hull;     // retained; NULL: not needed so far
 	knGeom* surface;  // to look at, likewise
+	knGeom* solid;    // to collide as it is, likewise
+	bool open;        // it has no inside
 	knMassProps unit; // at density 1
 	bool weighed;
 } knMjcfMeshData;
@@ -692,12 +762,20 @@ typedef struct knMjcfMeshData {
 knMjcfMesh* knMjcf_FindMesh(knMjcf* reader, const knMjcfElement* element, const char* name);
 // Its convex hull, retained by the caller; its mass at density 1, as MuJoCo counts it.
 knGeom* knMjcf_MeshHull(knMjcf* reader, const knMjcfElement* element, knMjcfMesh* mesh);
+// The mesh as it is where the caller asked for it and it is closed, else its hull; retained by the caller.
+knGeom* knMjcf_MeshSolid(knMjcf* reader, const knMjcfElement* element, knMjcfMesh* mesh);
 const knMassProps* knMjcf_MeshMass(knMjcf* reader, const knMjcfElement* element, knMjcfMesh* mesh);
 // A surface to look at, retained by the caller; NULL: it cannot be had, which is noted, or the reader has failed.
 knGeom* knMjcf_MeshSurface(knMjcf* reader, const knMjcfGeom* geom);
 // A primitive fitted to the mesh: its sizes, and its frame in the mesh's.
 bool knMjcf_FitMesh(knMjcf* reader, const knMjcfGeom* geom, knMjcfMesh* mesh, double size[3], knFrame* frame);
 void knMjcf_FreeMeshes(knMjcf* reader);
+
+// --- mjcf_hfield.c ---
+
+// The height field of that name, retained by the caller; NULL after an error.
+knGeom* knMjcf_Hfield(knMjcf* reader, const knMjcfGeom* geom);
+void knMjcf_FreeHfields(knMjcf* reader);
 
 // --- mjcf_control.c ---
 

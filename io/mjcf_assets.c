@@ -155,6 +155,34 @@ knGeom* knMjcf_MeshHull(knMjcf* reader, const knMjcfElement* element, knMjcfMesh
 	return data->hull;
 }
 
+knGeom* knMjcf_MeshSolid(knMjcf* reader, const knMjcfElement* element, knMjcfMesh* mesh) {
+	knMjcfMeshData* data = mesh->data;
+	if (!reader->exactMeshes || data->open || data->triangleCount == 0) {
+		return knMjcf_MeshHull(reader, element, mesh);
+	}
+	if (data->solid == NULL) {
+		knMeshDef def = knMeshDef_Default();
+		knError cause = { .status = KN_OK };
+		def.vertices = data->vertices;
+		def.vertexCount = data->vertexCount;
+		def.triangles = data->triangles;
+		def.triangleCount = data->triangleCount;
+		data->solid = knGeom_Mesh(&def, &reader->allocator, &cause);
+		if (data->solid == NULL && cause.status == KN_NO_MEMORY) {
+			knMjcf_NoMemory(reader);
+			return NULL;
+		}
+	}
+	if (data->solid == NULL) {
+		data->open = true;
+		knMjcf_Approximate(reader, element, "<geom> mesh '%.60s' is not closed; its hull collides",
+						   mesh->element.name);
+		return knMjcf_MeshHull(reader, element, mesh);
+	}
+	knGeom_Retain(data->solid);
+	return data->solid;
+}
+
 // What only shows is no reason to refuse a model: a mesh that cannot be read is noted.
 static knMjcfMesh* findVisual(knMjcf* reader, const knMjcfGeom* geom) {
 	knMjcfMesh* mesh = knMjcf_FindMesh(reader, &geom->element, geom->mesh);
@@ -204,6 +232,9 @@ void knMjcf_FreeMeshes(knMjcf* reader) {
 		}
 		if (data != NULL && data->surface != NULL) {
 			knGeom_Release(data->surface);
+		}
+		if (data != NULL && data->solid != NULL) {
+			knGeom_Release(data->solid);
 		}
 	}
 }

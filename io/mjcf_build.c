@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-// what runs a file with joints that names no stepper: robots start beyond their limits, held by stiff servos, which it stands
-// best; other files keep the library's choice
-#define JOINT_STEPPER "impulse"
+// what runs a file with joints that names no stepper, and what does where that cannot; files of free bodies keep the library's
+// choice
+#define JOINT_STEPPER "reduced"
+#define OTHER_STEPPER "velocity"
 
 static const char* nameOf(const knMjcfElement* element) {
 	return element->name != NULL ? element->name : "(unnamed)";
@@ -173,6 +174,10 @@ static bool collectAllNames(knMjcf* reader) {
 						reader->actuators.count, sizeof(knMjcfActuator)) &&
 		   collectNames(reader, &reader->tendonNames, "tendon", reader->tendons.items, reader->tendons.count,
 						sizeof(knMjcfTendon)) &&
+		   collectNames(reader, &reader->hfieldNames, "hfield", reader->hfields.items, reader->hfields.count,
+						sizeof(knMjcfHfield)) &&
+		   collectNames(reader, &reader->instanceNames, "instance", reader->instances.items,
+						reader->instances.count, sizeof(knMjcfInstance)) &&
 		   collectNames(reader, &reader->keyNames, "key", reader->keys.items, reader->keys.count,
 						sizeof(knMjcfKey));
 }
@@ -523,6 +528,37 @@ static bool splitBodies(knMjcf* reader) {
 	return true;
 }
 
+static bool namesStepper(const knMjcf* reader) {
+	for (int i = 0; i < reader->customs.count; ++i) {
+		if (strcmp(reader->customs.items[i].element.name, "knuckle.stepper") == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+// 'reduced' takes armature and actuators on joints of the tree only.
+static bool chooseStepper(knMjcf* reader) {
+	const knScene* scene = reader->scene;
+	if (strcmp(knScene_GetDef(scene)->stepper, JOINT_STEPPER) != 0) {
+		return true;
+	}
+	bool driven = false;
+	for (int i = 0; i < reader->links.count; ++i) {
+		const knJointDef* def = &reader->links.items[i].def;
+		for (int k = 0; k < 6 && def->loop; ++k) {
+			driven = driven || def->axis[k].armature > 0.0;
+		}
+		for (int a = 0; a < knScene_ActuatorCount(scene) && def->loop; ++a) {
+			const knActuatorDef* actuator = knScene_GetActuator(scene, a);
+			driven = driven || (actuator->driven == KN_DRIVEN_JOINT &&
+								KN_ID_EQUALS(actuator->joint, reader->links.items[i].id));
+		}
+	}
+	const bool kept = !driven || namesStepper(reader);
+	return kept || knScene_SetStepper(reader->scene, OTHER_STEPPER, NULL) == KN_OK || knMjcf_NoMemory(reader);
+}
+
 bool knMjcf_Build(knMjcf* reader, const char* keyframe) {
 	return checkCompiler(reader) && applyDefaults(reader) && collectAllNames(reader) &&
 		   knMjcf_ResolveFrames(reader) && planScene(reader) && knMjcf_CheckJoints(reader) &&
@@ -541,5 +577,6 @@ bool knMjcf_Build(knMjcf* reader, const char* keyframe) {
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_ORDER) &&
 		   // the scene
 		   createScene(reader) && addBodies(reader) && addShapes(reader) && addJoints(reader) &&
-		   addExclusions(reader) && knMjcf_ExcludeSplit(reader) && knMjcf_AddControl(reader);
+		   addExclusions(reader) && knMjcf_ExcludeSplit(reader) && knMjcf_AddControl(reader) &&
+		   chooseStepper(reader);
 }

@@ -229,7 +229,8 @@ static bool addTendon(knMjcf* reader, knMjcfTendon* from) {
 // --- actuators -----------------------------------------------------------------------------------------------
 
 static const char* actuatorTag(const knMjcfActuator* a) {
-	static const char* const tags[] = { "general", "motor", "position", "velocity", "intvelocity", "damper" };
+	static const char* const tags[] = { "general",     "motor",  "position", "velocity",
+										"intvelocity", "damper", "adhesion", "plugin" };
 	return tags[a->kind];
 }
 
@@ -272,6 +273,32 @@ static bool planLaw(knMjcf* reader, const knMjcfActuator* a, double mass, knActu
 		def->gain[0] = 1.0;
 	}
 	return true;
+}
+
+// MuJoCo's own PID servo, without its integral and its bound on how fast the target moves.
+static bool planPid(knMjcf* reader, const knMjcfActuator* a, knActuatorDef* def) {
+	const double* config = a->config;
+	if (a->instance != NULL) {
+		const int index = knNameTable_Get(&reader->instanceNames, a->instance);
+		if (index < 0) {
+			return knMjcf_Fail(reader, &a->element, "plugin", KN_BAD_DATA,
+							   "there is no plugin instance named '%.60s'", a->instance);
+		}
+		config = reader->instances.items[index].config;
+	}
+	const double kp = config[KN_MJCF_PID_KP], kd = config[KN_MJCF_PID_KD];
+	if (kp < 0.0 || kd < 0.0) {
+		return knMjcf_Fail(reader, &a->element, "plugin", KN_BAD_DATA, "kp and kd must not be negative");
+	}
+	if (config[KN_MJCF_PID_KI] != 0.0 || config[KN_MJCF_PID_SLEWMAX] != 0.0) {
+		knMjcf_Approximate(reader, &a->element,
+						   "<plugin> mujoco.pid: a servo of kp and kd, without the integral and slewmax");
+	}
+	memset(def->gain, 0, sizeof def->gain);
+	def->gain[0] = kp;
+	def->bias[1] = -kp;
+	def->bias[2] = -kd;
+	return !reader->failed;
 }
 
 static void planActivation(const knMjcfActuator* a, knActuatorDef* def) {
@@ -384,10 +411,43 @@ static bool planTarget(knMjcf* reader, const knMjcfActuator* a, const double* ma
 					   actuatorTag(a));
 }
 
+static double startControl(const knMjcf* reader, const knMjcfActuator* a, int index) {
+	return reader->key != NULL && index < reader->key->ctrl.count ? reader->key->ctrl.items[index]
+																  : a->control;
+}
+
+// What pulls in proportion to its control, and is not understood, changes nothing while the control is 0.
+static bool skipIdle(knMjcf* reader, const knMjcfActuator* a, int index) {
+	const char* tag = actuatorTag(a);
+	if (startControl(reader, a, index) != 0.0) {
+		return knMjcf_Omit(reader, &a->element, "<%s> left out", tag);
+	}
+	knMjcf_Approximate(reader, &a->element, "<%s> not followed: here its control is 0, and it pulls nothing",
+					   tag);
+	return !reader->failed;
+}
+
+static bool planLawOf(knMjcf* reader, const knMjcfActuator* a, double mass, knActuatorDef* def, bool* known) {
+	if (a->kind == KN_MJCF_PLUGIN) {
+		return planPid(reader, a, def);
+	}
+	const int before = reader->notes.count;
+	const bool ok = planLaw(reader, a, mass, def);
+	*known = reader->notes.count == before;
+	return ok;
+}
+
 static bool addActuator(knMjcf* reader, knMjcfActuator* a, int index, const double* masses) {
 	knActuatorDef def = knActuatorDef_Default();
 	double mass = 0.0;
 	bool known;
+	if (a->kind == KN_MJCF_ADHESION) {
+		return skipIdle(reader, a, index);
+	}
+	if (a->kind == KN_MJCF_PLUGIN && (a->plugin == NULL || strcmp(a->plugin, "mujoco.pid") != 0)) {
+		return knMjcf_Omit(reader, &a->element, "<plugin> '%.60s' left out",
+						   a->plugin != NULL ? a->plugin : "");
+	}
 	def.name = a->element.name;
 	def.controlLimited = limitedBy(a->ctrlLimited, &a->element, KN_MJCF_ACTUATOR_CTRLRANGE);
 	memcpy(def.controlRange, a->ctrlRange, sizeof def.controlRange);
@@ -396,8 +456,7 @@ static bool addActuator(knMjcf* reader, knMjcfActuator* a, int index, const doub
 	}
 	const double shift = def.bias[0];
 	def.bias[0] = 0.0;
-	const int before = reader->notes.count;
-	if (!known || !planLaw(reader, a, mass, &def) || reader->notes.count > before) {
+	if (!known || !planLawOf(reader, a, mass, &def, &known) || !known) {
 		return !reader->failed;
 	}
 	// a moved coordinate moves the law's constants
@@ -412,11 +471,8 @@ static bool addActuator(knMjcf* reader, knMjcfActuator* a, int index, const doub
 		(def.activationLimited && !checkRange(reader, &a->element, tag, "actrange", def.activationRange))) {
 		return false;
 	}
-	def.control = a->control;
+	def.control = startControl(reader, a, index);
 	def.start = a->start;
-	if (reader->key != NULL && index < reader->key->ctrl.count) {
-		def.control = reader->key->ctrl.items[index];
-	}
 	knError cause = { .status = KN_OK };
 	a->index = knScene_AddActuator(reader->scene, &def, &cause);
 	return passOn(reader, &a->element, a->index, &cause);

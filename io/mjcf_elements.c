@@ -215,6 +215,18 @@ OPEN_DEFAULT(openDefaultActuator, knMjcfActuatorType, actuator)
 OPEN_DEFAULT(openDefaultTendon, knMjcfTendonType, tendon)
 OPEN_DEFAULT(openDefaultPair, knMjcfPairType, pair)
 
+// Makes a muscle of every <general> of the class.
+static bool openDefaultMuscle(const Opening* open) {
+	knMjcfActuator* actuator = &classAt(open)->actuator;
+	actuator->dynType = KN_MJCF_DYN_OTHER;
+	actuator->gainType = KN_MJCF_GAIN_OTHER;
+	actuator->biasType = KN_MJCF_BIAS_OTHER;
+	actuator->element.given |= KN_MJCF_BIT(KN_MJCF_ACTUATOR_DYNTYPE) |
+							   KN_MJCF_BIT(KN_MJCF_ACTUATOR_GAINTYPE) |
+							   KN_MJCF_BIT(KN_MJCF_ACTUATOR_BIASTYPE);
+	return true;
+}
+
 // --- bodies ------------------------------------------------------------------------------------------------
 
 static bool openWorldBody(const Opening* open) {
@@ -435,6 +447,11 @@ static bool openMaterial(const Opening* open) {
 	return READ_AND_KEEP(open, &knMjcfMaterialType, materials, material);
 }
 
+static bool openHfield(const Opening* open) {
+	knMjcfHfield field = { .file = NULL };
+	return READ_AND_KEEP(open, &knMjcfHfieldType, hfields, field);
+}
+
 static bool openSource(const Opening* open) {
 	knMjcfSource source = { .file = NULL };
 	return READ_AND_KEEP(open, &knMjcfSourceType, sources, source);
@@ -470,6 +487,52 @@ static bool openIntVelocity(const Opening* open) {
 
 static bool openDamper(const Opening* open) {
 	return keepActuator(open, KN_MJCF_DAMPER);
+}
+
+static bool openAdhesion(const Opening* open) {
+	return keepActuator(open, KN_MJCF_ADHESION);
+}
+
+static bool openPlugin(const Opening* open) {
+	open->level->index = open->reader->actuators.count;
+	return keepActuator(open, KN_MJCF_PLUGIN);
+}
+
+// <plugin> of an <extension>: only says which there are; what uses one decides.
+static bool openExtensionPlugin(const Opening* open) {
+	(void)open;
+	return true;
+}
+
+static bool openInstance(const Opening* open) {
+	knMjcfInstance instance = { .config = { 0.0 } };
+	open->level->index = open->reader->instances.count;
+	return READ_AND_KEEP(open, &knMjcfInstanceType, instances, instance);
+}
+
+// A key and its value, of an instance or of an actuator by itself.
+static bool openConfig(const Opening* open) {
+	knMjcf* reader = open->reader;
+	const char *key = NULL, *value = NULL;
+	for (int i = 0; open->attributes[i] != NULL; i += 2) {
+		key = strcmp(open->attributes[i], "key") == 0 ? open->attributes[i + 1] : key;
+		value = strcmp(open->attributes[i], "value") == 0 ? open->attributes[i + 1] : value;
+	}
+	if (key == NULL || value == NULL) {
+		return knMjcf_Fail(reader, NULL, "config", KN_BAD_DATA, "it needs a key and a value");
+	}
+	double* config = open->row->place == KN_MJCF_IN_INSTANCE
+						 ? reader->instances.items[open->level->index].config
+						 : reader->actuators.items[open->level->index].config;
+	for (int i = 0; knMjcfConfigWords[i] != NULL; ++i) {
+		char bad[32];
+		if (strcmp(knMjcfConfigWords[i], key) == 0) {
+			return knMjcf_ParseNumbers(value, &config[i], 1, bad) == 1 ||
+				   knMjcf_Fail(reader, NULL, "config", KN_BAD_DATA, "the value of %s is '%.40s'", key, value);
+		}
+	}
+	knMjcf_Note(reader, NULL, "<config> %.60s ignored", key);
+	return !reader->failed;
 }
 
 static bool openTendon(const Opening* open) {
@@ -528,7 +591,6 @@ static const Row rows[] = {
 	{ IN(BODY), "attach", openAttach, IN(LEAF) },
 	{ IN(BODY), "camera", openSilent, IN(IGNORED) },
 	{ IN(BODY), "light", openSilent, IN(IGNORED) },
-	{ IN(BODY), "replicate", openOmitted, IN(IGNORED) },
 	{ IN(BODY), "composite", openOmitted, IN(IGNORED) },
 	{ IN(BODY), "flexcomp", openOmitted, IN(IGNORED) },
 	{ IN(BODY), "plugin", openOmitted, IN(IGNORED) },
@@ -550,7 +612,10 @@ static const Row rows[] = {
 	{ IN(MUJOCO), "visual", openSilent, IN(IGNORED) },
 	{ IN(MUJOCO), "statistic", openSilent, IN(IGNORED) },
 	{ IN(MUJOCO), "deformable", openOmitted, IN(IGNORED) },
-	{ IN(MUJOCO), "extension", openOmitted, IN(IGNORED) },
+	{ IN(MUJOCO), "extension", openSection, IN(EXTENSION) },
+	{ IN(EXTENSION), "plugin", openExtensionPlugin, IN(PLUGIN) },
+	{ IN(PLUGIN), "instance", openInstance, IN(INSTANCE) },
+	{ IN(INSTANCE), "config", openConfig, IN(LEAF) },
 	{ IN(OPTION), "flag", openFlag, IN(LEAF) },
 	{ IN(DEFAULT), "default", openDefault, IN(DEFAULT) },
 	{ IN(DEFAULT), "geom", openDefaultGeom, IN(LEAF) },
@@ -565,14 +630,15 @@ static const Row rows[] = {
 	{ IN(DEFAULT), "velocity", openDefaultActuator, IN(LEAF) },
 	{ IN(DEFAULT), "intvelocity", openDefaultActuator, IN(LEAF) },
 	{ IN(DEFAULT), "damper", openDefaultActuator, IN(LEAF) },
+	{ IN(DEFAULT), "adhesion", openDefaultActuator, IN(LEAF) },
+	{ IN(DEFAULT), "muscle", openDefaultMuscle, IN(IGNORED) },
+	{ IN(DEFAULT), "plugin", openDefaultActuator, IN(IGNORED) },
 	{ IN(DEFAULT), "tendon", openDefaultTendon, IN(LEAF) },
 	{ IN(DEFAULT), "pair", openDefaultPair, IN(LEAF) },
 	{ IN(DEFAULT), "camera", openSilent, IN(IGNORED) },
 	{ IN(DEFAULT), "light", openSilent, IN(IGNORED) },
 	// of actuators that are left out where they stand
 	{ IN(DEFAULT), "cylinder", openSilent, IN(IGNORED) },
-	{ IN(DEFAULT), "muscle", openSilent, IN(IGNORED) },
-	{ IN(DEFAULT), "adhesion", openSilent, IN(IGNORED) },
 	{ IN(EQUALITY), "connect", openConnect, IN(LEAF) },
 	{ IN(EQUALITY), "weld", openWeld, IN(LEAF) },
 	{ IN(EQUALITY), "joint", openCouple, IN(LEAF) },
@@ -586,7 +652,7 @@ static const Row rows[] = {
 	{ IN(ASSET), "material", openMaterial, IN(IGNORED) },
 	{ IN(ASSET), "model", openSource, IN(LEAF) },
 	{ IN(ASSET), "texture", openSilent, IN(IGNORED) },
-	{ IN(ASSET), "hfield", openSilent, IN(IGNORED) },
+	{ IN(ASSET), "hfield", openHfield, IN(IGNORED) },
 	{ IN(ASSET), "skin", openSilent, IN(IGNORED) },
 	{ IN(ACTUATOR), "general", openGeneral, IN(LEAF) },
 	{ IN(ACTUATOR), "motor", openMotor, IN(LEAF) },
@@ -594,6 +660,9 @@ static const Row rows[] = {
 	{ IN(ACTUATOR), "velocity", openVelocity, IN(LEAF) },
 	{ IN(ACTUATOR), "intvelocity", openIntVelocity, IN(LEAF) },
 	{ IN(ACTUATOR), "damper", openDamper, IN(LEAF) },
+	{ IN(ACTUATOR), "adhesion", openAdhesion, IN(LEAF) },
+	{ IN(ACTUATOR), "plugin", openPlugin, IN(ACTUATOR_PLUGIN) },
+	{ IN(ACTUATOR_PLUGIN), "config", openConfig, IN(LEAF) },
 	{ IN(TENDON), "fixed", openTendon, IN(TENDON_PATH) },
 	{ IN(TENDON), "spatial", openTendon, IN(TENDON_PATH) },
 	{ IN(TENDON_PATH), "joint", openPartJoint, IN(LEAF) },

@@ -50,6 +50,7 @@ static const char* const angleWords[] = { "degree", "radian", NULL };
 static const char* const coordinateWords[] = { "local", "global", NULL };
 const char* const knMjcfGeomWords[] = { "sphere",    "capsule", "box",    "plane", "cylinder",
 										"ellipsoid", "mesh",    "hfield", "sdf",   NULL };
+const char* const knMjcfConfigWords[] = { "kp", "ki", "kd", "imax", "slewmax", NULL };
 static const char* const jointWords[] = { "free", "ball", "slide", "hinge", NULL };
 
 static const knMjcfField modelFields[] = { TEXT("model", KN_MJCF_OWN, knMjcfModel, model) };
@@ -184,7 +185,7 @@ static const knMjcfField geomFields[] = {
 	NOTED("priority"),
 	SILENT("fluidshape"),
 	SILENT("fluidcoef"),
-	SILENT("hfield"),
+	NAMED("hfield", KN_MJCF_GEOM_HFIELD, knMjcfGeom, hfield),
 	SILENT("user"),
 };
 
@@ -223,6 +224,18 @@ static const knMjcfField meshFields[] = {
 	SILENT("octree_maxdepth"),
 	SILENT("needsdf"),
 };
+
+static const knMjcfField hfieldFields[] = {
+	NAME,
+	TEXT("file", KN_MJCF_OWN, knMjcfHfield, file),
+	INT("nrow", KN_MJCF_OWN, knMjcfHfield, rows),
+	INT("ncol", KN_MJCF_OWN, knMjcfHfield, columns),
+	REALS("size", KN_MJCF_OWN, knMjcfHfield, size, 4, 4),
+	NUMBERS("elevation", KN_MJCF_OWN, knMjcfHfield, elevation),
+	SILENT("content_type"),
+};
+
+static const knMjcfField instanceFields[] = { NAME };
 
 static const knMjcfField materialFields[] = {
 	NAME,
@@ -377,6 +390,9 @@ static const knMjcfField actuatorFields[] = {
 	ACTUATOR_REALS("dampratio", DAMPRATIO, dampRatio, 1, 1),
 	ACTUATOR_REALS("timeconst", TIMECONST, timeConst, 1, 1),
 	ACTUATOR_REALS("inheritrange", INHERITRANGE, inheritRange, 1, 1),
+	ACTUATOR_REALS("gain", GAIN, adhesion, 1, 1),
+	TEXT("plugin", KN_MJCF_ACTUATOR_PLUGIN, knMjcfActuator, plugin),
+	ACTUATOR_PART("instance", INSTANCE, instance),
 	SILENT("lengthrange"),
 	SILENT("cranklength"),
 	SILENT("actdim"),
@@ -500,6 +516,8 @@ const knMjcfElementType knMjcfTendonPulleyType = ELEMENT_TYPE("pulley", tendonPu
 const knMjcfElementType knMjcfSensorType = ELEMENT_TYPE("sensor", sensorFields);
 const knMjcfElementType knMjcfCoupleType = ELEMENT_TYPE("joint", coupleFields);
 const knMjcfElementType knMjcfPairType = ELEMENT_TYPE("pair", pairFields);
+const knMjcfElementType knMjcfHfieldType = ELEMENT_TYPE("hfield", hfieldFields);
+const knMjcfElementType knMjcfInstanceType = ELEMENT_TYPE("instance", instanceFields);
 
 // --- numbers ---------------------------------------------------------------------------------------------
 
@@ -599,19 +617,22 @@ static bool readWord(knMjcf* reader, const char* tag, const knMjcfField* field, 
 					   text, allowed);
 }
 
-// A name in a model that is attached; the world has only one.
-static const char* prefixed(knMjcf* reader, const char* text) {
-	if (reader->prefix == NULL || strcmp(text, "world") == 0) {
+// A name in a model that is attached, and what is called so in a <replicate>; the world has only one.
+static const char* prefixed(knMjcf* reader, const char* text, bool own) {
+	const char* prefix = reader->prefix != NULL ? reader->prefix : "";
+	const char* suffix = own && reader->suffix != NULL ? reader->suffix : "";
+	if (strcmp(text, "world") == 0) {
 		return knMjcf_CopyText(reader, text);
 	}
-	const size_t first = strlen(reader->prefix), size = first + strlen(text) + 1;
-	char* copy = knArena_Take(&reader->arena, size);
+	const size_t first = strlen(prefix), middle = strlen(text), last = strlen(suffix);
+	char* copy = knArena_Take(&reader->arena, first + middle + last + 1);
 	if (copy == NULL) {
 		knMjcf_NoMemory(reader);
 		return NULL;
 	}
-	memcpy(copy, reader->prefix, first);
-	memcpy(copy + first, text, size - first);
+	memcpy(copy, prefix, first);
+	memcpy(copy + first, text, middle);
+	memcpy(copy + first + middle, suffix, last + 1);
 	return copy;
 }
 
@@ -639,7 +660,7 @@ static bool readField(knMjcf* reader, const char* tag, const knMjcfField* field,
 		return copy != NULL;
 	}
 	case KN_MJCF_FIELD_NAME: {
-		const char* copy = prefixed(reader, text);
+		const char* copy = prefixed(reader, text, field->bit == KN_MJCF_NAME);
 		memcpy(element + field->offset, &copy, sizeof copy);
 		return copy != NULL;
 	}

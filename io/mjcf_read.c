@@ -17,6 +17,7 @@ enum {
 	PIECE = 1 << 16,
 	MAX_INCLUDE_DEPTH = 32, // files in files
 	MAX_INCLUDES = 10000,   // in all
+	MAX_REPLICATE_DEPTH = 16,
 };
 
 typedef struct Parse {
@@ -27,6 +28,12 @@ typedef struct Parse {
 	const char* path;           // for finding cycles
 	const knMjcfLevel* at;      // an included file: where its content stands
 	const knMjcfAttach* attach; // NULL: not a model that is attached
+
+	// a <replicate> that is being kept
+	int recording; // how deep inside it, 0: there is none
+	int replicas;  // <replicate>s that are being read again
+	knMjcfReplicate replicate;
+	knMjcfEvents events;
 } Parse;
 
 // --- expat's handlers ------------------------------------------------------------------------------------
@@ -66,16 +73,20 @@ static bool openElement(Parse* parse, const char* tag, const char** attributes, 
 	return knMjcf_Open(parse->reader, parse->attach, tag, attributes, level);
 }
 
-static void XMLCALL onStart(void* context, const XML_Char* tag, const XML_Char** attributes) {
-	Parse* parse = context;
+// Reads a tag, from the file or from what was kept.
+static void startTag(Parse* parse, const char* tag, const char** attributes) {
 	knMjcf* reader = parse->reader;
-	if (reader->failed) {
-		return;
-	}
-	notePlace(parse);
 	knMjcfLevel level = { KN_MJCF_IN_DOCUMENT, 0, -1 };
 	if (parse->stack.count > 0) {
 		level = parse->stack.items[parse->stack.count - 1];
+	}
+	if (parse->recording > 0) {
+		parse->recording += knMjcf_Record(reader, &parse->events, tag, attributes) ? 1 : 0;
+		return;
+	}
+	if (level.place == KN_MJCF_IN_BODY && strcmp(tag, "replicate") == 0) {
+		parse->recording = knMjcf_ReadReplicate(reader, attributes, &parse->replicate) ? 1 : 0;
+		return;
 	}
 	if (parse->stack.count >= KN_MJCF_MAX_DEPTH) {
 		knMjcf_Fail(reader, NULL, tag, KN_LIMIT, "elements are nested more than %d deep", KN_MJCF_MAX_DEPTH);
@@ -83,7 +94,69 @@ static void XMLCALL onStart(void* context, const XML_Char* tag, const XML_Char**
 			   !KN_ARRAY_PUSH(&reader->allocator, &parse->stack, level)) {
 		knMjcf_NoMemory(reader);
 	}
-	if (reader->failed) {
+}
+
+static void endTag(Parse* parse);
+
+// Reads what a <replicate> holds, once for each copy.
+static void replay(Parse* parse) {
+	knMjcf* reader = parse->reader;
+	const knMjcfLevel outer = parse->stack.items[parse->stack.count - 1];
+	knMjcfReplicate replicate = parse->replicate;
+	knMjcfEvents events = parse->events;
+	parse->events = (knMjcfEvents){ 0 };
+	replicate.outer = reader->suffix;
+	if (++parse->replicas > MAX_REPLICATE_DEPTH) {
+		knMjcf_Fail(reader, NULL, "replicate", KN_LIMIT, "there are more than %d in each other",
+					MAX_REPLICATE_DEPTH);
+	}
+	if (!reader->failed) {
+		knMjcf_CountReplicas(reader, &replicate, events.count);
+	}
+	for (int i = 0; i < replicate.count && !reader->failed; ++i) {
+		knMjcfLevel level = outer;
+		if (!knMjcf_BeginReplica(reader, &replicate, i, &level)) {
+			break;
+		}
+		if (!KN_ARRAY_PUSH(&reader->allocator, &parse->stack, level)) {
+			knMjcf_NoMemory(reader);
+		}
+		for (int k = 0; k < events.count && !reader->failed; ++k) {
+			const knMjcfEvent* event = &events.items[k];
+			reader->line = event->line;
+			reader->column = event->column;
+			if (event->tag != NULL) {
+				startTag(parse, event->tag, event->attributes);
+			} else {
+				endTag(parse);
+			}
+		}
+		parse->stack.count -= reader->failed ? 0 : 1;
+	}
+	reader->suffix = replicate.outer;
+	parse->replicas -= 1;
+	KN_ARRAY_FREE(&reader->allocator, &events);
+}
+
+static void endTag(Parse* parse) {
+	if (parse->recording == 1) {
+		parse->recording = 0;
+		replay(parse);
+	} else if (parse->recording > 1) {
+		parse->recording -= 1;
+		knMjcf_Record(parse->reader, &parse->events, NULL, NULL);
+	} else {
+		parse->stack.count -= 1;
+	}
+}
+
+static void XMLCALL onStart(void* context, const XML_Char* tag, const XML_Char** attributes) {
+	Parse* parse = context;
+	if (!parse->reader->failed) {
+		notePlace(parse);
+		startTag(parse, tag, attributes);
+	}
+	if (parse->reader->failed) {
 		XML_StopParser(parse->parser, XML_FALSE);
 	}
 }
@@ -92,7 +165,10 @@ static void XMLCALL onEnd(void* context, const XML_Char* tag) {
 	(void)tag;
 	Parse* parse = context;
 	if (!parse->reader->failed) {
-		parse->stack.count -= 1;
+		endTag(parse);
+	}
+	if (parse->reader->failed) {
+		XML_StopParser(parse->parser, XML_FALSE);
 	}
 }
 
@@ -185,6 +261,7 @@ static bool parseInput(Parse* parse, FILE* file, const char* text, size_t size) 
 	bool ok = file != NULL ? parseFile(parse, file) : parseMemory(parse, text, size);
 	XML_ParserFree(parse->parser);
 	KN_ARRAY_FREE(&reader->allocator, &parse->stack);
+	KN_ARRAY_FREE(&reader->allocator, &parse->events);
 	reader->parse = outer;
 	return ok;
 }
@@ -210,8 +287,31 @@ static bool staysInside(const char* path) {
 	return true;
 }
 
+// The folder of a path, with its slash; "" if it names none.
+static const char* folderOf(knMjcf* reader, const char* path) {
+	const char* slash = strrchr(path, '/');
+	const size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+	char* folder = knArena_Take(&reader->arena, length + 1);
+	if (folder == NULL) {
+		knMjcf_NoMemory(reader);
+		return "";
+	}
+	memcpy(folder, path, length);
+	folder[length] = '\0';
+	return folder;
+}
+
+// The folder of the file that an element stands in, seen from the model's; "" if it is that.
+static const char* folderInside(knMjcf* reader, const knMjcfElement* element) {
+	const char* path = reader->files.items[element != NULL ? element->file : reader->fileIndex];
+	const size_t base = strlen(reader->folder);
+	return strncmp(path, reader->folder, base) == 0 ? folderOf(reader, path + base) : "";
+}
+
 const char* knMjcf_Path(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* folder,
 						const char* name) {
+	// what leads out of the model's folder may be meant from the file that says so, and then stay inside
+	folder = folder == NULL && !staysInside(name) ? folderInside(reader, element) : folder;
 	// a folder that the model names may lie elsewhere; what it holds stays in it
 	char whole[1024];
 	snprintf(whole, sizeof whole, "%s/%s", folder != NULL ? folder : ".", name);
@@ -314,29 +414,16 @@ bool knMjcf_ReadFile(knMjcf* reader, const char* name, const knMjcfLevel* level,
 
 // --- the reader's life -----------------------------------------------------------------------------------
 
-enum { TABLES = 12 };
+enum { TABLES = 14 };
 
 static knNameTable* nameTable(knMjcf* reader, int index) {
 	knNameTable* const tables[TABLES] = {
-		&reader->noteTable,  &reader->classNames,    &reader->bodyNames,     &reader->geomNames,
-		&reader->jointNames, &reader->linkNames,     &reader->keyNames,      &reader->siteNames,
-		&reader->meshNames,  &reader->materialNames, &reader->actuatorNames, &reader->tendonNames
+		&reader->noteTable,   &reader->classNames,    &reader->bodyNames,     &reader->geomNames,
+		&reader->jointNames,  &reader->linkNames,     &reader->keyNames,      &reader->siteNames,
+		&reader->meshNames,   &reader->materialNames, &reader->actuatorNames, &reader->tendonNames,
+		&reader->hfieldNames, &reader->instanceNames
 	};
 	return tables[index];
-}
-
-// The folder of a path, with its slash; "" if it names none.
-static const char* folderOf(knMjcf* reader, const char* path) {
-	const char* slash = strrchr(path, '/');
-	const size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-	char* folder = knArena_Take(&reader->arena, length + 1);
-	if (folder == NULL) {
-		knMjcf_NoMemory(reader);
-		return "";
-	}
-	memcpy(folder, path, length);
-	folder[length] = '\0';
-	return folder;
 }
 
 static bool initReader(knMjcf* reader, const knAllocator* allocator, const char* name,
@@ -344,7 +431,8 @@ static bool initReader(knMjcf* reader, const knAllocator* allocator, const char*
 	*reader = (knMjcf){ .allocator = *allocator,
 						.file = name,
 						.lenient = options != NULL && options->lenient,
-						.looks = options != NULL && options->looks };
+						.looks = options != NULL && options->looks,
+						.exactMeshes = options != NULL && options->meshes == KN_MESHES_EXACT };
 	knArena_Init(&reader->arena, allocator);
 	for (int i = 0; i < TABLES; ++i) {
 		knNameTable_Init(nameTable(reader, i), allocator);
@@ -371,6 +459,9 @@ static void freeReader(knMjcf* reader) {
 	KN_ARRAY_FREE(allocator, &reader->keys);
 	KN_ARRAY_FREE(allocator, &reader->customs);
 	knMjcf_FreeMeshes(reader);
+	knMjcf_FreeHfields(reader);
+	KN_ARRAY_FREE(allocator, &reader->hfields);
+	KN_ARRAY_FREE(allocator, &reader->instances);
 	KN_ARRAY_FREE(allocator, &reader->files);
 	KN_ARRAY_FREE(allocator, &reader->compilers);
 	KN_ARRAY_FREE(allocator, &reader->frames);

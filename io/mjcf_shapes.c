@@ -215,11 +215,27 @@ static bool planMesh(knMjcf* reader, const knMjcfGeom* geom, knMjcfShape* shape,
 		(shape->unit = knMjcf_MeshMass(reader, &geom->element, mesh)) == NULL) {
 		return false;
 	}
-	shape->geom = knMjcf_MeshHull(reader, &geom->element, mesh);
+	shape->geom = touches(geom) ? knMjcf_MeshSolid(reader, &geom->element, mesh)
+								: knMjcf_MeshHull(reader, &geom->element, mesh);
 	shape->def.frame = frame;
 	if (shape->geom != NULL && !touches(geom)) {
 		shape->weightOnly = true;
 	}
+	return shape->geom != NULL;
+}
+
+// A height field holds up what stands on it; it belongs to what does not move.
+static bool planHfield(knMjcf* reader, const knMjcfGeom* geom, knMjcfShape* shape) {
+	const knMjcfNode* node = &reader->nodes[geom->body];
+	knFrame frame = { .p = geom->element.pos };
+	if (node->kind == KN_BODY_DYNAMIC) {
+		return skipOther(reader, geom);
+	}
+	if (!knMjcf_Orientation(reader, &geom->element, "geom", &frame.q)) {
+		return false;
+	}
+	shape->geom = knMjcf_Hfield(reader, geom);
+	shape->def.frame = node->owner == geom->body ? frame : knMulF(node->weld, frame);
 	return shape->geom != NULL;
 }
 
@@ -244,6 +260,9 @@ static bool planShape(knMjcf* reader, int index) {
 	double size[3];
 	if (!planMaterial(reader, geom, shape)) {
 		return false;
+	}
+	if (geom->type == KN_MJCF_HFIELD) {
+		return planHfield(reader, geom, shape);
 	}
 	if (geom->type == KN_MJCF_MESH) {
 		frame.p = geom->element.pos;

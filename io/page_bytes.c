@@ -303,6 +303,13 @@ static void writeAll(Encoder* encoder) {
 	knJson_String(json, "stepper", orEmpty(store->stepper));
 	knJson_String(json, "version", KN_VERSION_STRING);
 	knJson_String(json, "note", orEmpty(store->note));
+	if (store->view.zoom > 0.0) {
+		knJson_BeginArray(json, "view");
+		knJson_Number(json, NULL, store->view.azimuth);
+		knJson_Number(json, NULL, store->view.elevation);
+		knJson_Number(json, NULL, store->view.zoom);
+		knJson_EndArray(json);
+	}
 	writeFacts(encoder);
 	writeTimes(encoder);
 	writeGeometries(encoder);

@@ -167,6 +167,7 @@ static bool addWorld(knPageStore* store, const knSceneSnapshot* cast) {
 	world.shapeCount = cast->bodyCount > 0 ? cast->bodies[0].firstShape : cast->shapeCount;
 	store->scene = knCopyString(&store->allocator, cast->scene);
 	store->stepper = knCopyString(&store->allocator, cast->stepper);
+	store->view = cast->view;
 	return store->scene != NULL && store->stepper != NULL && addActor(store, cast, &world);
 }
 

@@ -67,6 +67,7 @@ typedef struct knPageStore {
 	knAllocator allocator;
 	char *title, *note;           // NULL: the scene's name; none
 	char *scene, *stepper;        // of the first cast
+	knViewDef view;               // likewise
 	KN_ARRAY(knPageActor) actors; // number 0 is the world
 	KN_ARRAY(knPageShape) shapes;
 	KN_ARRAY(knPageGeometry) geometries;

@@ -301,6 +301,13 @@ static void noteRest(knUrdf* reader) {
 bool knUrdf_Build(knUrdf* reader) {
 	knSceneDef def = knSceneDef_Default();
 	def.name = knXml_Get(&reader->tree, 0, "name");
+	// joints move in joint coordinates, as in files of MJCF
+	for (int i = 0; i < reader->joints.count; ++i) {
+		const knUrdfJointType type = reader->joints.items[i].type;
+		if (type != KN_URDF_FIXED && type != KN_URDF_FLOATING) {
+			def.stepper = "reduced";
+		}
+	}
 	reader->scene = knScene_Create(&def, &reader->allocator, &reader->error);
 	if (reader->scene == NULL) {
 		const knError cause = reader->error;

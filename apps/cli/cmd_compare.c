@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare_page.h"
 #include "options.h"
 #include "output_file.h"
 #include "peers/peer_world.h"
@@ -35,7 +36,8 @@ enum {
 	OPTION_SEED,
 	OPTION_SET,
 	OPTION_JSON,
-	OPTION_FIGURES
+	OPTION_FIGURES,
+	OPTION_OUT
 };
 
 static const cliOption options[] = {
@@ -49,17 +51,33 @@ static const cliOption options[] = {
 	{ "--seed", "N", "of scenes with random parts (1)" },
 	{ "--set", "NAME=VALUE", "parameter or setting of every run" },
 	{ "--json", "FILE|-", "the measures of all runs" },
-	{ "--figures", "FOLDER", "plots as SVG: penetration, energy, time per step" },
+	{ "--figures", "FOLDER",
+	  "plots as SVG: joint error, penetration, energy, contacts, displacement, time per step" },
+	{ "--out", "FILE.html", "a report: table, plots, and the replays side by side on one clock" },
 	{ NULL, NULL, NULL },
 };
 
 typedef struct Compare {
 	cliSceneRequest request;
-	const char* json;    // NULL: none
-	const char* figures; // NULL: none
+	const char* json;     // NULL: none
+	const char* figures;  // NULL: none
+	const char* out;      // NULL: none
+	cliTempFolder folder; // for the report's parts
 	int runCount;
 	char names[MAX_RUNS][48]; // "velocity", "velocity:paper"
 } Compare;
+
+// What is plotted over time.
+typedef enum Curve {
+	CURVE_TIME,
+	CURVE_STEP_MS,
+	CURVE_ENERGY,
+	CURVE_DISPLACEMENT,
+	CURVE_JOINT,
+	CURVE_PENETRATION,
+	CURVE_CONTACTS,
+	CURVE_COUNT
+} Curve;
 
 // What a run leaves behind beside its measures.
 typedef struct Shot {
@@ -70,6 +88,7 @@ typedef struct Shot {
 
 typedef struct Run {
 	const char* name;
+	int number; // of the column
 	bool ran;
 	const char* failure;
 	char why[256];
@@ -77,7 +96,7 @@ typedef struct Run {
 	double jitter;  // m; NAN: the run was too short
 	int startCount; // bodies that were there at the start
 	int64_t seen, capacity;
-	double *time, *stepMs, *energy, *displacement; // one array, `capacity` each
+	double* curves[CURVE_COUNT]; // one array, `capacity` each
 
 	// roof-tower
 	double blockTime; // s, the last at which it was not there
@@ -210,10 +229,19 @@ static void watch(knWorld* world, int64_t step, void* context) {
 		run->jitter = horizontalDisplacement(world);
 	}
 	if (run->seen < run->capacity) {
-		run->time[run->seen] = knWorld_Time(world);
-		run->stepMs[run->seen] = step > 0 ? 1e3 * knWorld_Report(world)->stepTime : NAN;
-		run->energy[run->seen] = cliTotalEnergy(world);
-		run->displacement[run->seen] = startersDisplacement(run, world);
+		const knStepReport* report = knWorld_Report(world);
+		const double values[CURVE_COUNT] = {
+			[CURVE_TIME] = knWorld_Time(world),
+			[CURVE_STEP_MS] = step > 0 ? 1e3 * report->stepTime : NAN,
+			[CURVE_ENERGY] = cliTotalEnergy(world),
+			[CURVE_DISPLACEMENT] = startersDisplacement(run, world),
+			[CURVE_JOINT] = run->measures.jointErrorFinal,
+			[CURVE_PENETRATION] = run->measures.penetrationFinal,
+			[CURVE_CONTACTS] = step > 0 ? report->contacts : NAN,
+		};
+		for (int c = 0; c < CURVE_COUNT; ++c) {
+			run->curves[c][run->seen] = values[c];
+		}
 		run->seen += 1;
 	}
 	const char* scene = knScene_GetDef(knModel_Scene(knWorld_Model(world)))->name;
@@ -225,20 +253,22 @@ static void watch(knWorld* world, int64_t step, void* context) {
 
 // --- running ---------------------------------------------------------------------------------------------------
 
-static bool beginRun(Run* run, const char* name, int64_t steps, const char* figures) {
-	*run = (Run){ .name = name, .jitter = NAN, .shaking = NAN, .shotStep = -1, .figures = figures };
+static bool beginRun(Run* run, const char* name, int number, int64_t steps, const char* figures) {
+	*run = (Run){
+		.name = name, .number = number, .jitter = NAN, .shaking = NAN, .shotStep = -1, .figures = figures
+	};
 	cliMeasures_Begin(&run->measures);
 	run->capacity = steps + 1 < (1 << 20) ? steps + 1 : 1 << 20;
-	run->time = calloc(4 * (size_t)run->capacity, sizeof(double));
-	run->stepMs = run->time + run->capacity;
-	run->energy = run->stepMs + run->capacity;
-	run->displacement = run->energy + run->capacity;
-	return run->time != NULL;
+	double* memory = calloc(CURVE_COUNT * (size_t)run->capacity, sizeof(double));
+	for (int c = 0; c < CURVE_COUNT && memory != NULL; ++c) {
+		run->curves[c] = memory + c * run->capacity;
+	}
+	return memory != NULL;
 }
 
 static void endRun(Run* run) {
 	cliMeasures_Free(&run->measures);
-	free(run->time);
+	free(run->curves[0]);
 	free(run->places);
 }
 
@@ -265,6 +295,24 @@ static void fail(Run* run, const knError* error) {
 	run->failure = run->why;
 }
 
+// The replay of a run for the report. False after a complaint.
+static bool openReplay(const Compare* compare, const cliScene* scene, knWorld* world, int number,
+					   cliPlan* plan) {
+	char path[600];
+	knError error = { 0 };
+	if (compare->out == NULL) {
+		return true;
+	}
+	cliComparePage_RunPath(&compare->folder, number, path, sizeof(path));
+	plan->recordings[0] =
+		(cliRecording){ .page = cliPage_Open(path, scene, world, &error), .fps = CLI_WATCHED_FPS };
+	plan->recordingCount = plan->recordings[0].page != NULL;
+	if (plan->recordingCount == 0) {
+		cliFailWith(CLI_BAD_INPUT, &error);
+	}
+	return plan->recordingCount == 1;
+}
+
 static int simulate(const Compare* compare, const cliScene* scene, knWorld* world, knPeerWorld* peer,
 					Run* run, knJson* json) {
 	cliPlan plan = { .scene = scene,
@@ -276,10 +324,17 @@ static int simulate(const Compare* compare, const cliScene* scene, knWorld* worl
 					 .step = peer != NULL ? stepPeer : NULL,
 					 .stepContext = peer };
 	knError error = { 0 };
+	if (!openReplay(compare, scene, world, run->number, &plan)) {
+		return CLI_BAD_INPUT;
+	}
 	if (cliSimulate(&plan, &run->measures, &error) != KN_OK) {
 		fail(run, &error);
 	}
 	run->ran = true;
+	cliPage* replay = plan.recordings[0].page;
+	if (replay != NULL && cliPage_Close(replay, scene, world, &run->measures, &error) != KN_OK) {
+		return cliFailWith(CLI_BAD_INPUT, &error);
+	}
 	cliResult result = { .source = compare->request.source,
 						 .scene = scene,
 						 .world = world,
@@ -310,7 +365,8 @@ static double processorClock(void* context) {
 }
 
 // A stepper that cannot express the scene keeps its column, which says so.
-static int runOne(const Compare* compare, const char* name, Run* run, knJson* json) {
+static int runOne(const Compare* compare, int number, Run* run, knJson* json) {
+	const char* name = compare->names[number];
 	char stepper[32];
 	Variant variant = splitName(name, stepper, sizeof(stepper));
 	bool peer = knPeer_IsName(stepper);
@@ -330,7 +386,7 @@ static int runOne(const Compare* compare, const char* name, Run* run, knJson* js
 	if (status != CLI_DONE) {
 		return status;
 	}
-	if (!beginRun(run, name, scene.steps, compare->figures)) {
+	if (!beginRun(run, name, number, scene.steps, compare->figures)) {
 		cliScene_Close(&scene);
 		return cliFail(CLI_FAILED, "out of memory");
 	}
@@ -393,7 +449,11 @@ static double cellOf(const Run* run, int which) {
 	}
 }
 
-static void printValues(const char* label, const double* values, int count) {
+// One row of the table, of numbers or of what is not one: on the terminal, or in the report.
+typedef void RowFn(FILE* out, const char* label, const double* values, int count);
+
+static void printValues(FILE* out, const char* label, const double* values, int count) {
+	(void)out;
 	printf("%-28s", label);
 	for (int i = 0; i < count; ++i) {
 		if (isnan(values[i])) {
@@ -405,12 +465,20 @@ static void printValues(const char* label, const double* values, int count) {
 	puts("");
 }
 
-static void printRow(const char* label, const Run* runs, int count, CellFn* fn, int which) {
+// Where rows go.
+typedef struct Table {
+	RowFn* row;
+	FILE* out;
+	const Run* runs;
+	int count;
+} Table;
+
+static void addRow(const Table* table, const char* label, CellFn* fn, int which) {
 	double values[MAX_RUNS];
-	for (int i = 0; i < count; ++i) {
-		values[i] = runs[i].ran ? fn(&runs[i], which) : NAN;
+	for (int i = 0; i < table->count; ++i) {
+		values[i] = table->runs[i].ran ? fn(&table->runs[i], which) : NAN;
 	}
-	printValues(label, values, count);
+	table->row(table->out, label, values, table->count);
 }
 
 static double shakingOf(const Run* run, int which) {
@@ -431,16 +499,16 @@ static double farthestAt(const Run* run, int shot) {
 }
 
 // By its name: a run that ended early may not have all.
-static void printCheck(const char* name, const Run* runs, int count) {
+static void addCheck(const Table* table, const char* name) {
 	double values[MAX_RUNS];
-	for (int i = 0; i < count; ++i) {
-		const knSceneChecks* checks = &runs[i].measures.checks;
+	for (int i = 0; i < table->count; ++i) {
+		const knSceneChecks* checks = &table->runs[i].measures.checks;
 		values[i] = NAN;
 		for (int c = 0; c < checks->count; ++c) {
 			values[i] = strcmp(checks->names[c], name) == 0 ? checks->values[c] : values[i];
 		}
 	}
-	printValues(name, values, count);
+	table->row(table->out, name, values, table->count);
 }
 
 // The run that came farthest has every row.
@@ -452,7 +520,7 @@ static const Run* longestRun(const Run* runs, int count) {
 	return longest;
 }
 
-static void printTable(const Compare* compare, const Run* runs) {
+static void addRows(const Table* table) {
 	static const char* const labels[] = { "steps",
 										  "queries per step",
 										  "sweeps per step",
@@ -468,31 +536,37 @@ static void printTable(const Compare* compare, const Run* runs) {
 										  "kinetic, last, J",
 										  "displacement, worst, m",
 										  "jitter at 0.8 s, m" };
+	for (int r = 0; r < (int)(sizeof(labels) / sizeof(labels[0])); ++r) {
+		addRow(table, labels[r], cellOf, r);
+	}
+	const Run* longest = longestRun(table->runs, table->count);
+	for (int c = 0; c < longest->measures.checks.count; ++c) {
+		addCheck(table, longest->measures.checks.names[c]);
+	}
+	if (!isnan(longest->shaking)) {
+		addRow(table, "shaking, fastest brick, m/s", shakingOf, 0);
+	}
+	for (int s = 0; s < SHOTS && longest->shotStep >= 0; ++s) {
+		char label[64];
+		snprintf(label, sizeof(label), "moved > 5 cm, shot + %d", (s + 1) * SHOT_FRAMES);
+		addRow(table, label, movedAt, s);
+		snprintf(label, sizeof(label), "moved behind, shot + %d", (s + 1) * SHOT_FRAMES);
+		addRow(table, label, behindAt, s);
+		snprintf(label, sizeof(label), "farthest, shot + %d, m", (s + 1) * SHOT_FRAMES);
+		addRow(table, label, farthestAt, s);
+	}
+}
+
+static void printTable(const Compare* compare, const Run* runs) {
 	int count = compare->runCount;
 	printf("%-28s", compare->request.source);
 	for (int i = 0; i < count; ++i) {
 		printf(" %16s", runs[i].name);
 	}
 	puts("");
-	for (int r = 0; r < (int)(sizeof(labels) / sizeof(labels[0])); ++r) {
-		printRow(labels[r], runs, count, cellOf, r);
-	}
+	const Table table = { printValues, stdout, runs, count };
+	addRows(&table);
 	const Run* longest = longestRun(runs, count);
-	for (int c = 0; c < longest->measures.checks.count; ++c) {
-		printCheck(longest->measures.checks.names[c], runs, count);
-	}
-	if (!isnan(longest->shaking)) {
-		printRow("shaking, fastest brick, m/s", runs, count, shakingOf, 0);
-	}
-	for (int s = 0; s < SHOTS && longest->shotStep >= 0; ++s) {
-		char label[64];
-		snprintf(label, sizeof(label), "moved > 5 cm, shot + %d", (s + 1) * SHOT_FRAMES);
-		printRow(label, runs, count, movedAt, s);
-		snprintf(label, sizeof(label), "moved behind, shot + %d", (s + 1) * SHOT_FRAMES);
-		printRow(label, runs, count, behindAt, s);
-		snprintf(label, sizeof(label), "farthest, shot + %d, m", (s + 1) * SHOT_FRAMES);
-		printRow(label, runs, count, farthestAt, s);
-	}
 	for (int i = 0; i < count; ++i) {
 		if (runs[i].failure != NULL) {
 			printf("%s: %s\n", runs[i].name, runs[i].failure);
@@ -507,24 +581,95 @@ static void printTable(const Compare* compare, const Run* runs) {
 	}
 }
 
-static bool writeFigures(const Compare* compare, const Run* runs) {
-	char titles[3][128];
-	static const char* const what[] = { "time of a step", "energy", "largest displacement of a body" };
-	for (int i = 0; i < 3; ++i) {
-		snprintf(titles[i], sizeof(titles[i]), "%.60s: %s", compare->request.source, what[i]);
-	}
-	knPlot time = { .title = titles[0], .xLabel = "time, s", .yLabel = "ms", .logY = true };
-	knPlot energy = { .title = titles[1], .xLabel = "time, s", .yLabel = "J" };
-	knPlot displacement = { .title = titles[2], .xLabel = "time, s", .yLabel = "m", .logY = true };
+// --- plots and the report ----------------------------------------------------------------------------------------
+
+typedef struct Figure {
+	Curve curve;
+	const char *name, *what, *unit;
+	bool logarithmic;
+} Figure;
+
+static const Figure figures[] = {
+	{ CURVE_JOINT, "compare_joints", "worst joint error", "m", true },
+	{ CURVE_PENETRATION, "compare_penetration", "deepest penetration", "m", true },
+	{ CURVE_ENERGY, "compare_energy", "energy", "J", false },
+	{ CURVE_CONTACTS, "compare_contacts", "contact points", "", false },
+	{ CURVE_DISPLACEMENT, "compare_displacement", "largest displacement of a body", "m", true },
+	{ CURVE_STEP_MS, "compare_time", "time of a step", "ms", true },
+};
+
+#define FIGURE_COUNT ((int)(sizeof(figures) / sizeof(figures[0])))
+
+// Whether a curve has anything but zeros.
+static bool isWorthPlotting(const Compare* compare, const Run* runs, Curve curve) {
 	for (int i = 0; i < compare->runCount; ++i) {
-		const Run* run = &runs[i];
-		knPlot_Add(&time, KN_PLOT_LINE, run->name, run->time, run->stepMs, (int)run->seen);
-		knPlot_Add(&energy, KN_PLOT_LINE, run->name, run->time, run->energy, (int)run->seen);
-		knPlot_Add(&displacement, KN_PLOT_LINE, run->name, run->time, run->displacement, (int)run->seen);
+		for (int64_t k = 0; k < runs[i].seen; ++k) {
+			if (!isnan(runs[i].curves[curve][k]) && runs[i].curves[curve][k] != 0.0) {
+				return true;
+			}
+		}
 	}
-	return knPlot_Write(&time, compare->figures, "compare_time") &&
-		   knPlot_Write(&energy, compare->figures, "compare_energy") &&
-		   knPlot_Write(&displacement, compare->figures, "compare_displacement");
+	return false;
+}
+
+// Those worth it; `names`, if not NULL, gets their names. Returns their number, -1 after a complaint.
+static int writeFigures(const Compare* compare, const Run* runs, const char* folder, const char** names) {
+	int written = 0;
+	for (int f = 0; f < FIGURE_COUNT; ++f) {
+		const Figure* figure = &figures[f];
+		char title[128];
+		snprintf(title, sizeof(title), "%.60s: %s", compare->request.source, figure->what);
+		knPlot plot = {
+			.title = title, .xLabel = "time, s", .yLabel = figure->unit, .logY = figure->logarithmic
+		};
+		if (!isWorthPlotting(compare, runs, figure->curve)) {
+			continue;
+		}
+		for (int i = 0; i < compare->runCount; ++i) {
+			const Run* run = &runs[i];
+			knPlot_Add(&plot, KN_PLOT_LINE, run->name, run->curves[CURVE_TIME], run->curves[figure->curve],
+					   (int)run->seen);
+		}
+		if (!knPlot_Write(&plot, folder, figure->name)) {
+			return -1;
+		}
+		if (names != NULL) {
+			names[written] = figure->name;
+		}
+		written += 1;
+	}
+	return written;
+}
+
+static void writeRows(FILE* out, const void* context) {
+	Table table = *(const Table*)context;
+	table.out = out;
+	addRows(&table);
+	for (int i = 0; i < table.count; ++i) {
+		if (table.runs[i].failure != NULL) {
+			char note[400];
+			snprintf(note, sizeof(note), "%s: %s", table.runs[i].name, table.runs[i].failure);
+			cliComparePage_Note(out, note);
+		}
+	}
+}
+
+static bool writeReport(const Compare* compare, const Run* runs) {
+	const char *plots[FIGURE_COUNT], *names[MAX_RUNS];
+	int plotCount = writeFigures(compare, runs, compare->folder.path, plots);
+	for (int i = 0; i < compare->runCount; ++i) {
+		names[i] = compare->names[i];
+	}
+	const Table table = { cliComparePage_Row, NULL, runs, compare->runCount };
+	const char* slash = strrchr(compare->request.source, '/');
+	const cliComparePage page = { .title = slash != NULL ? slash + 1 : compare->request.source,
+								  .plots = plots,
+								  .plotCount = plotCount,
+								  .runs = names,
+								  .runCount = compare->runCount,
+								  .rows = writeRows,
+								  .context = &table };
+	return plotCount >= 0 && cliComparePage_Write(&page, &compare->folder, compare->out);
 }
 
 // --- the command -----------------------------------------------------------------------------------------------
@@ -576,6 +721,10 @@ static bool setOption(Compare* compare, int option, const char* value) {
 	case OPTION_FIGURES:
 		compare->figures = value;
 		return true;
+	case OPTION_OUT:
+		compare->out = value;
+		return cliHasExtension(value, ".html") ||
+			   (cliFail(CLI_USAGE, "--out takes a FILE.html, not '%s'", value), false);
 	default:
 		return cliSceneRequest_SetOption(&compare->request, options[option].name, value);
 	}
@@ -643,7 +792,10 @@ static int report(const Compare* compare, const Run* runs, const knJson* json) {
 	if (compare->json == NULL || strcmp(compare->json, "-") != 0) {
 		printTable(compare, runs);
 	}
-	if (compare->figures != NULL && !writeFigures(compare, runs)) {
+	if (compare->figures != NULL && writeFigures(compare, runs, compare->figures, NULL) < 0) {
+		status = CLI_BAD_INPUT;
+	}
+	if (compare->out != NULL && !writeReport(compare, runs)) {
 		status = CLI_BAD_INPUT;
 	}
 	if (compare->json != NULL) {
@@ -662,13 +814,16 @@ static int compareCommand(const cliCommand* command, int argc, char** argv) {
 	if (compare.json != NULL && strcmp(compare.json, "-") != 0 && !cliCanWrite(compare.json)) {
 		return CLI_BAD_INPUT;
 	}
+	if (compare.out != NULL && (!cliCanWrite(compare.out) || !cliTempFolder_Make(&compare.folder))) {
+		return CLI_BAD_INPUT;
+	}
 	knAllocator allocator = knAllocator_Default();
 	knJson json;
 	knJson_Init(&json, &allocator);
 	knJson_BeginArray(&json, NULL);
 	Run runs[MAX_RUNS] = { { 0 } };
 	for (int i = 0; i < compare.runCount && status <= CLI_DONE; ++i) {
-		status = runOne(&compare, compare.names[i], &runs[i], &json);
+		status = runOne(&compare, i, &runs[i], &json);
 	}
 	knJson_EndArray(&json);
 	if (status <= CLI_DONE) {
@@ -678,6 +833,7 @@ static int compareCommand(const cliCommand* command, int argc, char** argv) {
 		endRun(&runs[i]);
 	}
 	knJson_Free(&json);
+	cliTempFolder_Remove(&compare.folder);
 	return status;
 }
 
@@ -689,6 +845,7 @@ const cliCommand cliCompareCommand = {
 	.notes = "examples:\n"
 			 "  knuckle compare tower --steppers velocity,velocity:paper --time 2\n"
 			 "  knuckle compare roof-tower --figures .\n"
+			 "  knuckle compare robot.xml --time 2 --out robot.html\n"
 			 "  knuckle compare box-stack --steppers velocity,ode,bullet --time 4\n",
 	.run = compareCommand,
 };

@@ -8,6 +8,8 @@
 
 #define SHOWN 12 // lines of a list in the text form
 
+enum { TREE_SHOWN = 200, TREE_DEPTH = 40 };
+
 enum { OPTION_JSON }; // the others are the scene request's
 
 static const cliOption options[] = {
@@ -56,6 +58,46 @@ static void printShapes(const cliInfo* info) {
 			   knGeomKind_Name(knGeom_Kind(geom)), size.x, size.y, size.z, def->friction, def->restitution);
 	}
 	printRest(count);
+}
+
+// The joint that holds a body from its parent: the first enabled one that closes no loop; -1: none.
+static int holdingJoint(const cliInfo* info, knBodyId body) {
+	for (int i = 0; i < knModel_JointCount(info->model); ++i) {
+		const knJointDef* def = knScene_GetJoint(info->authored, knModel_JointAt(info->model, i));
+		if (KN_ID_EQUALS(def->child, body) && def->enabled && !def->loop) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+static int depthOf(const cliInfo* info, knBodyId body) {
+	int depth = 0;
+	for (int joint = holdingJoint(info, body); joint >= 0 && depth < TREE_DEPTH; ++depth) {
+		const knBodyId parent = knScene_GetJoint(info->authored, knModel_JointAt(info->model, joint))->parent;
+		joint = KN_ID_IS_NULL(parent) ? -1 : holdingJoint(info, parent);
+	}
+	return depth;
+}
+
+// Bodies below what holds them, in the order of the file: parents come first there.
+static void printTree(const cliInfo* info) {
+	const int count = knModel_BodyCount(info->model);
+	if (knModel_JointCount(info->model) == 0 || count > TREE_SHOWN) {
+		return;
+	}
+	printf("tree\n");
+	for (int i = 0; i < count; ++i) {
+		const knBodyId body = knModel_BodyAt(info->model, i);
+		const int held = holdingJoint(info, body);
+		printf("  %*s%s", 2 * depthOf(info, body), "", cliBodyName(info->authored, body));
+		if (held >= 0) {
+			const knJointDef* def = knScene_GetJoint(info->authored, knModel_JointAt(info->model, held));
+			printf("  (%s '%s' on %s)", knJointKind_Name(def->kind), def->name,
+				   cliBodyName(info->authored, def->parent));
+		}
+		printf("\n");
+	}
 }
 
 static void printJoints(const cliInfo* info) {
@@ -123,6 +165,7 @@ void cliInfo_Print(const cliInfo* info) {
 	printBodies(info);
 	printShapes(info);
 	printJoints(info);
+	printTree(info);
 	printf("%d joints close loops\n", info->loops.count);
 	for (int i = 0; i < info->loops.count && i < SHOWN; ++i) {
 		printf("  %s\n", knScene_GetJoint(info->authored, info->loops.items[i])->name);

@@ -10,6 +10,7 @@
 #include "options.h"
 #include "output_file.h"
 #include "run_report.h"
+#include "sensor_file.h"
 
 enum {
 	OPTION_STEPPER,
@@ -21,6 +22,7 @@ enum {
 	OPTION_SET,
 	OPTION_KEYFRAME,
 	OPTION_LENIENT,
+	OPTION_SENSORS,
 	OPTION_CONTROL,
 	OPTION_OUT,
 	OPTION_FPS,
@@ -38,6 +40,7 @@ static const cliOption options[] = {
 	{ "--set", "NAME=VALUE", "scene parameter, gravity=x,y,z, friction=M, restitution=E or stepper setting" },
 	{ "--keyframe", "NAME", "start from this keyframe of an MJCF file" },
 	{ "--lenient", NULL, "run what is understood of a file, even if it will move otherwise" },
+	{ "--sensors", "FILE.csv", "what the sensors of a file read, at every step: time,NAME,NAME..." },
 	{ "--control", "FILE.csv", "values for actuators over time: time,NAME,NAME... (docs/cli.md)" },
 	{ "--out", "FILE", "record to FILE.html (a page that plays it), .glb, .csv or .knt; may repeat" },
 	{ "--fps", "N", "record N steps per second of simulated time (default: 60 to .html and .glb, else all)" },
@@ -54,6 +57,7 @@ typedef struct RunOptions {
 	const char* outs[CLI_MAX_OUTPUTS];
 	const char* json;    // NULL: none
 	const char* control; // NULL: none
+	const char* sensors; // NULL: none
 } RunOptions;
 
 // --- reading the options ---------------------------------------------------------------------------------------
@@ -84,6 +88,9 @@ static bool addOut(RunOptions* run, const char* path) {
 
 static bool setOption(RunOptions* run, int option, const char* value) {
 	switch (option) {
+	case OPTION_SENSORS:
+		run->sensors = value;
+		return true;
 	case OPTION_CONTROL:
 		run->control = value;
 		return true;
@@ -276,7 +283,7 @@ static void printOutputs(const RunOptions* run, const cliResult* result) {
 
 // Simulates and reports; the outputs are open.
 static int runOpened(const RunOptions* run, const cliScene* scene, knWorld* world, cliControl* control,
-					 Outputs* outputs) {
+					 cliSensors* sensors, Outputs* outputs) {
 	cliPlan plan = { .scene = scene,
 					 .world = world,
 					 .measure = true,
@@ -284,6 +291,8 @@ static int runOpened(const RunOptions* run, const cliScene* scene, knWorld* worl
 					 .recordingCount = run->outCount,
 					 .cancelled = cliInterrupted,
 					 .control = run->control != NULL ? control : NULL,
+					 .watch = run->sensors != NULL ? cliSensors_Write : NULL,
+					 .watchContext = sensors,
 					 .label = run->request.source };
 	memcpy(plan.recordings, outputs->recordings, sizeof(plan.recordings));
 	cliMeasures measures;
@@ -339,12 +348,18 @@ static int runCommand(const cliCommand* command, int argc, char** argv) {
 		cliInterrupt_Catch();
 		cliControl control = { 0 };
 		status = run.control != NULL ? cliControl_Open(&control, run.control, scene.scene) : CLI_DONE;
+		cliSensors sensors = { 0 };
+		if (status == CLI_DONE && run.sensors != NULL) {
+			status = cliSensors_Open(&sensors, run.sensors, scene.scene);
+		}
 		if (status == CLI_DONE) {
 			status = openOutputs(&outputs, &run, &scene, world.world);
 		}
 		if (status == CLI_DONE) {
-			status = runOpened(&run, &scene, world.world, &control, &outputs);
+			status = runOpened(&run, &scene, world.world, &control, &sensors, &outputs);
 		}
+		const int written = cliSensors_Close(&sensors);
+		status = status == CLI_DONE ? written : status;
 		cliControl_Close(&control);
 		cliWorld_Close(&world);
 	}

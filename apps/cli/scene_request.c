@@ -20,6 +20,7 @@ typedef struct CommonValues {
 	bool hasGravity;
 	knVec3 gravity;
 	double friction, restitution;
+	bool file; // not of the catalogue
 } CommonValues;
 
 cliSceneRequest cliSceneRequest_Default(void) {
@@ -125,8 +126,26 @@ static knStatus setCommon(CommonValues* values, const char* name, const char* te
 					: knError_Set(error, KN_BAD_DATA, NULL,
 								  "restitution must be a number from 0 to 1, not '%.60s'", text);
 	}
+	if (strcmp(name, "meshes") == 0 && values->file) {
+		bool good = strcmp(text, "hull") == 0 || strcmp(text, "exact") == 0;
+		return good
+				   ? KN_OK
+				   : knError_Set(error, KN_BAD_DATA, NULL, "meshes must be hull or exact, not '%.60s'", text);
+	}
 	return KN_BAD_ARGUMENT;
 }
+
+#ifdef KN_HAVE_MJCF
+// How the meshes of a file collide: the last --set meshes=... that was given.
+static knMeshUse meshUse(const cliSceneRequest* request) {
+	knMeshUse use = KN_MESHES_USUAL;
+	for (int i = 0; i < request->setCount; ++i) {
+		use = strcmp(request->sets[i], "meshes=hull") == 0 ? KN_MESHES_HULL : use;
+		use = strcmp(request->sets[i], "meshes=exact") == 0 ? KN_MESHES_EXACT : use;
+	}
+	return use;
+}
+#endif
 
 static int listNames(const cliScene* scene, const char** names) {
 	int count = 0;
@@ -143,6 +162,9 @@ static int listNames(const cliScene* scene, const char** names) {
 	names[count++] = "gravity";
 	names[count++] = "friction";
 	names[count++] = "restitution";
+	if (scene->entry == NULL) {
+		names[count++] = "meshes";
+	}
 	for (int i = 0; knSettings_Name(i) != NULL && count < MAX_NAMES; ++i) {
 		names[count++] = knSettings_Name(i);
 	}
@@ -339,11 +361,13 @@ static int loadFile(cliScene* scene, const cliSceneRequest* given) {
 #ifdef KN_HAVE_MJCF
 	knError error = { 0 };
 	if (urdf) {
-		scene->scene = knUrdf_Load(request->source, NULL, &scene->report, &error);
+		const knUrdfOptions options = { .meshes = meshUse(request) };
+		scene->scene = knUrdf_Load(request->source, &options, &scene->report, &error);
 	} else {
 		knMjcfOptions options = { .keyframe = request->keyframe,
 								  .lenient = request->lenient,
-								  .looks = request->looks };
+								  .looks = request->looks,
+								  .meshes = meshUse(request) };
 		scene->scene = knMjcf_Load(request->source, &options, &scene->report, &error);
 	}
 	if (scene->scene == NULL) {
@@ -400,7 +424,7 @@ static int planSteps(cliScene* scene, const cliSceneRequest* request) {
 
 // Of a scene that was found: its parameters, its building, its settings.
 static int finishScene(cliScene* scene, const cliSceneRequest* request) {
-	CommonValues common = { .friction = -1.0, .restitution = -1.0 };
+	CommonValues common = { .friction = -1.0, .restitution = -1.0, .file = scene->entry == NULL };
 	knError error = { 0 };
 	int status = planSteps(scene, request);
 	if (status == CLI_DONE) {
@@ -453,7 +477,6 @@ void cliScene_Close(cliScene* scene) {
 }
 
 bool cliCheckStepper(const char* name) {
-	static const char* const planned[] = { "reduced", "adaptive" };
 	const char* names[16];
 	int count = 0;
 	char list[128] = "";
@@ -464,12 +487,6 @@ bool cliCheckStepper(const char* name) {
 		}
 		size_t length = strlen(list);
 		snprintf(list + length, sizeof(list) - length, "%s%s", count > 0 ? ", " : "", names[count]);
-	}
-	for (int i = 0; i < 2; ++i) {
-		if (strcmp(name, planned[i]) == 0) {
-			cliFail(CLI_USAGE, "stepper '%s' is not part of this version, which has: %s", name, list);
-			return false;
-		}
 	}
 	const char* closest = knText_Closest(name, names, count);
 	if (closest != NULL) {

@@ -35,4 +35,17 @@ void cliTempFolder_Remove(cliTempFolder* folder) {
 	}
 }
 
+#else
+
+// Without the library of files nothing asks for one but to be told so.
+bool cliTempFolder_Make(cliTempFolder* folder) {
+	folder->path[0] = '\0';
+	cliFail(CLI_USAGE, "this build writes no pages");
+	return false;
+}
+
+void cliTempFolder_Remove(cliTempFolder* folder) {
+	folder->path[0] = '\0';
+}
+
 #endif

@@ -56,7 +56,6 @@ static void test_wrong_usage(void** state) {
 		{ "run slope --fps 0", 2, "--fps must be" },
 		{ "run slope --measure-every 0", 2, "--measure-every must be" },
 		{ "run slope --stepper velocty", 2, "did you mean 'velocity'?" },
-		{ "run slope --stepper adaptive", 2, "not part of this version" },
 		{ "run slope --set angle", 2, "name=value" },
 		{ "run slope --set =3", 2, "name=value" },
 		{ "run slope --set angel=3", 2, "did you mean 'angle'?" },

@@ -66,6 +66,7 @@ static void test_refusals(void** state) {
 		"compare wall --steppers velocity:fast",
 		"compare wall --steppers velocity,",
 		"compare wall --time 1 --steps 2",
+		"compare wall --out report.txt",
 		"compare wall --set bricks=none",
 		"compare wall --steppers velocity,impulse --set newton=damped",
 		"compare wall --steppers velocity,velocity:paper --set joint_sweeps=3",

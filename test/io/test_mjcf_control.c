@@ -262,11 +262,140 @@ static void test_pairs(void** state) {
 	knScene_Destroy(scene);
 }
 
+// --- copies ----------------------------------------------------------------------------------------------------
+
+// Copy i is turned by i euler, and stands an offset along the axes of the copy before further; names take a suffix.
+static void test_replicate(void** state) {
+	(void)state;
+	knScene* scene = load(
+		"<mujoco><worldbody><replicate count='12' offset='1 0 0' euler='0 0 90' sep='-'>"
+		"<replicate count='2' offset='0 0 0.5'><body name='b' pos='0.25 0 0'><joint name='j' axis='1 0 0'/>"
+		"<geom name='g' size='0.1'/></body></replicate></replicate></worldbody></mujoco>");
+	assert_int_equal(knScene_JointSlots(scene), 24);
+	const knVec3 first = bodyNamed(scene, "b0-00")->frame.p, second = bodyNamed(scene, "b1-00")->frame.p;
+	assert_near3(first, knV3(0.25, 0.0, 0.0), 1e-15);
+	assert_near3(second, knV3(0.25, 0.0, 0.5), 1e-15);
+	// turned a quarter: (1, 0, 0) and 0.25 along y; then (1, 1, 0) and 0.25 back along x; the fifth is where the first is
+	assert_near3(bodyNamed(scene, "b0-01")->frame.p, knV3(1.0, 0.25, 0.0), 1e-14);
+	assert_near3(bodyNamed(scene, "b1-02")->frame.p, knV3(0.75, 1.0, 0.5), 1e-14);
+	assert_near3(bodyNamed(scene, "b0-04")->frame.p, first, 1e-14);
+	assert_non_null(jointNamed(scene, "j1-11"));
+	knScene_Destroy(scene);
+}
+
+// --- what is idle, what is a plugin ------------------------------------------------------------------------------
+
+// What pulls in proportion to a control that is 0 is no reason to refuse a model; with another control it is. It has a place
+// among the controls of a keyframe all the same.
+static void test_idle_adhesion(void** state) {
+	(void)state;
+	static const char text[] =
+		"<mujoco><worldbody><body name='b'><joint name='j'/><geom size='0.1'/></body></worldbody><actuator>"
+		"<adhesion name='a' body='b' ctrlrange='0 1' gain='2'/><motor name='m' joint='j'/></actuator>"
+		"<keyframe><key name='idle' ctrl='0 3'/><key name='sticks' ctrl='0.5 3'/></keyframe></mujoco>";
+	knLoadReport report;
+	knScene* scene = loadKey(text, "idle", &report);
+	assert_true(reported(&report, "<adhesion> not followed"));
+	assert_near(knScene_GetActuator(scene, knScene_FindActuator(scene, "m"))->control, 3.0, 0.0);
+	knLoadReport_Free(&report);
+	knScene_Destroy(scene);
+	knError error = { .status = KN_OK };
+	const knMjcfOptions options = { .keyframe = "sticks" };
+	assert_null(knMjcf_LoadMemory(text, strlen(text), "f", &options, NULL, &error));
+	assert_int_equal(error.status, KN_UNSUPPORTED);
+}
+
+static void test_pid_plugin(void** state) {
+	(void)state;
+	knLoadReport report;
+	knScene* scene = loadKey(
+		"<mujoco><extension><plugin plugin='mujoco.pid'><instance name='i'><config key='kp' "
+		"value='3'/><config "
+		"key='kd' value='0.2'/><config key='ki' value='1'/></instance></plugin></extension><worldbody><body "
+		"name='b'><joint name='j'/><geom size='0.1'/></body></worldbody><actuator><plugin name='a' joint='j' "
+		"plugin='mujoco.pid' instance='i' forcerange='-1 1'/><plugin name='c' joint='j' plugin='mujoco.pid'>"
+		"<config key='kp' value='7'/></plugin></actuator></mujoco>",
+		NULL, &report);
+	const knActuatorDef* def = knScene_GetActuator(scene, knScene_FindActuator(scene, "a"));
+	assert_near(def->gain[0], 3.0, 0.0);
+	assert_near(def->bias[1], -3.0, 0.0);
+	assert_near(def->bias[2], -0.2, 0.0);
+	assert_true(def->forceLimited);
+	assert_near(knScene_GetActuator(scene, knScene_FindActuator(scene, "c"))->gain[0], 7.0, 0.0);
+	assert_true(reported(&report, "without the integral"));
+	knLoadReport_Free(&report);
+	knScene_Destroy(scene);
+
+	// a class of muscles makes muscles of what is called general; another plugin is not known
+	static const char* const others[] = {
+		"<mujoco><default><default class='m'><muscle/></default></default><worldbody><body><joint "
+		"name='j'/><geom "
+		"size='1'/></body></worldbody><actuator><general class='m' joint='j' gainprm='1 2 "
+		"3'/></actuator></mujoco>",
+		"<mujoco><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody><actuator><plugin "
+		"joint='j' "
+		"plugin='mujoco.elasticity'/></actuator></mujoco>",
+	};
+	for (int i = 0; i < 2; ++i) {
+		knError error = { .status = KN_OK };
+		assert_null(knMjcf_LoadMemory(others[i], strlen(others[i]), "f", NULL, NULL, &error));
+		assert_int_equal(error.status, KN_UNSUPPORTED);
+	}
+}
+
+// A path in an included file that leads out of the model's folder is meant from that file, if it stays inside so.
+static void test_paths_from_included_files(void** state) {
+	(void)state;
+	char folder[] = "/tmp/knuckle_mjcf_XXXXXX", path[300];
+	assert_non_null(mkdtemp(folder));
+	static const char* const folders[] = { "parts", "parts/list", "parts/shapes" };
+	static const char* const names[] = { "main.xml", "parts/list/list.xml", "parts/shapes/s.obj" };
+	static const char* const texts[] = {
+		"<mujoco><include file='parts/list/list.xml'/><worldbody><body name='b'><freejoint/><geom "
+		"type='mesh' "
+		"mesh='s'/></body></worldbody></mujoco>",
+		"<mujoco><asset><mesh name='s' file='../shapes/s.obj'/></asset></mujoco>",
+		"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
+	};
+	for (int i = 0; i < 3; ++i) {
+		snprintf(path, sizeof path, "%s/%s", folder, folders[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	for (int i = 0; i < 3; ++i) {
+		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		writeFile(path, texts[i]);
+	}
+	snprintf(path, sizeof path, "%s/main.xml", folder);
+	knError error = { .status = KN_OK };
+	knScene* scene = knMjcf_Load(path, NULL, NULL, &error);
+	assert_non_null(scene);
+	assert_near(massOf(scene, "b").mass, 1000.0 / 6.0, 1e-9);
+	knScene_Destroy(scene);
+
+	// out of the model's folder from there too
+	snprintf(path, sizeof path, "%s/parts/list/list.xml", folder);
+	writeFile(path, "<mujoco><asset><mesh name='s' file='../../../s.obj'/></asset></mujoco>");
+	snprintf(path, sizeof path, "%s/main.xml", folder);
+	assert_null(knMjcf_Load(path, NULL, NULL, &error));
+	for (int i = 2; i >= 0; --i) {
+		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	for (int i = 2; i >= 0; --i) {
+		snprintf(path, sizeof path, "%s/%s", folder, folders[i]);
+		rmdir(path);
+	}
+	rmdir(folder);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_include),   cmocka_unit_test(test_attach), cmocka_unit_test(test_frame),
-		cmocka_unit_test(test_mesh),      cmocka_unit_test(test_looks),  cmocka_unit_test(test_split),
-		cmocka_unit_test(test_actuators), cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_replicate),  cmocka_unit_test(test_idle_adhesion),
+		cmocka_unit_test(test_pid_plugin), cmocka_unit_test(test_paths_from_included_files),
+		cmocka_unit_test(test_include),    cmocka_unit_test(test_attach),
+		cmocka_unit_test(test_frame),      cmocka_unit_test(test_mesh),
+		cmocka_unit_test(test_looks),      cmocka_unit_test(test_split),
+		cmocka_unit_test(test_actuators),  cmocka_unit_test(test_pairs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

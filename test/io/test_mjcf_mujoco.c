@@ -127,6 +127,43 @@ static void test_masses(void** state) {
 	closeOracle(&oracle);
 }
 
+// Changes of the joints' velocities over one step, divided by it.
+static void rates(const knScene* scene, const knModel* model, double h, double rate[3]) {
+	static const char* const joints[] = { "j0", "j1", "j2" };
+	knWorldDef def = knWorldDef_Default();
+	def.stepper = "reduced";
+	knWorld* world = knWorld_Create(model, &def, NULL);
+	assert_non_null(world);
+	double before[3][6], after[3][6];
+	for (int i = 0; i < 3; ++i) {
+		knWorld_JointVelocities(world, knScene_FindJoint(scene, joints[i]), before[i]);
+	}
+	assert_int_equal(knWorld_Step(world, h, NULL), KN_OK);
+	for (int i = 0; i < 3; ++i) {
+		knWorld_JointVelocities(world, knScene_FindJoint(scene, joints[i]), after[i]);
+		rate[i] = (after[i][0] - before[i][0]) / h;
+	}
+	knWorld_Destroy(world);
+}
+
+// In joint coordinates: accelerations with armature, springs, actuators and tendons, from two steps without their first order.
+static void test_reduced_accelerations(void** state) {
+	(void)state;
+	Oracle oracle = openOracle(robot);
+	knScene* scene = loadKey(robot, "k", NULL);
+	knModel* model = compile(scene);
+	double coarse[3], fine[3];
+	rates(scene, model, 1e-4, coarse);
+	rates(scene, model, 1e-5, fine);
+	for (int i = 0; i < 3; ++i) {
+		const double expected = oracle.data->qacc[i];
+		assert_close((10.0 * fine[i] - coarse[i]) / 9.0, expected, 1.0 + fabs(expected));
+	}
+	knModel_Release(model);
+	knScene_Destroy(scene);
+	closeOracle(&oracle);
+}
+
 static void test_forces_and_accelerations(void** state) {
 	(void)state;
 	Oracle oracle = openOracle(robot);
@@ -170,6 +207,11 @@ static void test_forces_and_accelerations(void** state) {
 
 #else
 
+static void test_reduced_accelerations(void** state) {
+	(void)state;
+	skip();
+}
+
 static void test_masses(void** state) {
 	(void)state;
 	skip();
@@ -185,6 +227,7 @@ static void test_forces_and_accelerations(void** state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_masses),
+		cmocka_unit_test(test_reduced_accelerations),
 		cmocka_unit_test(test_forces_and_accelerations),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,17 @@ static const Mistake mistakes[] = {
 	{ IN_WORLD("<geom type='cylinder' size='1'/>"), KN_BAD_DATA, 3, "a cylinder needs 2" },
 	{ IN_WORLD("<geom type='ellipsoid' size='1 1'/>"), KN_BAD_DATA, 3, "ellipsoid needs 3" },
 	{ IN_BODY("<geom type='mesh' contype='0' conaffinity='0'/>"), KN_BAD_DATA, 3, "no mesh named ''" },
-	{ IN_WORLD("<geom type='hfield' size='1 1'/>"), KN_UNSUPPORTED, 3, "type hfield that collides left out" },
+	{ IN_WORLD("<geom type='hfield' hfield='h'/>"), KN_BAD_DATA, 3, "no hfield named 'h'" },
+	{ "<mujoco><asset>\n\n<hfield name='h' nrow='2' ncol='2' size='1 1 1 0'/></asset><worldbody><geom "
+	  "type='hfield' hfield='h'/></worldbody></mujoco>",
+	  KN_BAD_DATA, 3, "four positive numbers" },
+	{ "<mujoco><asset>\n\n<hfield name='h' nrow='90000' ncol='90000' size='1 1 1 "
+	  "1'/></asset><worldbody><geom "
+	  "type='hfield' hfield='h'/></worldbody></mujoco>",
+	  KN_BAD_DATA, 3, "90000 rows and 90000 columns" },
+	{ "<mujoco><asset>\n\n<hfield name='h' nrow='2' ncol='2' size='1 1 1 1' elevation='1 2 3'/></asset>"
+	  "<worldbody><geom type='hfield' hfield='h'/></worldbody></mujoco>",
+	  KN_BAD_DATA, 3, "elevation has 3 numbers; it needs 4" },
 	{ IN_WORLD("<geom size='1' colour='red'/>"), KN_UNSUPPORTED, 3, "<geom> colour is not understood" },
 	{ IN_WORLD("<geom size='1' fluff='1'/><geom size='1' fluff='1'/>"), KN_UNSUPPORTED, 3,
 	  "and 1 more such" },
@@ -106,7 +116,15 @@ static const Mistake mistakes[] = {
 	{ "<mujoco>\n\n<include file='file.xml'/></mujoco>", KN_BAD_DATA, 3, "includes itself" },
 	{ "<mujoco>\n\n<include/></mujoco>", KN_BAD_DATA, 3, "names no file" },
 	{ IN_WORLD("<attach model='m' prefix='p'/>"), KN_BAD_DATA, 3, "no <model> asset named 'm'" },
-	{ IN_WORLD("<replicate count='3'/>"), KN_UNSUPPORTED, 3, "<replicate> left out" },
+	{ IN_WORLD("<replicate/>"), KN_BAD_DATA, 3, "count must be positive" },
+	{ IN_WORLD("<replicate count='x'/>"), KN_BAD_DATA, 3, "not an integer" },
+	{ IN_WORLD("<replicate count='2' offset='1 2'/>"), KN_BAD_DATA, 3, "offset must be three numbers" },
+	{ IN_WORLD("<replicate count='2000000000'><geom size='1'/></replicate>"), KN_LIMIT, 3,
+	  "repeats more than" },
+	{ IN_WORLD("<replicate count='100'><replicate count='100'><replicate count='1000'><geom size='1'/>"
+			   "</replicate></replicate></replicate>"),
+	  KN_LIMIT, 3, "repeats more than" },
+	{ IN_WORLD("<replicate count='2'><geom size='-1'/></replicate>"), KN_BAD_DATA, 3, "must be positive" },
 
 	// defaults
 	{ "<mujoco><default>\n\n<default/></default></mujoco>", KN_BAD_DATA, 3, "must name its class" },

@@ -448,8 +448,9 @@ static void test_the_tree_alone_is_nearly_exact(void** state) {
 // Every setting that --set knows, each alone, with the first of some values that it takes.
 static void test_every_setting_comes_back(void** state) {
 	(void)state;
-	static const char* const values[] = { "0.25", "7",   "1",         "paper",  "sweep",
-										  "rk4",  "box", "conjugate", "damped", "square" };
+	static const char* const values[] = { "0.25",  "7",          "1",         "paper",  "sweep",
+										  "rk4",   "box",        "conjugate", "damped", "square",
+										  "lemke", "integrated", "penalty" };
 	const int count = (int)(sizeof values / sizeof *values);
 	const knSettings standard = knSettings_Default();
 	for (int i = 0; knSettings_Name(i) != NULL; ++i) {

@@ -321,6 +321,7 @@ static Fall openFall(void) {
 	Fall fall;
 	knError error = { 0 };
 	knSceneDef sceneDef = knSceneDef_Default();
+	sceneDef.view = (knViewDef){ -70.0, 12.0, 1.5 };
 	knScene* scene = knScene_Create(&sceneDef, NULL, &error);
 	knShapeDef material = knShapeDef_Default();
 	knScene_AddPlane(scene, KN_WORLD_BODY, &material, &error);
@@ -407,6 +408,7 @@ static void test_a_page_is_the_template_with_the_recording(void** state) {
 	assert_int_equal(numberOf(&recording, "frames", 0), 10);
 	assert_non_null(strstr(recording.json, "\"a </script> fall\""));
 	assert_non_null(strstr(recording.json, "\"height\""));
+	assert_non_null(strstr(recording.json, "\"view\""));
 	free(recording.json);
 	free(bytes);
 	free(file.bytes);
