@@ -186,6 +186,22 @@ await expectTrouble("a changed byte is noticed", text.slice(0, middle) + changed
 await expectTrouble("a cut page is noticed", text.slice(0, middle), /damaged: it has \d+ of its \d+ bytes/);
 await expectTrouble("a foreign character is noticed", text.slice(0, middle) + "!" + text.slice(middle + 1), /damaged: a character/);
 await expectTrouble("an empty recording is noticed", text.slice(0, data) + "</script>", /no recording/);
+
+await test("a comparison shows its runs side by side on one clock, with plots", async () => {
+	const file = join(folder, "compared.html");
+	knuckle("compare", "pendulum", "--steppers", "velocity,reduced", "--time", "1", "--out", file);
+	const { page: report, complaints } = await openPage(browser, file, "", { width: 900, height: 600 });
+	await report.waitForFunction(() => window.compared?.runs === 2, null, { timeout: 60000 });
+	await report.locator("#time").evaluate((slider) => {
+		slider.value = "0.5";
+		slider.dispatchEvent(new Event("input"));
+	});
+	const times = () => [...document.querySelectorAll("iframe")].map((frame) => frame.contentWindow.knuckle.time());
+	await report.waitForFunction(`(${times})().every((t) => Math.abs(t - 0.5) < 0.02)`, null, { timeout: 20000 });
+	assert.ok((await report.locator("#plots svg").count()) >= 3);
+	assert.deepEqual(complaints, []);
+	await report.close();
+});
 await browser.close();
 
 await test("without WebGL the page says so", async () => {

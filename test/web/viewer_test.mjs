@@ -149,6 +149,16 @@ await test("contact arrows appear and go", async () => {
 	assert.equal(await ask(page, "arrows"), 0);
 });
 
+await test("the contact graph has an edge for each pair that touches", async () => {
+	await ask(page, "open", { scene: "box-stack", set: { boxes: "4" } });
+	await page.evaluate(() => document.querySelector("#show-graph").click());
+	await ask(page, "step", 3);
+	assert.equal(await ask(page, "edges"), 4);
+	await page.evaluate(() => document.querySelector("#show-graph").click());
+	await ask(page, "step", 1);
+	assert.equal(await ask(page, "edges"), 0);
+});
+
 await test("every stepper runs, islands are coloured, a ghost walks beside", async () => {
 	for (const stepper of await ask(page, "steppers")) {
 		await ask(page, "open", { scene: "pendulum", stepper, set: {} });
@@ -183,7 +193,7 @@ await test("a recording that is dropped plays", async () => {
 // --- every scene -----------------------------------------------------------------------------------------------------
 
 // what is built to stand still, at least until its script or its driver begins
-const STANDS = /stack|tower|wall|pyramid|pillars|plate|cantilever|house|arch|grid|loop|slope|mass-ratio|capstan/;
+const STANDS = /stack|tower|wall|pyramid|pillars|plate|cantilever|house|arch|grid|loop|slope|mass-ratio|capstan|gripper/;
 
 // KN_SCENES=a,b looks at these alone
 const wanted = process.env.KN_SCENES?.split(",");

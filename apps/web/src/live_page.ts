@@ -28,6 +28,7 @@ export interface LiveApi {
 	screen(actor: number): { x: number; y: number }; // of its centre, on the canvas
 	actors(): string[];
 	arrows(): number;
+	edges(): number; // of the contact graph
 	scenes(): string[];
 	steppers(): string[];
 	described(): Description | null;
@@ -79,6 +80,7 @@ export class LivePage {
 		}, this.served);
 		const shown = (wish.get("show") ?? "").split(",");
 		this.panel.shown.contacts = shown.includes("contacts");
+		this.panel.shown.graph = shown.includes("graph");
 		this.panel.shown.joints = shown.includes("joints");
 		this.panel.shown.wireframe = shown.includes("wireframe");
 		this.panel.shown.coloring = (wish.get("color") as Coloring | null) ?? "own";
@@ -199,7 +201,7 @@ export class LivePage {
 		for (const [name, value] of Object.entries(this.request.set)) {
 			wish.set(`set.${name}`, value);
 		}
-		set("show", (["contacts", "joints", "wireframe"] as const).filter((name) => shown[name]).join(","));
+		set("show", (["contacts", "graph", "joints", "wireframe"] as const).filter((name) => shown[name]).join(","));
 		set("color", shown.coloring === "own" ? "" : shown.coloring);
 		set("ghost", shown.ghost);
 		history.replaceState(null, "", "#" + wish.toString().replace(/%2C/g, ","));
@@ -210,7 +212,7 @@ export class LivePage {
 	private want(): void {
 		const { shown } = this.panel;
 		const colored = shown.coloring !== "own";
-		this.live.want({ contacts: shown.contacts || colored, joints: shown.joints, penetration: shown.penetration, joint: shown.plotted });
+		this.live.want({ contacts: shown.contacts || shown.graph || colored, joints: shown.joints, penetration: shown.penetration, joint: shown.plotted });
 	}
 
 	private show(shown: Shown): void {
@@ -231,6 +233,8 @@ export class LivePage {
 		}
 		const size = page.stage.action.getSize(new THREE.Vector3()).length();
 		page.stage.overlays.setContacts(shown.contacts ? live.contacts : null, size);
+		page.stage.overlays.setGraph(shown.graph ? live.contacts : null, live.poses.position,
+			(actor) => this.recording!.actors[actor].kind !== "dynamic");
 		page.stage.overlays.setJoints(shown.joints ? live.joints : null, size);
 		page.stage.bodies.paint(coloring(shown.coloring, this.recording, live.contacts, live.description?.joints ?? [], live.joints));
 		element("stats").hidden = !live.playing || live.pace === 0;
@@ -419,6 +423,7 @@ export class LivePage {
 			screen: (actor) => this.page!.stage.project(new THREE.Vector3().fromArray(this.live.poses.position, 3 * actor)),
 			actors: () => this.recording!.actors.map(({ name }) => name),
 			arrows: () => this.page!.stage.overlays.arrowCount,
+			edges: () => this.page!.stage.overlays.edgeCount,
 			scenes: () => this.catalogue,
 			steppers: () => this.steppers,
 			described: () => this.live.description,

@@ -1,5 +1,5 @@
-// What is drawn over the bodies: contact points with the forces that they carry, joint frames with their gaps, the pull of
-// the hand. A force arrow's length is its share of the largest usual one, so that weights and pebbles both show; the more
+// What is drawn over the bodies: contact points with the forces that they carry, the contact graph, joint frames with their
+// gaps, the pull of the hand. A force arrow's length is its share of the largest usual one, so that weights and pebbles both show; the more
 // contacts there are, the shorter are all of them.
 import * as THREE from "three";
 import { mergeGeometries } from "three/examples/jsm/utils/BufferGeometryUtils.js";
@@ -23,11 +23,13 @@ export class Overlays {
 		new THREE.PointsMaterial({ color: 0xffb300, size: 4, sizeAttenuation: false, depthTest: false, transparent: true }));
 	private readonly frames = new THREE.LineSegments(new THREE.BufferGeometry(),
 		new THREE.LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true }));
+	private readonly graph = new THREE.LineSegments(new THREE.BufferGeometry(),
+		new THREE.LineBasicMaterial({ color: 0x2e7d32, depthTest: false, transparent: true, opacity: 0.85 }));
 	private readonly hand = new THREE.LineSegments(new THREE.BufferGeometry(),
 		new THREE.LineBasicMaterial({ color: 0xd9551e, depthTest: false, transparent: true }));
 
 	constructor() {
-		[this.arrows, this.points, this.frames, this.hand].forEach((object, i) => {
+		[this.arrows, this.points, this.frames, this.graph, this.hand].forEach((object, i) => {
 			object.frustumCulled = false;
 			object.renderOrder = 10 + i;
 			object.visible = false;
@@ -74,6 +76,41 @@ export class Overlays {
 		this.arrows.count = shown;
 		this.arrows.instanceMatrix.needsUpdate = true;
 		this.points.geometry.setAttribute("position", new THREE.BufferAttribute(places, 3));
+	}
+
+	// How many edges of the contact graph are shown.
+	get edgeCount(): number {
+		return this.graph.visible ? this.graph.geometry.getAttribute("position").count / 4 : 0;
+	}
+
+	// One edge for each pair that touches, from centre to centre by way of the mean of its contact points; to what is fixed it
+	// ends at that point. `position`: the actors' centres.
+	setGraph(contacts: Float32Array | null, position: Float32Array, isFixed: (actor: number) => boolean): void {
+		const pairs = new Map<number, { a: number; b: number; sum: THREE.Vector3; count: number }>();
+		const point = new THREE.Vector3();
+		for (let at = 0; contacts && at < contacts.length; at += CONTACT) {
+			const [a, b] = [contacts[at + 9], contacts[at + 10]].sort((x, y) => x - y);
+			const key = a * 1048576 + b;
+			const pair = pairs.get(key) ?? { a, b, sum: new THREE.Vector3(), count: 0 };
+			pair.sum.add(point.fromArray(contacts, at));
+			pair.count += 1;
+			pairs.set(key, pair);
+		}
+		this.graph.visible = pairs.size > 0;
+		if (pairs.size === 0) {
+			return;
+		}
+		const lines = new Float32Array(12 * pairs.size);
+		let at = 0;
+		for (const { a, b, sum, count } of pairs.values()) {
+			sum.multiplyScalar(1 / count);
+			for (const actor of [a, b]) {
+				sum.toArray(lines, at);
+				(isFixed(actor) ? sum : point.fromArray(position, 3 * actor)).toArray(lines, at + 3);
+				at += 6;
+			}
+		}
+		this.graph.geometry.setAttribute("position", new THREE.BufferAttribute(lines, 3));
 	}
 
 	setJoints(joints: Float32Array | null, size: number): void {

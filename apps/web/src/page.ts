@@ -25,14 +25,16 @@ export interface Hand {
 
 const DEFAULT_VIEW: View = { azimuth: -62, elevation: 17, zoom: 1 };
 
+// Of the address, or of the frame that shows the page within another (`knuckle compare --out`).
 export function parameters(): URLSearchParams {
-	return new URLSearchParams(location.hash.replace(/^#/, ""));
+	return new URLSearchParams(location.hash.replace(/^#/, "") || window.frameElement?.getAttribute("data-wish") || "");
 }
 
-function parseView(text: string | null): View {
-	const [azimuth, elevation, zoom] = (text ?? "").split(",").map(Number);
+// The address decides, then the scene, then the default.
+function chooseView(text: string | null, recording: Recording): View {
+	const [azimuth, elevation, zoom] = text ? text.split(",").map(Number) : (recording.view ?? []);
 	return {
-		azimuth: Number.isFinite(azimuth) && text ? azimuth : DEFAULT_VIEW.azimuth,
+		azimuth: Number.isFinite(azimuth) ? azimuth : DEFAULT_VIEW.azimuth,
 		elevation: Number.isFinite(elevation) ? Math.min(89, Math.max(-89, elevation)) : DEFAULT_VIEW.elevation,
 		zoom: zoom > 0 ? zoom : 1,
 	};
@@ -80,7 +82,7 @@ export class Page {
 		this.recorded = live ? null : new Poses(recording);
 		this.player = this.deck = new Deck(live ?? new Player(recording.times, this.recorded!));
 		this.stage = new Stage(element("view") as HTMLCanvasElement, recording);
-		this.view = parseView(wish.get("view"));
+		this.view = chooseView(wish.get("view"), recording);
 		const theme = wish.get("theme");
 		this.dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 		this.fillTexts();
@@ -127,6 +129,7 @@ export class Page {
 		this.stage.setCast(recording, !isNew);
 		if (isNew) {
 			this.moved = false;
+			this.view = chooseView(parameters().get("view"), recording);
 			this.stage.look(this.view);
 			this.plots.build();
 		}

@@ -6,6 +6,7 @@ import type { Recording } from "./recording";
 
 export interface Shown {
 	contacts: boolean;
+	graph: boolean;
 	joints: boolean;
 	wireframe: boolean;
 	penetration: boolean;
@@ -41,7 +42,7 @@ function make<K extends keyof HTMLElementTagNameMap>(name: K, parent: HTMLElemen
 }
 
 export class Panel {
-	readonly shown: Shown = { contacts: false, joints: false, wireframe: false, penetration: true, coloring: "own", ghost: "",
+	readonly shown: Shown = { contacts: false, graph: false, joints: false, wireframe: false, penetration: true, coloring: "own", ghost: "",
 		plotted: -1 };
 	request: Request = { scene: "", set: {} };
 	private readonly sections = new Map<string, HTMLElement>();
@@ -123,8 +124,8 @@ export class Panel {
 			this.fillParameters(section, entry);
 		}
 		make("p", section, this.served
-			? "Drop an MJCF model (.xml), a compiled scene (.kns) or a recording (.knt) on the page."
-			: "Drop a recording (.knt) or a compiled scene (.kns) on the page; models (.xml) need 'knuckle view'.",
+			? "Drop a model (MJCF .xml, .urdf), a compiled scene (.kns) or a recording (.knt) on the page."
+			: "Drop a recording (.knt) or a compiled scene (.kns) on the page; models (.xml, .urdf) need 'knuckle view'.",
 			{ className: "note" });
 	}
 
@@ -229,7 +230,7 @@ export class Panel {
 
 	private fillShow(): void {
 		const section = this.section("Show");
-		const check = (name: "contacts" | "joints" | "wireframe" | "penetration", label: string) => {
+		const check = (name: "contacts" | "graph" | "joints" | "wireframe" | "penetration", label: string) => {
 			const box = make("input", this.row(section, label), "", { type: "checkbox", checked: this.shown[name], id: `show-${name}` });
 			box.addEventListener("change", () => {
 				this.shown[name] = box.checked;
@@ -237,6 +238,7 @@ export class Panel {
 			});
 		};
 		check("contacts", "contact points and forces");
+		check("graph", "contact graph");
 		check("joints", "joint frames, gaps × 100");
 		check("wireframe", "wireframe");
 		check("penetration", "measure penetration");

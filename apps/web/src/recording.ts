@@ -41,6 +41,7 @@ export interface Recording {
 	stepper: string;
 	version: string;
 	note: string;
+	view?: [number, number, number]; // azimuth, elevation, zoom that the scene asks for
 	facts: [string, string][];
 	times: Float64Array; // of the frames
 	geometries: Geometry[];
@@ -195,6 +196,7 @@ export function readRecordingBytes(bytes: Uint8Array): Recording {
 		stepper: json.stepper,
 		version: json.version,
 		note: json.note,
+		view: json.view,
 		facts: json.facts,
 		times: new Float64Array(data.buffer, json.timesAt, frameCount),
 		geometries: json.geometries.map((g: any) => readGeometry(g, data)),
