@@ -95,6 +95,11 @@ typedef __m128d knHalf;
 #define KN_HALF_OR(a, b) _mm_or_pd(a, b)
 #define KN_HALF_ANY(a) (_mm_movemask_pd(a) != 0)
 #define KN_HALF_SELECT(m, a, b) _mm_or_pd(_mm_and_pd(m, a), _mm_andnot_pd(m, b))
+// at any address; the first numbers of both, the second numbers of both
+#define KN_HALF_LOADU(p) _mm_loadu_pd(p)
+#define KN_HALF_STOREU(p, a) _mm_storeu_pd(p, a)
+#define KN_HALF_LOW(a, b) _mm_unpacklo_pd(a, b)
+#define KN_HALF_HIGH(a, b) _mm_unpackhi_pd(a, b)
 #else
 typedef v128_t knHalf;
 #define KN_SIMD_NAME "wasm"
@@ -113,6 +118,10 @@ typedef v128_t knHalf;
 #define KN_HALF_OR(a, b) wasm_v128_or(a, b)
 #define KN_HALF_ANY(a) wasm_v128_any_true(a)
 #define KN_HALF_SELECT(m, a, b) wasm_v128_bitselect(a, b, m)
+#define KN_HALF_LOADU(p) wasm_v128_load(p)
+#define KN_HALF_STOREU(p, a) wasm_v128_store(p, a)
+#define KN_HALF_LOW(a, b) wasm_i64x2_shuffle(a, b, 0, 2)
+#define KN_HALF_HIGH(a, b) wasm_i64x2_shuffle(a, b, 1, 3)
 #endif
 
 typedef struct knWide {
@@ -290,12 +299,12 @@ KN_WIDE void knWide_Transpose(const double* p0, const double* p1, const double* 
 	out[1] = _mm256_permute2f128_pd(ab1, cd1, 0x20);
 	out[2] = _mm256_permute2f128_pd(ab0, cd0, 0x31);
 	out[3] = _mm256_permute2f128_pd(ab1, cd1, 0x31);
-#elif defined(KN_SIMD_SSE2)
+#elif defined(KN_SIMD_SSE2) || defined(KN_SIMD_WASM)
 	for (int i = 0; i < 4; i += 2) {
-		__m128d a = _mm_loadu_pd(p0 + i), b = _mm_loadu_pd(p1 + i);
-		__m128d c = _mm_loadu_pd(p2 + i), d = _mm_loadu_pd(p3 + i);
-		out[i] = (knWide){ _mm_unpacklo_pd(a, b), _mm_unpacklo_pd(c, d) };
-		out[i + 1] = (knWide){ _mm_unpackhi_pd(a, b), _mm_unpackhi_pd(c, d) };
+		knHalf a = KN_HALF_LOADU(p0 + i), b = KN_HALF_LOADU(p1 + i);
+		knHalf c = KN_HALF_LOADU(p2 + i), d = KN_HALF_LOADU(p3 + i);
+		out[i] = (knWide){ KN_HALF_LOW(a, b), KN_HALF_LOW(c, d) };
+		out[i + 1] = (knWide){ KN_HALF_HIGH(a, b), KN_HALF_HIGH(c, d) };
 	}
 #else
 	for (int i = 0; i < 4; ++i) {
@@ -314,12 +323,12 @@ KN_WIDE void knWide_TransposeTo(const knWide in[4], double* p0, double* p1, doub
 	_mm256_storeu_pd(p1, _mm256_permute2f128_pd(ab1, cd1, 0x20));
 	_mm256_storeu_pd(p2, _mm256_permute2f128_pd(ab0, cd0, 0x31));
 	_mm256_storeu_pd(p3, _mm256_permute2f128_pd(ab1, cd1, 0x31));
-#elif defined(KN_SIMD_SSE2)
+#elif defined(KN_SIMD_SSE2) || defined(KN_SIMD_WASM)
 	for (int i = 0; i < 4; i += 2) {
-		_mm_storeu_pd(p0 + i, _mm_unpacklo_pd(in[i].lo, in[i + 1].lo));
-		_mm_storeu_pd(p1 + i, _mm_unpackhi_pd(in[i].lo, in[i + 1].lo));
-		_mm_storeu_pd(p2 + i, _mm_unpacklo_pd(in[i].hi, in[i + 1].hi));
-		_mm_storeu_pd(p3 + i, _mm_unpackhi_pd(in[i].hi, in[i + 1].hi));
+		KN_HALF_STOREU(p0 + i, KN_HALF_LOW(in[i].lo, in[i + 1].lo));
+		KN_HALF_STOREU(p1 + i, KN_HALF_HIGH(in[i].lo, in[i + 1].lo));
+		KN_HALF_STOREU(p2 + i, KN_HALF_LOW(in[i].hi, in[i + 1].hi));
+		KN_HALF_STOREU(p3 + i, KN_HALF_HIGH(in[i].hi, in[i + 1].hi));
 	}
 #else
 	for (int i = 0; i < 4; ++i) {
@@ -354,13 +363,13 @@ KN_WIDE knWideTwist knWideTwist_Gather(const knTwist* t, const int32_t index[KN_
 		{ _mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b), _mm256_unpacklo_pd(c, d) },
 		{ _mm256_unpackhi_pd(c, d), _mm256_unpacklo_pd(e, f), _mm256_unpackhi_pd(e, f) },
 	};
-#elif defined(KN_SIMD_SSE2)
+#elif defined(KN_SIMD_SSE2) || defined(KN_SIMD_WASM)
 	knWide part[6];
 	for (int i = 0; i < 3; ++i) {
-		__m128d a = _mm_loadu_pd(p0 + 2 * i), b = _mm_loadu_pd(p1 + 2 * i);
-		__m128d c = _mm_loadu_pd(p2 + 2 * i), d = _mm_loadu_pd(p3 + 2 * i);
-		part[2 * i] = (knWide){ _mm_unpacklo_pd(a, b), _mm_unpacklo_pd(c, d) };
-		part[2 * i + 1] = (knWide){ _mm_unpackhi_pd(a, b), _mm_unpackhi_pd(c, d) };
+		knHalf a = KN_HALF_LOADU(p0 + 2 * i), b = KN_HALF_LOADU(p1 + 2 * i);
+		knHalf c = KN_HALF_LOADU(p2 + 2 * i), d = KN_HALF_LOADU(p3 + 2 * i);
+		part[2 * i] = (knWide){ KN_HALF_LOW(a, b), KN_HALF_LOW(c, d) };
+		part[2 * i + 1] = (knWide){ KN_HALF_HIGH(a, b), KN_HALF_HIGH(c, d) };
 	}
 	return (knWideTwist){ { part[0], part[1], part[2] }, { part[3], part[4], part[5] } };
 #else
@@ -405,6 +414,15 @@ KN_WIDE void knWideTwist_Scatter(knTwist* t, const int32_t index[KN_LANES], unsi
 	}
 	if ((lanes & 8u) != 0) {
 		KN_STORE_TWIST(&t[index[3]], KN_UPPER_HALF, ang1, mix1, lin1);
+	}
+#elif defined(KN_SIMD_SSE2) || defined(KN_SIMD_WASM)
+	const knWide part[6] = { a.ang.x, a.ang.y, a.ang.z, a.lin.x, a.lin.y, a.lin.z };
+	for (int i = 0; i < KN_LANES; ++i) {
+		double* out = &t[index[i]].ang.x;
+		for (int k = 0; (lanes >> i & 1u) != 0 && k < 6; k += 2) {
+			knHalf p = i < 2 ? part[k].lo : part[k].hi, q = i < 2 ? part[k + 1].lo : part[k + 1].hi;
+			KN_HALF_STOREU(out + k, i % 2 == 0 ? KN_HALF_LOW(p, q) : KN_HALF_HIGH(p, q));
+		}
 	}
 #else
 	_Alignas(32) double part[6][KN_LANES];
