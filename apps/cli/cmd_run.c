@@ -281,36 +281,31 @@ static void printOutputs(const RunOptions* run, const cliResult* result) {
 	}
 }
 
-// Simulates and reports; the outputs are open.
-static int runOpened(const RunOptions* run, const cliScene* scene, knWorld* world, cliControl* control,
-					 cliSensors* sensors, Outputs* outputs) {
-	cliPlan plan = { .scene = scene,
-					 .world = world,
-					 .measure = true,
-					 .measureEvery = run->measureEvery,
-					 .recordingCount = run->outCount,
-					 .cancelled = cliInterrupted,
-					 .control = run->control != NULL ? control : NULL,
-					 .watch = run->sensors != NULL ? cliSensors_Write : NULL,
-					 .watchContext = sensors,
-					 .label = run->request.source };
-	memcpy(plan.recordings, outputs->recordings, sizeof(plan.recordings));
+// A run on its way: what its report needs.
+typedef struct Running {
+	const RunOptions* run;
+	const cliScene* scene;
+	knWorld* world;
+	cliControl* control;
+	cliSensors* sensors;
+	Outputs* outputs;
 	cliMeasures measures;
-	cliMeasures_Begin(&measures);
-	knError error = { 0 };
-	char why[sizeof(knError) + 64];
-	knStatus stepped = cliSimulate(&plan, &measures, &error);
-	knError_Format(&error, why, sizeof(why));
+} Running;
 
+// Closes the outputs and reports.
+static int finishRun(Running* running, knStatus stepped, const knError* error) {
+	const RunOptions* run = running->run;
+	char why[sizeof(knError) + 64];
+	knError_Format(error, why, sizeof(why));
 	cliResult result = { .source = run->request.source,
-						 .scene = scene,
-						 .world = world,
+						 .scene = running->scene,
+						 .world = running->world,
 						 .threads = run->request.threads,
-						 .measures = &measures,
+						 .measures = &running->measures,
 						 .failure = stepped != KN_OK ? why : NULL };
-	int status = closeRecordings(outputs, run, &result, stepped);
+	int status = closeRecordings(running->outputs, run, &result, stepped);
 	if (run->json != NULL) {
-		int written = writeJson(outputs, &result);
+		int written = writeJson(running->outputs, &result);
 		status = status != CLI_DONE ? status : written;
 	}
 	if (run->json == NULL || strcmp(run->json, "-") != 0) {
@@ -324,9 +319,42 @@ static int runOpened(const RunOptions* run, const cliScene* scene, knWorld* worl
 				 : stepped == KN_CANCELLED ? cliInterrupt_ExitStatus()
 										   : CLI_FAILED;
 		cliFail(status, "%s: stopped after %lld of %lld steps, at %g s: %s", run->request.source,
-				(long long)measures.steps, (long long)scene->steps, knWorld_Time(world), why);
+				(long long)running->measures.steps, (long long)running->scene->steps,
+				knWorld_Time(running->world), why);
 	}
-	cliMeasures_Free(&measures);
+	return status;
+}
+
+// In place of a step that does not end after an interruption (cliInterrupt_FinishWith).
+static int finishWithoutStep(void* context) {
+	Running* running = context;
+	knError error = { 0 };
+	knError_Set(&error, KN_CANCELLED, NULL, "interrupted");
+	int status = finishRun(running, KN_CANCELLED, &error);
+	(void)cliSensors_Close(running->sensors);
+	return status;
+}
+
+// Simulates and reports; the outputs are open.
+static int runOpened(Running* running) {
+	const RunOptions* run = running->run;
+	cliPlan plan = { .scene = running->scene,
+					 .world = running->world,
+					 .measure = true,
+					 .measureEvery = run->measureEvery,
+					 .recordingCount = run->outCount,
+					 .cancelled = cliInterrupted,
+					 .control = run->control != NULL ? running->control : NULL,
+					 .watch = run->sensors != NULL ? cliSensors_Write : NULL,
+					 .watchContext = running->sensors,
+					 .label = run->request.source };
+	memcpy(plan.recordings, running->outputs->recordings, sizeof(plan.recordings));
+	cliMeasures_Begin(&running->measures);
+	knError error = { 0 };
+	cliInterrupt_FinishWith(finishWithoutStep, running);
+	knStatus stepped = cliSimulate(&plan, &running->measures, &error);
+	int status = finishRun(running, stepped, &error);
+	cliMeasures_Free(&running->measures);
 	return status;
 }
 
@@ -356,7 +384,13 @@ static int runCommand(const cliCommand* command, int argc, char** argv) {
 			status = openOutputs(&outputs, &run, &scene, world.world);
 		}
 		if (status == CLI_DONE) {
-			status = runOpened(&run, &scene, world.world, &control, &sensors, &outputs);
+			Running running = { .run = &run,
+								.scene = &scene,
+								.world = world.world,
+								.control = &control,
+								.sensors = &sensors,
+								.outputs = &outputs };
+			status = runOpened(&running);
 		}
 		const int written = cliSensors_Close(&sensors);
 		status = status == CLI_DONE ? written : status;

@@ -165,6 +165,7 @@ knStatus cliMeasures_AddPenetration(cliMeasures* measures, knWorld* world, knErr
 
 void cliMeasures_Finish(cliMeasures* measures, knWorld* world) {
 	measures->hash = knWorld_Hash(world);
+	measures->hashed = true;
 }
 
 // The bits of doubles that are not negative sort as the numbers do.

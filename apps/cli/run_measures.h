@@ -39,6 +39,7 @@ typedef struct cliMeasures {
 	double penetrationMax, penetrationFinal, penetrationSum;
 
 	uint64_t hash; // of the last state (Finish)
+	bool hashed;   // false: the run ended inside a step (Finish)
 	knSceneChecks checks;
 } cliMeasures;
 

@@ -97,7 +97,9 @@ void cliResult_WriteJson(const cliResult* result, knJson* json) {
 	if (result->failure != NULL) {
 		knJson_String(json, "error", result->failure);
 	}
-	knJson_String(json, "hash", hash);
+	if (result->measures->hashed) {
+		knJson_String(json, "hash", hash);
+	}
 	knJson_EndObject(json);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "interrupt.h"
 #include "progress.h"
 
 #define PENETRATION_EVERY 10
@@ -150,8 +151,10 @@ knStatus cliSimulate(const cliPlan* plan, cliMeasures* measures, knError* error)
 		if (plan->control != NULL) {
 			cliControl_Apply(plan->control, plan->world);
 		}
+		cliInterrupt_BeginStep();
 		status = plan->step != NULL ? plan->step(plan->stepContext, scene->dt, error)
 									: knWorld_Step(plan->world, scene->dt, error);
+		cliInterrupt_EndStep();
 		if (status == KN_OK && !cliMeasures_AddStep(measures, knWorld_Report(plan->world))) {
 			status = knError_Set(error, KN_NO_MEMORY, NULL, "out of memory");
 		}

@@ -9,13 +9,13 @@
 #define LONG_RUN "1000000" // steps, hours of them
 
 // The recording grows from the first step on; a signal that came earlier would end the run without one.
-static void waitForSteps(const char* recording) {
+static void waitForBytes(const char* recording, off_t size) {
 	struct stat now = { 0 };
-	for (int i = 0; i < 6000 && (stat(recording, &now) != 0 || now.st_size < 20000); ++i) {
+	for (int i = 0; i < 6000 && (stat(recording, &now) != 0 || now.st_size < size); ++i) {
 		struct timespec pause = { .tv_nsec = 10000000 };
 		nanosleep(&pause, NULL);
 	}
-	assert_true(now.st_size >= 20000);
+	assert_true(now.st_size >= size);
 }
 
 static int runAndSignal(int signalNumber) {
@@ -29,7 +29,7 @@ static int runAndSignal(int signalNumber) {
 			  "--out", "cut.csv", "--out", "cut.glb", "--json", "cut.json", (char*)NULL);
 		_exit(127);
 	}
-	waitForSteps("cut.knt");
+	waitForBytes("cut.knt", 20000);
 	assert_int_equal(kill(child, signalNumber), 0);
 	int state;
 	assert_int_equal(waitpid(child, &state, 0), child);
@@ -86,10 +86,55 @@ static void test_terminate_finishes_outputs(void** state) {
 	checkWhole();
 }
 
+// A step of a hundred thousand sweeps is not waited for: the frame of the start is all there is, and it is whole.
+static void test_interrupt_inside_a_long_step(void** state) {
+	(void)state;
+	static const char* const files[] = { "long.knt", "long.csv", "long.glb", "long.json" };
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
+		remove(files[i]);
+	}
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		redirect(STDOUT_FILENO, "tool.out");
+		redirect(STDERR_FILENO, "tool.err");
+		execl(getenv("KN_TOOL"), "knuckle", "run", "pyramid", "--set", "base=100", "--set", "scheme=paper",
+			  "--set", "sweeps=100000", "--out", files[0], "--out", files[1], "--out", files[2], "--json",
+			  files[3], (char*)NULL);
+		_exit(127);
+	}
+	// the first frame is written before the first step
+	waitForBytes(files[0], 20000);
+	assert_int_equal(kill(child, SIGTERM), 0);
+	int ended;
+	assert_int_equal(waitpid(child, &ended, 0), child);
+	assert_true(WIFEXITED(ended));
+	assert_int_equal(WEXITSTATUS(ended), 128 + SIGTERM);
+	char* json = readWhole(files[3]);
+	assert_non_null(json);
+	assert_true(jsonValid(json));
+	assert_true(jsonNumberAt(json, "steps") == 0.0);
+	assert_null(strstr(json, "\"hash\""));
+	free(json);
+	knError error = { 0 };
+	knTrajectory* recording = knTrajectory_Open(files[0], NULL, &error);
+	assert_non_null(recording);
+	assert_false(knTrajectory_Damaged(recording, &error));
+	assert_int_equal(knTrajectory_FrameCount(recording), 1);
+	knTrajectory_Close(recording);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
+		char part[32];
+		snprintf(part, sizeof(part), "%s.part", files[i]);
+		assert_true(exists(files[i]));
+		assert_false(exists(part));
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_interrupt_finishes_outputs),
 		cmocka_unit_test(test_terminate_finishes_outputs),
+		cmocka_unit_test(test_interrupt_inside_a_long_step),
 	};
 	if (!haveTool()) {
 		return 0;
