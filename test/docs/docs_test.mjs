@@ -120,7 +120,7 @@ const presets = JSON.parse(text("CMakePresets.json")).configurePresets.map(({ na
 const devHelp = execFileSync(join(root, "dev"), ["help"], { encoding: "utf8" });
 
 function run(words, more = {}) {
-	const ran = spawnSync(tool, words, { cwd: folder, encoding: "utf8", timeout: 80000, ...more });
+	const ran = spawnSync(tool, words, { cwd: folder, encoding: "utf8", timeout: 600000, ...more });
 	assert.equal(ran.status, 0, `${words.join(" ")}: ${ran.stderr}`);
 	return ran.stdout;
 }
