@@ -86,6 +86,10 @@ void cliInterrupt_FinishWith(int (*finish)(void* context), void* context) {
 		wake[0] = wake[1] = -1;
 		return;
 	}
+	// a signal that came while the outputs were opened found nobody to wake
+	if (caught != 0) {
+		(void)!write(wake[1], "", 1);
+	}
 	pthread_mutex_lock(&outputs);
 	// signals are for the run's own thread, whose waiting they cut short
 	sigfillset(&all);

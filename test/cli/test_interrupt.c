@@ -103,7 +103,7 @@ static void test_interrupt_inside_a_long_step(void** state) {
 			  files[3], (char*)NULL);
 		_exit(127);
 	}
-	// the first frame is written before the first step
+	// the recording's head says what is in the scene: the signal may come before the first frame
 	waitForBytes(files[0], 20000);
 	assert_int_equal(kill(child, SIGTERM), 0);
 	int ended;
