@@ -105,6 +105,7 @@ if(KN_NODE AND KN_HAVE_TOOL AND KN_HAVE_MJCF AND KN_HAVE_TREE_JSON AND NOT BUILD
 endif()
 # in a browser, with the packages of apps/web
 if(KN_HAVE_PAGE AND KN_HAVE_TOOL)
+	kn_script_test(web/words quick ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/words_test.mjs)
 	kn_script_test(web/page long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/page_test.mjs)
 	if(KN_HAVE_VIEWER)
 		# both skip themselves where the target viewer was not built

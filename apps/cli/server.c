@@ -1,7 +1,8 @@
 // Serving a page to the browsers of this machine (server.h).
 //
 // Whoever asks must name this machine: a page from elsewhere whose name was pointed at 127.0.0.1 asks for its own name,
-// and is refused.
+// and is refused. So is a page from elsewhere that asks for us by our name: browsers say where a request that does more than
+// read comes from.
 #include "server.h"
 
 #ifdef KN_HAVE_CIVETWEB
@@ -11,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "knuckle/io.h"
+#include "dropped_model.h"
 
-#define MAX_MODEL (64 << 20) // bytes of a model that is dropped on the page
+#define MAX_MODEL (256 << 20) // bytes of a model that is dropped on the page, with its meshes
 
 struct cliServer {
 	cliServerDef def;
@@ -36,12 +37,17 @@ static int say(struct mg_connection* connection, int status, const char* reason,
 }
 
 // "127.0.0.1:8080" or "localhost:8080".
-static bool isForUs(const cliServer* server, const struct mg_connection* connection) {
-	const char* host = mg_get_header(connection, "Host");
+static bool isOurName(const cliServer* server, const char* host) {
 	char names[2][64];
 	snprintf(names[0], sizeof(names[0]), "127.0.0.1:%d", server->port);
 	snprintf(names[1], sizeof(names[1]), "localhost:%d", server->port);
 	return host != NULL && (strcmp(host, names[0]) == 0 || strcmp(host, names[1]) == 0);
+}
+
+static bool isForUs(const cliServer* server, const struct mg_connection* connection) {
+	const char* origin = mg_get_header(connection, "Origin");
+	bool ours = origin == NULL || (strncmp(origin, "http://", 7) == 0 && isOurName(server, origin + 7));
+	return ours && isOurName(server, mg_get_header(connection, "Host"));
 }
 
 // --- pictures ----------------------------------------------------------------------------------------------------
@@ -72,54 +78,34 @@ static int sendPicture(const cliServer* server, struct mg_connection* connection
 
 // --- models ------------------------------------------------------------------------------------------------------
 
-#ifdef KN_HAVE_MJCF
-
-static int sendCompiled(struct mg_connection* connection, const char* text, size_t size, const char* name) {
+static int sendCompiled(struct mg_connection* connection, const char* body, size_t size) {
 	knError error = { 0 };
-	knMjcfOptions options = { 0 };
 	char why[sizeof(knError) + 64];
-	void* bytes = NULL;
-	size_t byteCount = 0;
-	knScene* scene = knMjcf_LoadMemory(text, size, name, &options, NULL, &error);
-	if (scene == NULL || knScene_ToBytes(scene, NULL, &bytes, &byteCount, &error) != KN_OK) {
-		knScene_Destroy(scene);
+	void* scene = NULL;
+	size_t sceneSize = 0;
+	if (cliDroppedModel_Compile(body, size, &scene, &sceneSize, &error) != KN_OK) {
 		return say(connection, 422, "Unprocessable Content", knError_Format(&error, why, sizeof(why)));
 	}
-	int status = answer(connection, 200, "OK", "application/octet-stream", bytes, byteCount);
+	int status = answer(connection, 200, "OK", "application/octet-stream", scene, sceneSize);
 	knAllocator allocator = knAllocator_Default();
-	allocator.release(bytes, byteCount, allocator.context);
-	knScene_Destroy(scene);
+	allocator.release(scene, sceneSize, allocator.context);
 	return status;
 }
 
-#else
-
-static int sendCompiled(struct mg_connection* connection, const char* text, size_t size, const char* name) {
-	(void)text, (void)size, (void)name;
-	return say(connection, 422, "Unprocessable Content",
-			   "this build has no MJCF; install libexpat1-dev, then configure and build again");
-}
-
-#endif
-
 static int compile(struct mg_connection* connection, const struct mg_request_info* request) {
 	long long size = request->content_length;
-	char name[256] = "dropped.xml";
-	if (request->query_string != NULL) {
-		(void)mg_get_var(request->query_string, strlen(request->query_string), "name", name, sizeof(name));
-	}
 	if (size <= 0 || size > MAX_MODEL) {
-		return say(connection, 413, "Content Too Large", "a model has at most 64 MB");
+		return say(connection, 413, "Content Too Large", "a model has at most 256 MB");
 	}
-	char* text = malloc((size_t)size);
+	char* body = malloc((size_t)size);
 	size_t done = 0;
-	for (int got = 1; text != NULL && done < (size_t)size && got > 0; done += got > 0 ? (size_t)got : 0) {
-		got = mg_read(connection, text + done, (size_t)size - done);
+	for (int got = 1; body != NULL && done < (size_t)size && got > 0; done += got > 0 ? (size_t)got : 0) {
+		got = mg_read(connection, body + done, (size_t)size - done);
 	}
-	int status = text != NULL && done == (size_t)size
-					 ? sendCompiled(connection, text, done, name)
+	int status = body != NULL && done == (size_t)size
+					 ? sendCompiled(connection, body, done)
 					 : say(connection, 400, "Bad Request", "the model did not arrive whole");
-	free(text);
+	free(body);
 	return status;
 }
 

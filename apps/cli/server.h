@@ -16,7 +16,7 @@ typedef struct cliServerDef {
 	int count;
 	const cliServed* served;
 	const char* pictures; // folder of what "/pictures/NAME.jpg" asks for; NULL: none
-	bool compiles;        // POST "/compile?name=FILE" turns an MJCF text into a compiled scene
+	bool compiles;        // POST "/compile" turns a dropped model (dropped_model.h) into a compiled scene
 } cliServerDef;
 
 typedef struct cliServer cliServer;

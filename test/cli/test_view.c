@@ -128,13 +128,86 @@ static void test_serves_only_what_it_names(void** state) {
 		expect(viewing.port, elsewhere[i], "", "404", "there is no");
 	}
 	expect(viewing.port, "PUT /index.html", "x", "405", "");
-	expect(viewing.port, "POST /compile?name=bad.xml",
-		   "<mujoco><worldbody><geom type='box' size='-1 1 1'/></worldbody></mujoco>", "422", "bad.xml");
+	expect(viewing.port, "POST /compile",
+		   "bad.xml\n72\n<mujoco><worldbody><geom type='box' size='-1 1 1'/></worldbody></mujoco>", "422",
+		   "bad.xml");
 	size_t size;
 	char* answer =
 		ask(viewing.port, "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n", &size);
 	assert_non_null(strstr(answer, "403"));
 	free(answer);
+	char request[160];
+	snprintf(request, sizeof(request),
+			 "POST /compile HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nOrigin: http://evil.example\r\nContent-Length: "
+			 "0\r\nConnection: close\r\n\r\n",
+			 viewing.port);
+	answer = ask(viewing.port, request, &size);
+	assert_non_null(strstr(answer, "403"));
+	free(answer);
+	stopViewing(viewing);
+}
+
+// Adds a file to what is dropped.
+static void drop(char* body, size_t capacity, const char* name, const char* text) {
+	size_t length = strlen(body);
+	snprintf(body + length, capacity - length, "%s\n%zu\n%s", name, strlen(text), text);
+}
+
+// The number of bodies in the scene that is made of what was dropped.
+static int countDropped(int port, const char* body) {
+	char request[4096];
+	size_t size;
+	snprintf(request, sizeof(request),
+			 "POST /compile HTTP/1.1\r\nHost: localhost:%d\r\nOrigin: http://localhost:%d\r\nContent-Length: "
+			 "%zu\r\nConnection: close\r\n\r\n%s",
+			 port, port, strlen(body), body);
+	char* answer = ask(port, request, &size);
+	assert_int_equal(strncmp(answer + 9, "200", 3), 0);
+	char* bytes = strstr(answer, "\r\n\r\n") + 4;
+	knError error = { 0 };
+	knScene* scene = knScene_FromBytes(bytes, size - (size_t)(bytes - answer), NULL, &error);
+	assert_non_null(scene);
+	int count = knScene_BodySlots(scene);
+	knScene_Destroy(scene);
+	free(answer);
+	return count;
+}
+
+// A model is dropped alone or with the files that it names; none of them may be written elsewhere.
+static void test_dropped_models(void** state) {
+	(void)state;
+	static const char urdf[] =
+		"<robot name='r'><link name='base'/><link name='arm'><inertial><mass value='1'/>"
+		"<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+		"<joint name='j' type='continuous'><parent link='base'/><child link='arm'/></joint>"
+		"</robot>";
+	static const char obj[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+	static const char mjcf[] =
+		"<mujoco><compiler meshdir='parts'/><asset><mesh name='m' file='sub/m.obj'/></asset>"
+		"<worldbody><body><freejoint/><geom type='mesh' mesh='m'/></body></worldbody>"
+		"<include file='more.xml'/></mujoco>";
+	static const char more[] = "<mujoco><worldbody><body pos='5 0 0'><freejoint/><geom size='1'/></body>"
+							   "</worldbody></mujoco>";
+	makeViewer();
+	Viewing viewing = startViewing("slope", NULL);
+	char body[2048] = "";
+	drop(body, sizeof(body), "robot.urdf", urdf);
+	assert_true(countDropped(viewing.port, body) >= 1);
+	body[0] = '\0';
+	drop(body, sizeof(body), "model.xml", mjcf);
+	drop(body, sizeof(body), "parts/sub/m.obj", obj);
+	expect(viewing.port, "POST /compile", body, "422", "more.xml");
+	drop(body, sizeof(body), "more.xml", more);
+	assert_int_equal(countDropped(viewing.port, body), 2);
+	static const char* const names[] = { "../evil.xml", "/tmp/evil.xml", "a/../../evil.xml",
+										 "a//evil.xml", ".evil.xml",     "a\\..\\evil.xml" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+		body[0] = '\0';
+		drop(body, sizeof(body), names[i], more);
+		expect(viewing.port, "POST /compile", body, "422", "may not lead out");
+	}
+	expect(viewing.port, "POST /compile", "model.xml\n99999\n<mujoco/>", "422", "whole");
+	expect(viewing.port, "POST /compile", "<mujoco/>", "422", "list of names");
 	stopViewing(viewing);
 }
 
@@ -216,6 +289,7 @@ static void test_refusals(void** state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_serves_only_what_it_names),
+		cmocka_unit_test(test_dropped_models),
 		cmocka_unit_test(test_listens_on_this_machine_alone),
 		cmocka_unit_test(test_model_and_recording),
 		cmocka_unit_test(test_refusals),

@@ -167,6 +167,7 @@ await test("every stepper runs, islands are coloured, a ghost walks beside", asy
 		assert.equal(await ask(page, "stepNumber"), 5);
 	}
 	await page.selectOption("#coloring", "islands");
+	await page.selectOption("#coloring", "joints");
 	await page.selectOption("#ghost", (await ask(page, "steppers"))[0]);
 	await ask(page, "step", 5);
 	await page.selectOption("#ghost", "");
@@ -225,6 +226,20 @@ await test("a model file runs", async () => {
 	await ready(other);
 	await ask(other, "step", 20);
 	assert.equal(await ask(other, "stepNumber"), 20);
+
+	// another is dropped, with the mesh that it names
+	const obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+	const xml = `<mujoco><asset><mesh name="m" file="m.obj"/></asset><worldbody><body name="a"><freejoint/><geom type="mesh" mesh="m"/>
+		<body name="b" pos="2 0 0"><joint/><geom size="1"/></body></body></worldbody></mujoco>`;
+	await other.evaluate(() => (document.querySelector("#panel").hidden = false));
+	await other.locator('#panel input[type="file"]').setInputFiles([["m.obj", obj], ["two.xml", xml]].map(([name, text]) =>
+		({ name, mimeType: "text/plain", buffer: Buffer.from(text) })));
+	await other.waitForFunction(() => window.knuckle.actors().length === 3, null, { timeout: 20000 });
+	assert.deepEqual((await ask(other, "actors")).slice(1), ["a", "b"]);
+	// the tree: b hangs on a, and is hidden with it
+	const boxes = other.locator(".tree input");
+	await boxes.first().evaluate((box) => box.click());
+	assert.deepEqual(await boxes.evaluateAll((all) => all.map((box) => box.checked)), [false, false]);
 	assert.deepEqual(said, []);
 	await other.close();
 	model.stop();

@@ -104,6 +104,23 @@ static knFrame bodyFrame(const knWorld* world, knBodyId body) {
 	return KN_ID_IS_NULL(body) ? knIdentityF() : knWorld_BodyFrame(world, body);
 }
 
+// Joints that the last step let move; -1: all, or there was no step yet.
+static int countActive(const knSession* session) {
+	return knSession_Step(session) > 0 ? knWorld_Report(session->world)->active : -1;
+}
+
+// A stepper that freezes joints leaves them no velocity at all.
+static bool isMoving(const knSession* session, knJointId id) {
+	double rates[6];
+	int count = knWorld_JointVelocities(session->world, id, rates);
+	for (int a = 0; a < count; ++a) {
+		if (rates[a] != 0.0) {
+			return true;
+		}
+	}
+	return countActive(session) < 0;
+}
+
 void knSession_Joints(const knSession* session, float* out) {
 	const knWorld* world = session->world;
 	const knModel* model = knWorld_Model(world);
@@ -113,6 +130,7 @@ void knSession_Joints(const knSession* session, float* out) {
 		out = putFrame(out, knMulF(bodyFrame(world, def->parent), def->frameParent));
 		out = putFrame(out, knMulF(bodyFrame(world, def->child), def->frameChild));
 		*out++ = knWorld_JointEnabled(world, id) ? 1.0f : 0.0f;
+		*out++ = isMoving(session, id) ? 1.0f : 0.0f;
 	}
 }
 
@@ -216,6 +234,7 @@ void knSession_Values(knSession* session, bool penetration, int joint, double ou
 	out[KN_VALUE_STEP_MS] = 1e3 * report->stepTime;
 	out[KN_VALUE_MERIT] = report->theta;
 	out[KN_VALUE_SWEEPS] = report->iterations;
+	out[KN_VALUE_ACTIVE] = countActive(session) >= 0 ? countActive(session) : NAN;
 	out[KN_VALUE_COORDINATE] = q[0];
 }
 

@@ -64,7 +64,7 @@ int knSession_ContactCount(const knSession* session);
 void knSession_Contacts(const knSession* session, float* out);
 
 #define KN_SESSION_JOINT                                                                                     \
-	15 // numbers a joint: both joint frames in the world (point, rotation x y z w), enabled
+	16 // numbers a joint: both joint frames in the world (point, rotation x y z w), enabled, moves
 void knSession_Joints(const knSession* session, float* out);
 
 // Name, stepper, dt, gravity, joints with their axes, actuators with their controls.
@@ -85,6 +85,7 @@ enum {
 	KN_VALUE_STEP_MS,
 	KN_VALUE_MERIT,
 	KN_VALUE_SWEEPS,
+	KN_VALUE_ACTIVE,     // joints that move; not a number: the stepper freezes none
 	KN_VALUE_COORDINATE, // first coordinate of the chosen joint; not a number: none is chosen
 	KN_VALUE_COUNT
 };

@@ -155,7 +155,7 @@ function seeThrough(mesh: THREE.InstancedMesh, on: boolean): void {
 export class Bodies {
 	readonly root = new THREE.Group();
 	readonly groups: Group[] = [];
-	readonly hidden = new Set<number>(); // actors
+	hidden = new Set<number>(); // actors
 	private readonly color = new THREE.Color();
 	private marked = -1;
 	private walls = 0;

@@ -76,10 +76,10 @@ export interface Description {
 }
 
 export const CONTACT = 11; // numbers a contact: point, normal, force, the two actors
-export const JOINT = 15; // numbers a joint: two frames, enabled
+export const JOINT = 16; // numbers a joint: two frames, enabled, moves
 // as in session.h
 export const VALUES = ["time", "kinetic", "potential", "momentum", "angularMomentum", "jointGap", "jointAngle", "penetration",
-	"contacts", "collideMs", "solveMs", "stepMs", "merit", "sweeps", "coordinate"] as const;
+	"contacts", "collideMs", "solveMs", "stepMs", "merit", "sweeps", "active", "coordinate"] as const;
 
 type Point = [number, number, number];
 type Exports = Record<string, (...words: number[]) => number> & { memory: WebAssembly.Memory };

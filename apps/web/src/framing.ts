@@ -178,14 +178,15 @@ export function shareOf(camera: PerspectiveCamera, box: Box3): { width: number; 
 	return { width: within(left, right), height: within(low, high) };
 }
 
-// Puts the camera at the angle (degrees about z, above the horizon) where the box just fits.
+// Puts the camera at the angle (degrees about z, above the horizon) where the box just fits a picture of these proportions,
+// width to height, in its middle.
 export function fitCamera(camera: PerspectiveCamera, target: Vector3, box: Box3, azimuth: number, elevation: number,
-	zoom: number): void {
+	zoom: number, aspect: number): void {
 	const a = (azimuth * Math.PI) / 180, e = (elevation * Math.PI) / 180;
 	const toward = new Vector3(Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e));
 	const right = new Vector3(-Math.sin(a), Math.cos(a), 0);
 	const up = new Vector3().crossVectors(toward, right);
-	const tanV = Math.tan((camera.fov * Math.PI) / 360), tanH = tanV * camera.aspect;
+	const tanV = Math.tan((camera.fov * Math.PI) / 360), tanH = tanV * aspect;
 	box.getCenter(target);
 	let distance = 0.01;
 	const corner = new Vector3();

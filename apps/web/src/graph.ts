@@ -1,10 +1,10 @@
-// Who hangs together and who rests on whom, from contacts and joints: islands (connected bodies that move) and stack layers
-// (steps of contact from what is fixed), each as a colour.
+// Who hangs together and who rests on whom, from contacts and joints: islands (connected bodies that move), stack layers
+// (steps of contact from what is fixed) and rigid pieces (bodies between which no joint moves), each as a colour.
 import { Color } from "three";
 import { CONTACT, JOINT, type Joint } from "./engine";
 import type { Recording } from "./recording";
 
-export type Coloring = "own" | "islands" | "layers" | "contacts";
+export type Coloring = "own" | "islands" | "layers" | "contacts" | "joints";
 
 function distinct(index: number): Color {
 	// steps of the golden angle around the circle of hues
@@ -24,6 +24,12 @@ function edges(contacts: Float32Array, joints: Joint[], states: Float32Array | n
 		}
 	});
 	return list;
+}
+
+// Joints that are there and stand still: what they connect moves as one.
+function stiffLinks(joints: Joint[], states: Float32Array | null): [number, number][] {
+	return joints.flatMap((joint, j): [number, number][] =>
+		states && states[JOINT * j + 14] !== 0 && states[JOINT * j + 15] === 0 ? [[joint.parent, joint.child]] : []);
 }
 
 export function islands(isFixed: boolean[], links: [number, number][]): Int32Array {
@@ -70,6 +76,10 @@ export function coloring(kind: Coloring, recording: Recording, contacts: Float32
 		return null;
 	}
 	const isFixed = recording.actors.map((actor) => actor.kind !== "dynamic");
+	if (kind === "joints") {
+		const piece = islands(isFixed.map(() => false), stiffLinks(joints, states));
+		return (a) => (isFixed[a] ? null : distinct(piece[a]));
+	}
 	const links = edges(contacts, joints, states);
 	if (kind === "islands") {
 		const island = islands(isFixed, links);

@@ -49,6 +49,7 @@ const CURVES: Curve[] = [
 	{ plot: "time of a step", name: "solve", unit: "s", of: (v) => v.solveMs / 1000 },
 	{ plot: "time of a step", name: "all", unit: "s", of: (v) => v.stepMs / 1000 },
 	{ plot: "merit", name: "theta", unit: "", of: (v) => v.merit },
+	{ plot: "joints that move", name: "active", unit: "", of: (v) => v.active },
 	{ plot: "joint", name: "coordinate", unit: "", of: (v) => v.coordinate },
 ];
 const MOST_POINTS = 4000;

@@ -3,6 +3,7 @@
 //   #scene=tower&stepper=impulse&dt=0.01&set.layers=16&play=0&show=contacts,joints&color=islands&ghost=velocity&view=...
 //   #file=scene&served=1     a compiled scene from `knuckle view`, which also compiles models that are dropped
 import * as THREE from "three";
+import { allChosen, allDropped, kindOf, modelOf, packed, type Dropped } from "./dropped";
 import type { Description, Request } from "./engine";
 import { coloring, type Coloring } from "./graph";
 import { Live } from "./live";
@@ -74,9 +75,9 @@ export class LivePage {
 			motor: (joint, axis, mode, target, maxForce) => this.live.send({ type: "motor", joint, axis, mode, target, maxForce }),
 			control: (actuator, control) => this.live.send({ type: "control", actuator, control }),
 			select: (actor) => this.page?.choose(actor),
-			hide: (actor, hidden) => this.hide(actor, hidden),
+			hide: (hidden) => this.hide(hidden),
 			save: (format) => void this.save(format),
-			drop: (file) => void this.drop(file),
+			drop: (files) => void allChosen(files).then((all) => this.drop(all)),
 		}, this.served);
 		const shown = (wish.get("show") ?? "").split(",");
 		this.panel.shown.contacts = shown.includes("contacts");
@@ -122,8 +123,8 @@ export class LivePage {
 		window.addEventListener("dragover", (event) => event.preventDefault());
 		window.addEventListener("drop", (event) => {
 			event.preventDefault();
-			if (event.dataTransfer?.files[0]) {
-				void this.drop(event.dataTransfer.files[0]);
+			if (event.dataTransfer && event.dataTransfer.files.length > 0) {
+				void allDropped(event.dataTransfer).then((all) => this.drop(all));
 			}
 		});
 		window.addEventListener("keydown", (event) => this.key(event));
@@ -167,6 +168,9 @@ export class LivePage {
 			this.page.onTool = (name, on) => {
 				if (name === "panel") {
 					element("panel").hidden = !on;
+					const { offsetLeft, offsetWidth } = element("panel");
+					// on a narrow screen it lies over the scene for a moment only
+					this.page!.setInset(on && innerWidth > 700 ? offsetLeft + offsetWidth : 0);
 				}
 			};
 			this.page.onRestart = () => this.open(this.request, this.bytes);
@@ -212,7 +216,7 @@ export class LivePage {
 	private want(): void {
 		const { shown } = this.panel;
 		const colored = shown.coloring !== "own";
-		this.live.want({ contacts: shown.contacts || shown.graph || colored, joints: shown.joints, penetration: shown.penetration, joint: shown.plotted });
+		this.live.want({ contacts: shown.contacts || shown.graph || colored, joints: shown.joints || colored, penetration: shown.penetration, joint: shown.plotted });
 	}
 
 	private show(shown: Shown): void {
@@ -236,6 +240,7 @@ export class LivePage {
 		page.stage.overlays.setGraph(shown.graph ? live.contacts : null, live.poses.position,
 			(actor) => this.recording!.actors[actor].kind !== "dynamic");
 		page.stage.overlays.setJoints(shown.joints ? live.joints : null, size);
+		page.stage.overlays.setActive(shown.coloring === "joints" ? live.joints : null);
 		page.stage.bodies.paint(coloring(shown.coloring, this.recording, live.contacts, live.description?.joints ?? [], live.joints));
 		element("stats").hidden = !live.playing || live.pace === 0;
 		element("stats").textContent = `${live.pace.toFixed(2)} × real time`;
@@ -323,12 +328,10 @@ export class LivePage {
 		this.live.send({ type: "throw", box, size: 0.035 * size, density: 3000, from: from.toArray(), velocity: velocity.toArray() });
 	}
 
-	private hide(actor: number, hidden: boolean): void {
-		const { bodies } = this.page!.stage;
-		if (hidden) {
-			bodies.hidden.add(actor);
-		} else {
-			bodies.hidden.delete(actor);
+	private hide(hidden: Set<number>): void {
+		const { bodies, ghost } = this.page!.stage;
+		for (const shown of ghost ? [bodies, ghost] : [bodies]) {
+			shown.hidden = hidden;
 		}
 		this.page!.invalidate();
 	}
@@ -372,25 +375,26 @@ export class LivePage {
 		}
 	}
 
-	private async drop(file: File): Promise<void> {
-		const bytes = new Uint8Array(await file.arrayBuffer());
-		const kind = file.name.toLowerCase().replace(/^.*\./, "");
-		if (kind === "knt") {
+	private async drop(all: Dropped[]): Promise<void> {
+		const alone = all.length === 1 ? kindOf(all[0].name) : "";
+		const model = modelOf(all);
+		if (alone === "knt") {
 			this.live.pause();
-			this.live.send({ type: "recording", bytes });
-		} else if (kind === "kns") {
-			this.open({ scene: file.name, set: {} }, bytes);
-		} else if ((kind === "xml" || kind === "urdf") && this.served) {
-			const answer = await fetch(`compile?name=${encodeURIComponent(file.name)}`, { method: "POST", body: bytes });
+			this.live.send({ type: "recording", bytes: all[0].bytes });
+		} else if (alone === "kns") {
+			this.open({ scene: all[0].name, set: {} }, all[0].bytes);
+		} else if (!model) {
+			this.notice(all.length === 1 ? `'${all[0].name}' is nothing that this page can show.`
+				: "None of these files is a model (.xml, .urdf).");
+		} else if (!this.served) {
+			this.notice("This page cannot compile models: it is a static site. Use 'knuckle view model.xml', or drop a compiled scene (.kns).");
+		} else {
+			const answer = await fetch("compile", { method: "POST", body: packed(model, all) });
 			if (answer.ok) {
-				this.open({ scene: file.name, set: {} }, new Uint8Array(await answer.arrayBuffer()));
+				this.open({ scene: model.name.replace(/^.*\//, ""), set: {} }, new Uint8Array(await answer.arrayBuffer()));
 			} else {
 				this.notice(await answer.text());
 			}
-		} else {
-			this.notice(kind === "xml" || kind === "urdf"
-				? "This page cannot compile models: it is a static site. Use 'knuckle view model.xml', or drop a compiled scene (.kns)."
-				: `A .${kind} file is nothing that this page can show.`);
 		}
 	}
 

@@ -1,5 +1,5 @@
 // What is drawn over the bodies: contact points with the forces that they carry, the contact graph, joint frames with their
-// gaps, the pull of the hand. A force arrow's length is its share of the largest usual one, so that weights and pebbles both show; the more
+// gaps, joints that move, the pull of the hand. A force arrow's length is its share of the largest usual one, so that weights and pebbles both show; the more
 // contacts there are, the shorter are all of them.
 import * as THREE from "three";
 import { mergeGeometries } from "three/examples/jsm/utils/BufferGeometryUtils.js";
@@ -25,11 +25,13 @@ export class Overlays {
 		new THREE.LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true }));
 	private readonly graph = new THREE.LineSegments(new THREE.BufferGeometry(),
 		new THREE.LineBasicMaterial({ color: 0x2e7d32, depthTest: false, transparent: true, opacity: 0.85 }));
+	private readonly active = new THREE.Points(new THREE.BufferGeometry(),
+		new THREE.PointsMaterial({ color: 0xff7043, size: 5, sizeAttenuation: false, depthTest: false, transparent: true }));
 	private readonly hand = new THREE.LineSegments(new THREE.BufferGeometry(),
 		new THREE.LineBasicMaterial({ color: 0xd9551e, depthTest: false, transparent: true }));
 
 	constructor() {
-		[this.arrows, this.points, this.frames, this.graph, this.hand].forEach((object, i) => {
+		[this.arrows, this.points, this.frames, this.graph, this.active, this.hand].forEach((object, i) => {
 			object.frustumCulled = false;
 			object.renderOrder = 10 + i;
 			object.visible = false;
@@ -144,6 +146,18 @@ export class Overlays {
 		}
 		this.frames.geometry.setAttribute("position", new THREE.Float32BufferAttribute(lines, 3));
 		this.frames.geometry.setAttribute("color", new THREE.Float32BufferAttribute(colors, 3));
+	}
+
+	// A dot at each joint that moves.
+	setActive(joints: Float32Array | null): void {
+		const places: number[] = [];
+		for (let at = 0; joints && at < joints.length; at += JOINT) {
+			if (joints[at + 14] !== 0 && joints[at + 15] !== 0) {
+				places.push(...joints.subarray(at, at + 3));
+			}
+		}
+		this.active.visible = places.length > 0;
+		this.active.geometry.setAttribute("position", new THREE.Float32BufferAttribute(places, 3));
 	}
 
 	setHand(from: THREE.Vector3 | null, to: THREE.Vector3 | null): void {

@@ -30,9 +30,11 @@ export function parameters(): URLSearchParams {
 	return new URLSearchParams(location.hash.replace(/^#/, "") || window.frameElement?.getAttribute("data-wish") || "");
 }
 
-// The address decides, then the scene, then the default.
-function chooseView(text: string | null, recording: Recording): View {
-	const [azimuth, elevation, zoom] = text ? text.split(",").map(Number) : (recording.view ?? []);
+// The address decides, then the scene, then the default. A scene is zoomed into for the picture of a moment; where the
+// camera goes with the bodies, all of them are to be seen.
+function chooseView(text: string | null, recording: Recording, live: boolean): View {
+	const [azimuth, elevation, own] = text ? text.split(",").map(Number) : (recording.view ?? []);
+	const zoom = live && !text ? Math.min(1, own) : own;
 	return {
 		azimuth: Number.isFinite(azimuth) ? azimuth : DEFAULT_VIEW.azimuth,
 		elevation: Number.isFinite(elevation) ? Math.min(89, Math.max(-89, elevation)) : DEFAULT_VIEW.elevation,
@@ -82,7 +84,7 @@ export class Page {
 		this.recorded = live ? null : new Poses(recording);
 		this.player = this.deck = new Deck(live ?? new Player(recording.times, this.recorded!));
 		this.stage = new Stage(element("view") as HTMLCanvasElement, recording);
-		this.view = chooseView(wish.get("view"), recording);
+		this.view = chooseView(wish.get("view"), recording, live !== null);
 		const theme = wish.get("theme");
 		this.dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 		this.fillTexts();
@@ -129,7 +131,7 @@ export class Page {
 		this.stage.setCast(recording, !isNew);
 		if (isNew) {
 			this.moved = false;
-			this.view = chooseView(parameters().get("view"), recording);
+			this.view = chooseView(parameters().get("view"), recording, this.recorded === null);
 			this.stage.look(this.view);
 			this.plots.build();
 		}
@@ -147,6 +149,15 @@ export class Page {
 
 	look(): void {
 		this.stage.look(this.view);
+	}
+
+	// px at the left of the canvas that something lies over.
+	setInset(inset: number): void {
+		this.stage.setInset(inset);
+		if (!this.moved) {
+			this.look();
+		}
+		this.dirty = true;
 	}
 
 	invalidate(): void {

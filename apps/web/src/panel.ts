@@ -24,13 +24,14 @@ export interface PanelActions {
 	motor(joint: number, axis: number, mode: number, target: number, maxForce: number): void;
 	control(actuator: number, control: number): void;
 	select(actor: number): void;
-	hide(actor: number, hidden: boolean): void;
+	hide(hidden: Set<number>): void;
 	save(format: string): void;
-	drop(file: File): void;
+	drop(files: File[]): void;
 }
 
 const MOST_ROWS = 300; // of the tree of bodies
 const MOST_SLIDERS = 40;
+const DEEPEST = 10; // steps that a row of the tree is set in
 
 function make<K extends keyof HTMLElementTagNameMap>(name: K, parent: HTMLElement | null, text = "",
 	set: Partial<HTMLElementTagNameMap[K]> = {}): HTMLElementTagNameMap[K] {
@@ -51,6 +52,7 @@ export class Panel {
 	private recording: Recording | null = null;
 	private description: Description | null = null;
 	private filter = "";
+	private hidden = new Set<number>(); // actors
 
 	// `served`: by `knuckle view`, which compiles models.
 	constructor(root: HTMLElement, private readonly actions: PanelActions, private readonly served: boolean) {
@@ -86,6 +88,7 @@ export class Panel {
 		this.request = request;
 		this.description = description;
 		this.recording = recording;
+		this.hidden = new Set();
 		this.fillScene();
 		this.fillMethod();
 		this.fillShow();
@@ -98,6 +101,7 @@ export class Panel {
 		this.description = description;
 		this.recording = recording;
 		this.fillBodies();
+		this.actions.hide(this.hidden);
 	}
 
 	private entry(): SceneEntry | undefined {
@@ -124,9 +128,11 @@ export class Panel {
 			this.fillParameters(section, entry);
 		}
 		make("p", section, this.served
-			? "Drop a model (MJCF .xml, .urdf), a compiled scene (.kns) or a recording (.knt) on the page."
+			? "Drop a model (MJCF .xml, .urdf; with meshes: its folder), a compiled scene (.kns) or a recording (.knt) on the page, or choose files:"
 			: "Drop a recording (.knt) or a compiled scene (.kns) on the page; models (.xml, .urdf) need 'knuckle view'.",
 			{ className: "note" });
+		const file = make("input", section, "", { type: "file", multiple: true, ariaLabel: "files" });
+		file.addEventListener("change", () => file.files && file.files.length > 0 && this.actions.drop([...file.files]));
 	}
 
 	private fillParameters(section: HTMLElement, entry: SceneEntry): void {
@@ -244,7 +250,7 @@ export class Panel {
 		check("penetration", "measure penetration");
 		const colors = make("select", this.row(section, "colours"), "", { id: "coloring" });
 		for (const [name, label] of [["own", "the bodies' own"], ["islands", "islands"], ["layers", "stack layers"],
-			["contacts", "number of contacts"]]) {
+			["contacts", "number of contacts"], ["joints", "active joints (adaptive): rigid pieces"]]) {
 			colors.add(new Option(label, name, false, name === this.shown.coloring));
 		}
 		colors.addEventListener("change", () => {
@@ -309,7 +315,38 @@ export class Panel {
 			(value) => this.actions.motor(j, a, axis.mode, value, axis.maxForce));
 	}
 
-	// --- bodies ---
+	// --- bodies: under each those that joints hang on it ---
+
+	// Actors in the order of the tree with their depth, and how many follow below each.
+	private tree(): { actor: number; depth: number; below: number }[] {
+		const children = (this.recording?.actors ?? []).map((): number[] => []);
+		const parents = children.map(() => 0);
+		for (const { parent, child } of this.description?.joints ?? []) {
+			// the first joint counts, and none that would close a loop
+			let up = parent;
+			while (up > 0 && up !== child) {
+				up = parents[up];
+			}
+			if (child > 0 && parents[child] === 0 && up === 0) {
+				parents[child] = parent;
+			}
+		}
+		parents.forEach((parent, a) => a > 0 && children[parent].push(a));
+		const rows: { actor: number; depth: number; below: number }[] = [];
+		const open: [number, number][] = (children[0] ?? []).map((a): [number, number] => [a, 0]).reverse();
+		while (open.length > 0) {
+			const [actor, depth] = open.pop()!;
+			rows.push({ actor, depth, below: 0 });
+			open.push(...children[actor].map((a): [number, number] => [a, depth + 1]).reverse());
+		}
+		for (let i = rows.length - 1, last: number[] = []; i >= 0; --i) {
+			const { depth } = rows[i];
+			rows[i].below = (last[depth + 1] ?? 0);
+			last[depth] = (last[depth] ?? 0) + 1 + rows[i].below;
+			last.length = depth + 1;
+		}
+		return rows;
+	}
 
 	private fillBodies(): void {
 		const section = this.section("Bodies");
@@ -317,13 +354,22 @@ export class Panel {
 		const list = make("div", section, "", { className: "tree" });
 		const fill = () => {
 			list.replaceChildren();
-			const found = (this.recording?.actors ?? []).map((actor, a) => ({ actor, a }))
-				.filter(({ actor, a }) => a > 0 && actor.name.includes(this.filter));
-			for (const { actor, a } of found.slice(0, MOST_ROWS)) {
+			const name = (a: number) => this.recording!.actors[a].name || `body ${a}`;
+			const tree = this.tree();
+			const found = tree.map((row, i) => ({ ...row, i })).filter(({ actor }) => name(actor).includes(this.filter));
+			for (const { actor, depth, below, i } of found.slice(0, MOST_ROWS)) {
 				const row = make("div", list);
-				const box = make("input", row, "", { type: "checkbox", checked: true, title: "shown" });
-				box.addEventListener("change", () => this.actions.hide(a, !box.checked));
-				make("button", row, actor.name || `body ${a}`, { type: "button" }).addEventListener("click", () => this.actions.select(a));
+				row.style.paddingLeft = `${12 * Math.min(depth, DEEPEST)}px`;
+				const box = make("input", row, "", { type: "checkbox", checked: !this.hidden.has(actor),
+					title: below > 0 ? `shown, with the ${below} below it` : "shown" });
+				box.addEventListener("change", () => {
+					for (const { actor: a } of tree.slice(i, i + 1 + below)) {
+						box.checked ? this.hidden.delete(a) : this.hidden.add(a);
+					}
+					this.actions.hide(this.hidden);
+					fill();
+				});
+				make("button", row, name(actor), { type: "button" }).addEventListener("click", () => this.actions.select(actor));
 			}
 			if (found.length > MOST_ROWS) {
 				make("p", list, `and ${found.length - MOST_ROWS} more`, { className: "note" });
@@ -346,7 +392,5 @@ export class Panel {
 			make("button", buttons, label, { type: "button", id: `save-${format.replace(".", "-")}` })
 				.addEventListener("click", () => this.actions.save(format));
 		}
-		const file = make("input", section, "", { type: "file", accept: this.served ? ".xml,.urdf,.kns,.knt" : ".kns,.knt" });
-		file.addEventListener("change", () => file.files?.[0] && this.actions.drop(file.files[0]));
 	}
 }

@@ -1,10 +1,12 @@
 // The measures as plots under the scene: one for each name of a plot, with a line at the time that is shown. A click or
 // drag in one seeks. Plots of nothing but zeros are folded away; those of a running scene grow.
 import uPlot from "uplot";
-import { axisLabels, withUnit } from "./format";
+import { axisLabels, withUnit, yRange } from "./format";
 import type { Series } from "./recording";
 
 const HEIGHT = 118;
+const LOW = 84; // where there is room for two or three beside each other only
+const NARROW = 620; // px
 const COLORS = ["#3b82c4", "#e07b2f", "#4f9d69", "#b05fa8"];
 
 interface Plot {
@@ -36,24 +38,6 @@ function valueAt(series: Series, time: number): number {
 	return series.values[low];
 }
 
-// Flat lines get a band around them, so that noise in the last digit does not fill the plot.
-function yRange(series: Series[]): [number, number] {
-	let low = Infinity, high = -Infinity;
-	for (const { values } of series) {
-		for (let i = 0; i < values.length; ++i) {
-			low = Math.min(low, values[i]);
-			high = Math.max(high, values[i]);
-		}
-	}
-	if (!(high >= low)) {
-		return [0, 1];
-	}
-	const size = Math.max(Math.abs(low), Math.abs(high));
-	low = low >= 0 && low < 0.5 * high ? 0 : low;
-	const pad = Math.max(0.08 * (high - low), 1e-4 * size, size === 0 ? 1e-6 : 0);
-	return [low === 0 ? 0 : low - pad, high + pad];
-}
-
 const NOTHING = 1e-11; // what rounding leaves of a zero, in any unit
 
 function isNothing(series: Series): boolean {
@@ -80,6 +64,7 @@ export class Plots {
 	private plots: Plot[] = [];
 	private names = "";
 	private refreshed = 0;
+	private shown = NaN; // the time that the lines tell
 
 	constructor(private readonly root: HTMLElement, private readonly curves: Curves,
 		private readonly seek: (time: number) => void) {
@@ -106,6 +91,11 @@ export class Plots {
 			this.build();
 			return;
 		}
+		this.grow();
+		this.update(this.shown);
+	}
+
+	private grow(): void {
 		for (const plot of this.plots) {
 			plot.chart.batch(() => {
 				const [low, high] = yRange(plot.series), [from, to] = this.curves.span;
@@ -114,6 +104,10 @@ export class Plots {
 				plot.chart.setScale("y", { min: low, max: high });
 			});
 		}
+	}
+
+	private get height(): number {
+		return innerWidth < NARROW ? LOW : HEIGHT;
 	}
 
 	get empty(): boolean {
@@ -129,11 +123,12 @@ export class Plots {
 		this.plots = names.map((name) => this.makePlot(name, this.curves.series.filter((s) => s.plot === name)));
 		this.root.hidden = this.empty;
 		this.resize();
+		this.update(this.shown);
 	}
 
 	private makePlot(name: string, series: Series[]): Plot {
 		const frame = document.createElement("div");
-		frame.className = series.length > 1 ? "plot several" : "plot";
+		frame.className = "plot";
 		const head = document.createElement("h2");
 		head.append(name);
 		const values = series.map((s, i) => {
@@ -166,7 +161,7 @@ export class Plots {
 		const grid = { stroke: style("--line"), width: 1 };
 		return new uPlot({
 			width: 240,
-			height: HEIGHT,
+			height: this.height,
 			legend: { show: false },
 			cursor: { show: false },
 			padding: [6, 20, 0, 0],
@@ -199,14 +194,15 @@ export class Plots {
 
 	resize(): void {
 		for (const { chart, frame } of this.plots) {
-			const width = Math.max(120, frame.clientWidth);
-			if (Math.abs(chart.width - width) >= 1) {
-				chart.setSize({ width, height: HEIGHT });
+			const width = Math.max(120, frame.clientWidth), { height } = this;
+			if (Math.abs(chart.width - width) >= 1 || chart.height !== height) {
+				chart.setSize({ width, height });
 			}
 		}
 	}
 
 	update(time: number): void {
+		this.shown = time;
 		for (const { chart, now, values, series } of this.plots) {
 			now.style.transform = `translateX(${chart.valToPos(time, "x").toFixed(1)}px)`;
 			series.forEach((s, i) => (values[i].textContent = withUnit(valueAt(s, time), s.unit)));

@@ -50,6 +50,7 @@ export class Stage {
 	private readonly scene = new THREE.Scene();
 	private readonly sun = new THREE.DirectionalLight(0xfff4e6, 2.6);
 	private readonly sky = new THREE.HemisphereLight(0xffffff, 0xbbb3a8, 1.4);
+	private inset = 0; // px at the left that something lies over
 	private lit = 0; // size of the box that the sun lights
 	private ratio = 1;
 	private slow = 0;
@@ -193,10 +194,26 @@ export class Stage {
 	}
 
 	look(view: View): void {
-		fitCamera(this.camera, this.controls.target, this.box, view.azimuth, view.elevation, view.zoom);
+		const aspect = Math.max(0.3, 1 - this.inset / Math.max(1, this.canvas.clientWidth)) * this.camera.aspect;
+		fitCamera(this.camera, this.controls.target, this.box, view.azimuth, view.elevation, view.zoom, aspect);
 		this.controls.minDistance = this.camera.near * 2;
 		this.controls.maxDistance = this.camera.far / 3;
 		this.controls.update();
+	}
+
+	// What lies over the canvas's left side: the middle of the picture is the middle of the rest.
+	setInset(inset: number): void {
+		this.inset = inset;
+		this.shiftMiddle();
+	}
+
+	private shiftMiddle(): void {
+		const width = Math.max(1, this.canvas.clientWidth), height = Math.max(1, this.canvas.clientHeight);
+		if (this.inset > 0) {
+			this.camera.setViewOffset(width, height, -0.5 * this.inset, 0, width, height);
+		} else {
+			this.camera.clearViewOffset();
+		}
 	}
 
 	// The drawing buffer follows the canvas's size on the page; true if it changed.
@@ -209,6 +226,7 @@ export class Stage {
 		this.renderer.setPixelRatio(this.ratio);
 		this.renderer.setSize(width, height, false);
 		this.camera.aspect = width / height;
+		this.shiftMiddle();
 		this.camera.updateProjectionMatrix();
 		return true;
 	}
