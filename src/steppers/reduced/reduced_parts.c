@@ -52,6 +52,19 @@ static void restore(knReducedStep* step, const Saved* saved) {
 	knForest_Velocities(&step->forest, step->columns0, step->start, step->v0, step->before);
 }
 
+// Multipliers as they were: those of an attempt that diverged are no place to start from.
+static void restoreMultipliers(knReducedStep* step, const Saved* saved) {
+	for (int k = 0; k < step->contactCount; ++k) {
+		memcpy(step->contacts[k].lambda, saved->contacts[k].lambda, sizeof(step->contacts[k].lambda));
+	}
+	for (int k = 0; k < step->axisCount; ++k) {
+		step->axes[k].lambda = saved->axes[k].lambda;
+	}
+	for (int k = 0; k < step->pairCount; ++k) {
+		step->pairs[k].lambda = saved->pairs[k].lambda;
+	}
+}
+
 // Impulses and their bounds for parts `scale` times as long; targets of what has room for the part's length.
 static void scaleRows(knReducedStep* step, double scale) {
 	for (int k = 0; k < step->contactCount; ++k) {
@@ -156,7 +169,7 @@ static bool isFinite(const knReducedStep* step) {
 }
 
 // The part from `time` on, with the first rung that succeeds; false: try shorter parts.
-static bool takePart(knReducedStep* step, bool last) {
+static bool takePart(knReducedStep* step, const Saved* saved, bool last) {
 	double kinetic =
 		knReduced_Kinetic(step, step->start, step->before) + knReduced_CarriedEnergy(step, step->v0);
 	// many links that land on links: landing and step in one problem
@@ -166,6 +179,7 @@ static bool takePart(knReducedStep* step, bool last) {
 		return false;
 	}
 	if (!moved) {
+		restoreMultipliers(step, saved);
 		step->rung = step->rung > 2 || step->lands ? step->rung : 2;
 		bool drifted = knReduced_Drift(step) && isFinite(step);
 		step->conflict = drifted && isConflict(step);
@@ -198,7 +212,7 @@ static bool advance(knReducedStep* step, int depth) {
 		return false;
 	}
 	bool last = depth >= (step->contactCount > 0 ? MAX_CONTACT_HALVINGS : MAX_HALVINGS);
-	if (takePart(step, last)) {
+	if (takePart(step, &saved, last)) {
 		return true;
 	}
 	if (step->context->arena->failed) {

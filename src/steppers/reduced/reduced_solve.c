@@ -21,7 +21,7 @@
 #define SLIP_SHARE                                                                                           \
 	0.02 // of a slip, by which that of the round before may differ: a contact then lifts, and takes energy
 #define EXACT_ROUNDS 2    // with contacts: from here on these shares and ROUGH_CHANGE are enough
-#define FEW_ROUNDS 12     // the same of few contacts, and without any between links
+#define FEW_ROUNDS 12     // the same of few contacts
 #define ROUGH_CHANGE 1e-6 // m
 #define UNFINISHED 1e-4   // m, with contacts: a last change below it is good enough to go on with
 #define RUNAWAY 1e30      // m or m/s
@@ -625,7 +625,7 @@ bool knReducedProblem_Solve(knReducedProblem* problem, int rounds) {
 	if (step->crossCount > 0 && !knForestSystem_MakeCouplings(&problem->system, step->crossCount)) {
 		return false;
 	}
-	bool many = step->crossCount > 0 && step->contactCount > KN_REDUCED_FEW;
+	bool many = step->contactCount > KN_REDUCED_FEW;
 	double fall = step->h * knLength(step->context->state->header->gravity);
 	double rough = knMax(CONTACT_SHARE * fall, IMPACT_SHARE * step->approach);
 	problem->lawTolerance = ROW_TOLERANCE;
