@@ -58,13 +58,21 @@ bool knReduced_TakeLinks(knReducedStep* step) {
 
 static bool takeRoom(knReducedStep* step) {
 	knArena* arena = step->context->arena;
-	int bodies = step->context->model->bodyCount;
+	const knModel* model = step->context->model;
+	int bodies = model->bodyCount;
 	step->kOwn = KN_SCRATCH_ZERO(arena, double, step->forest.nv);
 	step->start = KN_SCRATCH(arena, knFrame, bodies);
 	step->pose = KN_SCRATCH(arena, knFrame, bodies);
 	step->before = KN_SCRATCH(arena, knTwist, bodies);
+	step->now = KN_SCRATCH_ZERO(arena, knTwist, bodies);
+	step->wanted = KN_SCRATCH(arena, knTwist, bodies);
 	step->mean = KN_SCRATCH_ZERO(arena, knTwist, bodies);
 	step->after = KN_SCRATCH_ZERO(arena, knTwist, bodies);
+	for (int b = 0; b < bodies && !arena->failed; ++b) {
+		if (model->bodyKind[b] == KN_BODY_KINEMATIC) {
+			step->now[b] = step->context->state->velocity[b];
+		}
+	}
 	return knReduced_TakeLinks(step) && !arena->failed;
 }
 

@@ -127,6 +127,7 @@ struct knReducedStep {
 	double *q0, *v0;        // [nq], [nv] at the start
 	knFrame* start;         // [bodyCount] poses at the start
 	knTwist* before;        // [bodyCount] velocities at the start
+	knTwist *now, *wanted;  // [bodyCount] of a problem of velocities: as they are; links: as they should be
 	knTreeMotion* columns0; // [nv] S at the start
 	knLanes *c0, *arm0;     // [count] c and the arms from parent to child at the start
 	double* mobility;       // [36 count] J H^-1 J^T of every link's centre; NULL: not needed

@@ -60,17 +60,13 @@ static bool makeVelocity(Velocity* velocity, knReducedStep* step, const knFrame*
 	velocity->wanted = wanted;
 	velocity->poses = poses;
 	velocity->columns = columns;
-	velocity->now = KN_SCRATCH(arena, knTwist, model->bodyCount);
+	velocity->now = step->now;
 	velocity->inertia = KN_SCRATCH(arena, knMat33, forest->count);
 	knTreeForce* rows = KN_SCRATCH(arena, knTreeForce, forest->nv);
 	if (arena->failed) {
 		return false;
 	}
 	const knLanes none = knLanes_All(0.0);
-	for (int b = 0; b < model->bodyCount; ++b) {
-		velocity->now[b] =
-			model->bodyKind[b] == KN_BODY_KINEMATIC ? step->context->state->velocity[b] : knZeroTwist();
-	}
 	for (int i = 0; i < forest->count; ++i) {
 		int b = forest->links[i].body;
 		double m = model->mass[b];
@@ -395,12 +391,8 @@ static void aimLoops(knReducedStep* step, double rate) {
 bool knReduced_Drift(knReducedStep* step) {
 	Velocity velocity = { 0 };
 	const knForest* forest = &step->forest;
-	knTwist* wanted = KN_SCRATCH(step->context->arena, knTwist, step->context->model->bodyCount);
-	if (wanted == NULL) {
-		return false;
-	}
-	pushFreely(step, wanted);
-	if (!makeVelocity(&velocity, step, step->start, step->columns0, step->arm0, wanted)) {
+	pushFreely(step, step->wanted);
+	if (!makeVelocity(&velocity, step, step->start, step->columns0, step->arm0, step->wanted)) {
 		return false;
 	}
 	for (int k = 0; k < step->contactCount; ++k) {
