@@ -121,6 +121,15 @@ static void leaveFastBodies(knContactCorrection* c) {
 	}
 }
 
+double knContactCorrection_Depth(const knContactCorrection* c, int k) {
+	const knContactAnchor* anchor = &c->contacts->anchors[k];
+	const uint8_t* kind = c->fast->kind;
+	if (c->fast->count > 0 && (kind[anchor->bodyA] != KN_FAST_NOT || kind[anchor->bodyB] != KN_FAST_NOT)) {
+		return KN_OUT_OF_REACH_GAP;
+	}
+	return knContactRows_Depth(c->contacts, c->start, c->state->pose, k);
+}
+
 void knContactCorrection_Measure(knContactCorrection* c) {
 	if (!c->depthsKnown) {
 		knContactRows_Depths(c->contacts, c->start, c->state->pose, c->blocks->count, c->turns, &c->tasks);

@@ -28,6 +28,8 @@ typedef struct knContactCorrection {
 } knContactCorrection;
 
 void knContactCorrection_Measure(knContactCorrection* correction);
+// m, the separation of one point at the present poses.
+double knContactCorrection_Depth(const knContactCorrection* correction, int point);
 // Whether a few sweeps over all bodies would only pass the overlap on.
 bool knContactCorrection_IsDeep(const knContactCorrection* correction);
 void knContactCorrection_Begin(knContactCorrection* correction, knSweepSet* set);

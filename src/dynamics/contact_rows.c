@@ -681,6 +681,15 @@ static void depthRange(int begin, int end, int worker, void* argument) {
 	}
 }
 
+double knContactRows_Depth(const knContactRows* list, const knFrame* start, const knFrame* now, int k) {
+	const knContactAnchor* anchor = &list->anchors[k];
+	int a = anchor->bodyA, b = anchor->bodyB;
+	knQuat turnA = knMulQ(now[a].q, knConj(start[a].q)), turnB = knMulQ(now[b].q, knConj(start[b].q));
+	knVec3 onA = knAdd(now[a].p, knRotate(turnA, anchor->onA));
+	knVec3 onB = knAdd(now[b].p, knRotate(turnB, anchor->onB));
+	return knDot(list->points[k].n, knSub(onB, onA));
+}
+
 void knContactRows_Depths(knContactRows* list, const knFrame* start, const knFrame* now, int bodyCount,
 						  knQuat* turns, const knTasks* tasks) {
 	DepthTask task = { list, start, now, turns };

@@ -67,3 +67,5 @@ double knContactRows_KinematicWork(const knContactRows* list, const knModel* mod
 // which the contacts were found.
 void knContactRows_Depths(knContactRows* list, const knFrame* start, const knFrame* now, int bodyCount,
 						  knQuat* turns, const knTasks* tasks);
+// The same of one point.
+double knContactRows_Depth(const knContactRows* list, const knFrame* start, const knFrame* now, int point);

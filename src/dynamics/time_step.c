@@ -17,6 +17,7 @@
 #include "dynamics/time_step.h"
 
 #include "core/assert.h"
+#include "dynamics/joint_rows.h"
 #include "dynamics/mean_rotation.h"
 
 #define TURNING 0.01         // rad a step: arms of what turns less are those of the start
@@ -71,6 +72,22 @@ static void findBalls(knTimeStep* step) {
 		bool ball = knGeom_Kind(shape->geom) == KN_GEOM_SPHERE && knLengthSquared(shape->local.p) == 0.0;
 		step->symmetric[shape->body] &= ball;
 	}
+}
+
+double* knTimeStep_ChooseWeights(const knModel* model, const knState* state, knArena* arena) {
+	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, knState_JointCount(model));
+	double* weights = KN_SCRATCH(arena, double, model->bodyCount);
+	if (arena->failed) {
+		return NULL;
+	}
+	for (int b = 0; b < model->bodyCount; ++b) {
+		weights[b] = KN_WEIGHT_MEAN;
+	}
+	int count = knJointRows_ListEdges(model, state, edges);
+	for (int i = 0; i < count; ++i) {
+		weights[edges[i].a] = weights[edges[i].b] = KN_WEIGHT_END;
+	}
+	return weights;
 }
 
 bool knTimeStep_Begin(knTimeStep* step) {

@@ -60,6 +60,9 @@ typedef struct knTimeStep {
 	int guarded;           // islands whose impulses were scaled back. knTimeStep_Finish
 } knTimeStep;
 
+// [bodyCount] the weights of bodies: joints see velocities at the end of the step; what touches bodies with joints is found
+// later. NULL: no memory.
+double* knTimeStep_ChooseWeights(const knModel* model, const knState* state, knArena* arena);
 // False: no memory.
 bool knTimeStep_Begin(knTimeStep* step);
 // Velocities of the state change, poses of what bounced at a time of its own as well; these bodies begin their step again.

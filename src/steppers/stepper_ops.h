@@ -10,6 +10,14 @@
 #include "knuckle/world.h"
 #include "model/state.h"
 
+// Runs the next phase of a step unless one has failed.
+#define KN_THEN(status, phase)                                                                               \
+	do {                                                                                                     \
+		if ((status) == KN_OK) {                                                                             \
+			(status) = (phase);                                                                              \
+		}                                                                                                    \
+	} while (0)
+
 typedef struct knStepContext knStepContext;
 
 // Contacts of the context's bodies, at the state's poses and for motions by velocities u during h; like knCollide.

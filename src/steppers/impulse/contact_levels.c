@@ -2,10 +2,10 @@
 //
 // A body rests on another if, moved alone with its new velocity while the other goes on with its old one, it runs
 // into it (Guendelman et al. 2003, 8.1). Going on with the old velocity, instead of staying, keeps the order of a
-// stack that moves as a whole. The default scheme asks this of the contact points, to first order; an overlap that
+// stack that moves as a whole. This is asked of the contact points, to first order; an overlap that
 // is already there says nothing about who supports whom and is left out of it, and so is a speed at which two bodies
-// meet, which would make each rest on the other: the forces must push a body onto its support. The published scheme
-// asks the collider, one body moved at a time.
+// meet, which would make each rest on the other: the forces must push a body onto its support. (The published scheme
+// asks the collider, one body moved at a time.)
 
 #include "core/tasks.h"
 #include "steppers/impulse/impulse_step.h"
@@ -13,18 +13,8 @@
 #define PAIR_GRAIN 32
 #define LEAST_LEAN 0.02 // a support must take at least this share of the push of this step's forces
 
-typedef struct Edges {
-	knSupport* items;
-	int count;
-} Edges;
-
-static void addEdge(Edges* edges, int lower, int upper) {
-	edges->items[edges->count++] = (knSupport){ lower, upper };
-}
-
-// The velocity before forces.
 static knTwist oldVelocity(const knImpulseStep* step, int body) {
-	return knSubT(step->blocks.u[body], step->force[body]);
+	return knImpulseStep_OldVelocity(step, body);
 }
 
 // m, by which a point closes when A and B move with the given velocities; negative: they run into each other.
@@ -67,7 +57,7 @@ static void lookAtPairs(int begin, int end, int worker, void* argument) {
 	}
 }
 
-static bool addPointEdges(knImpulseStep* step, Edges* edges) {
+static bool addEdges(knImpulseStep* step, knSupportEdges* edges) {
 	LookTask task = { step, KN_SCRATCH(step->context->arena, uint8_t, step->pairCount) };
 	if (step->context->arena->failed) {
 		return false;
@@ -76,29 +66,13 @@ static bool addPointEdges(knImpulseStep* step, Edges* edges) {
 	for (int i = 0; i < step->pairCount; ++i) {
 		const knImpulsePair* pair = &step->pairs[i];
 		if ((task.bears[i] & A_BEARS_B) != 0) {
-			addEdge(edges, pair->a, pair->b);
+			knSupportEdges_Add(edges, pair->a, pair->b);
 		}
 		if ((task.bears[i] & B_BEARS_A) != 0) {
-			addEdge(edges, pair->b, pair->a);
+			knSupportEdges_Add(edges, pair->b, pair->a);
 		}
 	}
 	return true;
-}
-
-static void addTestedEdges(knImpulseStep* step, const knImpulsePair* pair, Edges* edges) {
-	knContactPoint found[KN_IMPULSE_PAIR_POINTS];
-	for (int side = 0; side < 2; ++side) {
-		int mover = side == 0 ? pair->a : pair->b, other = side == 0 ? pair->b : pair->a;
-		if (step->blocks.invMass[mover] == 0.0) {
-			continue;
-		}
-		knFrame moved = knImpulseStep_Predict(step, mover, step->blocks.u[mover]);
-		knFrame stays = knImpulseStep_Predict(step, other, oldVelocity(step, other));
-		if (knImpulseStep_TestPair(step, pair, side == 0 ? moved : stays, side == 0 ? stays : moved, 0.0,
-								   found) > 0) {
-			addEdge(edges, other, mover);
-		}
-	}
 }
 
 static bool sortPairs(knImpulseStep* step) {
@@ -126,10 +100,9 @@ static bool sortPairs(knImpulseStep* step) {
 	return true;
 }
 
-knStatus knContactLevels_Build(knImpulseStep* step) {
+knStatus knContactLevels_BuildFrom(knImpulseStep* step, const knSupportEdges* edges) {
 	knArena* arena = step->context->arena;
 	int bodyCount = step->model->bodyCount;
-	Edges edges = { .items = KN_SCRATCH(arena, knSupport, 2 * step->pairCount) };
 	bool* anchored = KN_SCRATCH(arena, bool, bodyCount);
 	if (arena->failed) {
 		return knImpulseStep_OutOfMemory(step);
@@ -137,13 +110,15 @@ knStatus knContactLevels_Build(knImpulseStep* step) {
 	for (int b = 0; b < bodyCount; ++b) {
 		anchored[b] = step->blocks.invMass[b] == 0.0;
 	}
-	for (int i = 0; i < step->pairCount && step->paper; ++i) {
-		addTestedEdges(step, &step->pairs[i], &edges);
-	}
-	if (!step->paper && !addPointEdges(step, &edges)) {
-		return knImpulseStep_OutOfMemory(step);
-	}
-	bool built = knContactGraph_Build(&step->graph, bodyCount, anchored, edges.items, edges.count, arena) &&
+	bool built = knContactGraph_Build(&step->graph, bodyCount, anchored, edges->items, edges->count, arena) &&
 				 sortPairs(step);
 	return built ? KN_OK : knImpulseStep_OutOfMemory(step);
+}
+
+knStatus knContactLevels_Build(knImpulseStep* step) {
+	knSupportEdges edges = { .items = KN_SCRATCH(step->context->arena, knSupport, 2 * step->pairCount) };
+	if (step->context->arena->failed || !addEdges(step, &edges)) {
+		return knImpulseStep_OutOfMemory(step);
+	}
+	return knContactLevels_BuildFrom(step, &edges);
 }

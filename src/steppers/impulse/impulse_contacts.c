@@ -219,8 +219,7 @@ static void dropPassing(int begin, int end, int worker, void* argument) {
 	}
 }
 
-// Pairs that fly past each other. False when out of memory.
-static bool dropAllPassing(knImpulseStep* step) {
+bool knImpulseContacts_DropPassing(knImpulseStep* step) {
 	Passing passing = { step, KN_SCRATCH(step->context->arena, int, step->pairCount) };
 	if (step->context->arena->failed) {
 		return false;
@@ -252,14 +251,13 @@ knStatus knImpulseContacts_Find(knImpulseStep* step) {
 	step->points = KN_SCRATCH(arena, knImpulsePoint, step->list.pointCount);
 	step->turns = KN_SCRATCH(arena, knImpulseTurn, step->list.pointCount);
 	step->pairs = KN_SCRATCH(arena, knImpulsePair, set.pairCount);
-	step->bounces = step->paper ? KN_SCRATCH_ZERO(arena, knImpulseBounce, step->list.pointCount) : NULL;
 	if (arena->failed) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knContactRows_Fill(&step->list, &step->input, knImpulseMemory_Contacts(step->state));
 	listPairs(step);
 	knImpulseContacts_Take(step);
-	return step->paper || dropAllPassing(step) ? KN_OK : knImpulseStep_OutOfMemory(step);
+	return KN_OK;
 }
 
 // --- the end of the step ---------------------------------------------------------------------------------

@@ -70,10 +70,9 @@ typedef struct knImpulseStep {
 	const knModel* model;
 	knState* state;
 	double h;
-	bool paper; // the published scheme
 
 	knStepBodies blocks;
-	double* weights;           // [bodyCount] of blocks. knImpulseStep_Begin
+	double* weights;           // [bodyCount] of blocks; NULL: KN_WEIGHT_END. The scheme
 	knFrame* start;            // [bodyCount] poses at which the contacts were found. knImpulseStep_Begin
 	int32_t* partOf;           // [bodyCount] knImpulsePart, -1: does not move. knImpulseStep_Begin
 	knTwist* force;            // [bodyCount] what forces add to blocks.u
@@ -90,7 +89,7 @@ typedef struct knImpulseStep {
 	int turnCount;
 	knMat33*
 		turnInverses; // [turnCount] of the sum of the inverse inertias, where points are solved with joints
-	knImpulseBounce* bounces; // [pointCount]; NULL: nothing bounced. Collision phase
+	knImpulseBounce* bounces; // [pointCount]; NULL: nothing bounced. Collision phase, or knImpulsePaper_Step
 	knImpulsePair* pairs;
 	int pairCount;
 
@@ -114,8 +113,19 @@ typedef struct knImpulseStep {
 	knGroupOrder groups;         // pairs by group, likewise
 } knImpulseStep;
 
-// Velocities with this step's forces, contacts at the start poses, joints, groups.
+// Sweeps over contacts in this step.
+int knImpulseStep_Sweeps(const knImpulseStep* step);
+// Room, and velocities with this step's forces.
 knStatus knImpulseStep_Begin(knImpulseStep* step);
+knStatus knImpulseStep_ApplyForces(knImpulseStep* step);
+// Joints that are not solved at once: step->joints.
+knStatus knImpulseStep_BeginJoints(knImpulseStep* step);
+// Reports what the step did, moves bodies to its end.
+knStatus knImpulseStep_Move(knImpulseStep* step);
+// The velocity of a body before forces.
+static inline knTwist knImpulseStep_OldVelocity(const knImpulseStep* step, int body) {
+	return knSubT(step->blocks.u[body], step->force[body]);
+}
 // Reports the time since `start` as the joints'.
 static inline void knImpulseStep_CountJointTime(knImpulseStep* step, double start) {
 	step->context->report->jointTime += knStepContext_Now(step->context) - start;
@@ -135,8 +145,6 @@ static inline int knImpulseStep_GroupOf(const knImpulseStep* step, const knImpul
 }
 // m, the collision envelope of a pair: of the smaller body that moves.
 double knImpulseStep_Envelope(const knImpulseStep* step, int a, int b);
-// Sweeps over contacts and joints in this step.
-int knImpulseStep_Sweeps(const knImpulseStep* step);
 // The contacts of a pair of shapes with their bodies at given poses; at most KN_IMPULSE_PAIR_POINTS. Counted.
 #define KN_IMPULSE_PAIR_POINTS 64
 int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFrame poseA, knFrame poseB,
@@ -146,6 +154,8 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 
 // Asks the collider once, lists contacts and points, recalls what they carried.
 knStatus knImpulseContacts_Find(knImpulseStep* step);
+// Leaves out pairs that fly past each other. False when out of memory.
+bool knImpulseContacts_DropPassing(knImpulseStep* step);
 // secondary_impacts.c: who is struck hard in this step, into input.struck. False when out of memory.
 bool knSecondaryImpacts_Find(knImpulseStep* step, const knContactSet* set);
 // Takes the points anew from the list.
@@ -163,7 +173,17 @@ double knImpulseContacts_Collect(knImpulseStep* step);
 
 // --- levels (contact_levels.c) ---
 
+// Who rests on whom.
+typedef struct knSupportEdges {
+	knSupport* items; // room for two a pair
+	int count;
+} knSupportEdges;
+static inline void knSupportEdges_Add(knSupportEdges* edges, int lower, int upper) {
+	edges->items[edges->count++] = (knSupport){ lower, upper };
+}
+// Levels and the pairs by level, of the contact points' edges or of others.
 knStatus knContactLevels_Build(knImpulseStep* step);
+knStatus knContactLevels_BuildFrom(knImpulseStep* step, const knSupportEdges* edges);
 
 // --- default scheme ---
 
@@ -273,10 +293,3 @@ bool knContactShock_Run(knImpulseStep* step);
 bool knContactPush_Run(knImpulseStep* step);
 // Angular momentum that the pushes would bring in, once all are found.
 void knContactPush_ReturnSpin(knImpulseStep* step);
-
-// --- published scheme (contact_paper.c) ---
-
-#define KN_SHOCK_JOINTS 2 // setting shock: joints take part in shock propagation
-
-bool knContactPaper_Collisions(knImpulseStep* step);
-knStatus knContactPaper_Contact(knImpulseStep* step);

@@ -1,6 +1,6 @@
 // The impulse stepper in maximal coordinates: collision and contact by impulses at points over a contact graph
-// (Guendelman et al. 2003), joints by pre- and post-stabilization (Weinstein et al. 2006). stepImpulse at the end is
-// the method on one page, its phases numbered as in the second paper.
+// (Guendelman et al. 2003), joints by pre- and post-stabilization (Weinstein et al. 2006). stepDefault at the end is
+// the method on one page, its phases numbered as in the second paper; paper/step_paper.c is that of the publications.
 //
 // Forces act between collisions and contact, so that what rests does not bounce on its own weight. Poses are only
 // predicted, until phase 6 moves them.
@@ -11,16 +11,15 @@
 #include "steppers/impulse/impulse_memory.h"
 #include "steppers/impulse/impulse_step.h"
 #include "steppers/impulse/joint_contact.h"
+#include "steppers/impulse/paper/step_paper.h"
 
 #define DEFAULT_SWEEPS 30
-#define PAPER_SWEEPS 10      // Guendelman et al.
-#define PAPER_JOINT_SWEEPS 9 // Weinstein et al.
-#define SETTLED 1e-7         // of g h: sweeps that change speeds by less are done (KN_PART_END)
-#define GOOD 1e-2            // of g h: rates of joints and contacts that are solved together
-#define CLOSED 1e-10         // m: joints with smaller errors are closed
-#define SMALL_POINTS 96      // groups of so few contact points are solved to the end
-#define EXCHANGES 5          // between contact and joints' velocities in a sweep
-#define VELOCITY_SWEEPS 5    // of post-stabilization
+#define SETTLED 1e-7      // of g h: sweeps that change speeds by less are done (KN_PART_END)
+#define GOOD 1e-2         // of g h: rates of joints and contacts that are solved together
+#define CLOSED 1e-10      // m: joints with smaller errors are closed
+#define SMALL_POINTS 96   // groups of so few contact points are solved to the end
+#define EXCHANGES 5       // between contact and joints' velocities in a sweep
+#define VELOCITY_SWEEPS 5 // of post-stabilization
 
 knStatus knImpulseStep_OutOfMemory(const knImpulseStep* step) {
 	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
@@ -47,14 +46,13 @@ int knImpulseStep_TestPair(knImpulseStep* step, const knImpulsePair* pair, knFra
 
 int knImpulseStep_Sweeps(const knImpulseStep* step) {
 	int sweeps = step->context->settings->sweeps;
-	int published = step->joints != NULL ? PAPER_JOINT_SWEEPS : PAPER_SWEEPS;
-	return sweeps >= 0 ? sweeps : (step->paper ? published : DEFAULT_SWEEPS);
+	return sweeps >= 0 ? sweeps : DEFAULT_SWEEPS;
 }
 
 // --- the parts of a step -----------------------------------------------------------------------------------
 
 // Velocities with this step's forces, and what the forces added.
-static knStatus applyForces(knImpulseStep* step) {
+knStatus knImpulseStep_ApplyForces(knImpulseStep* step) {
 	knStepContext* context = step->context;
 	if (!knStepBodies_Begin(&step->blocks, step->model, step->state, step->h, step->weights, &context->tasks,
 							context->arena)) {
@@ -159,7 +157,7 @@ static void takeCarried(knImpulseStep* step) {
 // Islands with joints are solved at once and leave the rest of the step.
 static knStatus solveJointIslands(knImpulseStep* step) {
 	const knStepContext* context = step->context;
-	if (step->paper || context->settings->articulation != KN_ARTICULATION_DIRECT) {
+	if (context->settings->articulation != KN_ARTICULATION_DIRECT) {
 		return KN_OK;
 	}
 	double start = knStepContext_Now(context);
@@ -181,7 +179,7 @@ static knStatus solveJointIslands(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	knImpulseStep_CountJointTime(step, start);
-	return step->jointStep.taken != NULL ? applyForces(step) : KN_OK;
+	return step->jointStep.taken != NULL ? knImpulseStep_ApplyForces(step) : KN_OK;
 }
 
 // The end of the step for them, and what they carried.
@@ -204,7 +202,7 @@ static void storeJointIslands(knImpulseStep* step) {
 	}
 }
 
-static knStatus beginJoints(knImpulseStep* step) {
+knStatus knImpulseStep_BeginJoints(knImpulseStep* step) {
 	if (!anyJoint(step)) {
 		return KN_OK;
 	}
@@ -224,24 +222,6 @@ static knStatus beginJoints(knImpulseStep* step) {
 	step->joints = knArticulationSolve_JointCount(solve) > 0 ? solve : NULL;
 	knImpulseStep_CountJointTime(step, start);
 	return KN_OK;
-}
-
-// Joints see velocities at the end of the step, and so does all that touches their bodies (findParts).
-static bool chooseWeights(knImpulseStep* step) {
-	knArena* arena = step->context->arena;
-	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, knState_JointCount(step->model));
-	step->weights = KN_SCRATCH(arena, double, step->model->bodyCount);
-	if (arena->failed) {
-		return false;
-	}
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		step->weights[b] = KN_WEIGHT_MEAN;
-	}
-	int count = knJointRows_ListEdges(step->model, step->state, edges);
-	for (int i = 0; i < count; ++i) {
-		step->weights[edges[i].a] = step->weights[edges[i].b] = KN_WEIGHT_END;
-	}
-	return true;
 }
 
 // How each group of bodies is solved: by its size, or with velocities at the end of the step.
@@ -289,7 +269,6 @@ static bool listGroups(knImpulseStep* step) {
 		   knGroupOrder_Build(&step->groups, groupOf, step->pairCount, step->model->bodyCount, arena);
 }
 
-// Contacts at the start poses, for velocities with and without this step's forces.
 knStatus knImpulseStep_Begin(knImpulseStep* step) {
 	knArena* arena = step->context->arena;
 	int bodyCount = step->model->bodyCount;
@@ -297,7 +276,7 @@ knStatus knImpulseStep_Begin(knImpulseStep* step) {
 	step->push = KN_SCRATCH_ZERO(arena, knTwist, bodyCount);
 	step->start = KN_SCRATCH(arena, knFrame, bodyCount);
 	step->partOf = KN_SCRATCH_ZERO(arena, int32_t, bodyCount);
-	if (arena->failed || (!step->paper && !chooseWeights(step))) {
+	if (arena->failed) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	for (int b = 0; b < bodyCount; ++b) {
@@ -308,23 +287,24 @@ knStatus knImpulseStep_Begin(knImpulseStep* step) {
 								.blocks = &step->blocks,
 								.tasks = step->context->tasks,
 								.rolling = step->context->settings->rolling };
-	knStatus status = applyForces(step);
-	if (status == KN_OK) {
-		status = knImpulseContacts_Find(step);
+	return knImpulseStep_ApplyForces(step);
+}
+
+// Contacts at the start poses, for velocities with and without this step's forces; joints, groups.
+static knStatus begin(knImpulseStep* step) {
+	step->weights = knTimeStep_ChooseWeights(step->model, step->state, step->context->arena);
+	if (step->weights == NULL) {
+		return knImpulseStep_OutOfMemory(step);
 	}
-	if (status == KN_OK && !step->paper && !knContactSolve_Begin(step)) {
+	knStatus status = knImpulseStep_Begin(step);
+	KN_THEN(status, knImpulseContacts_Find(step));
+	if (status == KN_OK && !(knImpulseContacts_DropPassing(step) && knContactSolve_Begin(step))) {
 		status = knImpulseStep_OutOfMemory(step);
 	}
-	if (status == KN_OK) {
-		status = knImpulseContacts_Reserve(step);
-	}
-	if (status == KN_OK) {
-		status = solveJointIslands(step);
-	}
-	if (status == KN_OK) {
-		status = beginJoints(step);
-	}
-	if (status == KN_OK && !step->paper && !(findIslands(step) && findParts(step) && listGroups(step))) {
+	KN_THEN(status, knImpulseContacts_Reserve(step));
+	KN_THEN(status, solveJointIslands(step));
+	KN_THEN(status, knImpulseStep_BeginJoints(step));
+	if (status == KN_OK && !(findIslands(step) && findParts(step) && listGroups(step))) {
 		status = knImpulseStep_OutOfMemory(step);
 	}
 	return status;
@@ -336,11 +316,9 @@ static void postStabilize(knImpulseStep* step) {
 		return;
 	}
 	double start = knStepContext_Now(step->context);
-	if (!step->paper) {
-		knArticulationSolve_Settle(step->joints);
-	}
-	for (int k = 1; k <= VELOCITY_SWEEPS; ++k) {
-		knPostStabilize_Sweep(step->joints, step->paper ? (double)k / VELOCITY_SWEEPS : 1.0);
+	knArticulationSolve_Settle(step->joints);
+	for (int k = 0; k < VELOCITY_SWEEPS; ++k) {
+		knPostStabilize_Sweep(step->joints, 1.0);
 	}
 	knImpulseStep_CountJointTime(step, start);
 }
@@ -353,26 +331,13 @@ static knStatus collide(knImpulseStep* step) {
 	}
 	if (bounced) {
 		postStabilize(step);
-		knStatus status = applyForces(step);
+		knStatus status = knImpulseStep_ApplyForces(step);
 		if (status != KN_OK) {
 			return status;
 		}
 		knContactCollisions_Hold(step);
 	}
 	return knContactSolve_Bounce(step) ? KN_OK : knImpulseStep_OutOfMemory(step);
-}
-
-static knStatus collideAsPublished(knImpulseStep* step) {
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		step->blocks.u[b] = step->state->velocity[b];
-	}
-	if (knContactPaper_Collisions(step)) {
-		for (int b = 0; b < step->model->bodyCount; ++b) {
-			step->state->velocity[b] = step->blocks.u[b];
-		}
-	}
-	postStabilize(step);
-	return applyForces(step);
 }
 
 // What the sweeps begin with: the impulses of the last step, velocities that the joints allow, the loads of piles. False when
@@ -462,7 +427,7 @@ static bool propagate(knImpulseStep* step) {
 	return true;
 }
 
-// Contact and joints of the default scheme: impulses accumulated over sweeps.
+// Contact and joints: impulses accumulated over sweeps.
 static knStatus contact(knImpulseStep* step) {
 	knJointContacts* pressed = NULL;
 	knContactNncg* momentum = NULL;
@@ -498,9 +463,9 @@ static void report(knImpulseStep* step) {
 	report->queries += (int)((step->pairTests + pairs - 1) / pairs);
 }
 
-// The default scheme closes at the end poses what gaps are left in joints.
-static knStatus arrive(knImpulseStep* step) {
+knStatus knImpulseStep_Move(knImpulseStep* step) {
 	knStepContext* context = step->context;
+	report(step);
 	knFastMoveInput in = { .model = step->model,
 						   .state = step->state,
 						   .blocks = &step->blocks,
@@ -509,62 +474,57 @@ static knStatus arrive(knImpulseStep* step) {
 						   .contacts = &step->list,
 						   .tasks = context->tasks,
 						   .arena = context->arena };
-	if (!knFastBodies_Find(&step->fast, in.model, in.state, in.blocks, in.arena) ||
-		!knFastBodies_Move(&step->fast, &in) ||
-		!knFastBodies_Publish(&step->fast, &context->contacts, &context->contactCount, in.arena)) {
-		return knImpulseStep_OutOfMemory(step);
-	}
+	bool moved = knFastBodies_Find(&step->fast, in.model, in.state, in.blocks, in.arena) &&
+				 knFastBodies_Move(&step->fast, &in) &&
+				 knFastBodies_Publish(&step->fast, &context->contacts, &context->contactCount, in.arena);
+	return moved ? KN_OK : knImpulseStep_OutOfMemory(step);
+}
+
+// Gaps that are left in joints are closed at the end poses, then their velocities; velocities of loaded contacts.
+static knStatus arrive(knImpulseStep* step) {
+	knStepContext* context = step->context;
 	if (step->joints != NULL) {
 		double start = knStepContext_Now(context);
-		if (!step->paper) {
-			knArticulationSolve_Enter(step->joints, KN_ARTICULATION_CORRECTION);
-			knArticulationSolve_Settle(step->joints);
-		}
+		knArticulationSolve_Enter(step->joints, KN_ARTICULATION_CORRECTION);
+		knArticulationSolve_Settle(step->joints);
 		knImpulseStep_CountJointTime(step, start);
 		knArticulationSolve_Enter(step->joints, KN_ARTICULATION_ARRIVAL);
 		postStabilize(step);
 		context->report->work += knArticulationSolve_Finish(step->joints);
 	}
-	if (!step->paper && !knContactSolve_Settle(step)) {
+	if (!knContactSolve_Settle(step)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	storeJointIslands(step);
-	knState_UpdateCoordinates(step->state, step->model);
 	return KN_OK;
 }
 
-static knStatus stepImpulse(knStepContext* context, double h) {
-	knImpulseStep step = { .context = context,
-						   .model = context->model,
-						   .state = context->state,
-						   .h = h,
-						   .paper = context->settings->scheme == KN_SCHEME_PAPER };
-	double start = knStepContext_Now(context);
-	knStatus status = knImpulseStep_Begin(&step);
+static knStatus stepDefault(knImpulseStep* step) {
+	knStatus status = begin(step);
 
 	// 1 collisions; 2 forces; after each the joints' velocities
-	if (status == KN_OK) {
-		status = step.paper ? collideAsPublished(&step) : collide(&step);
-	}
-	if (status == KN_OK && step.joints != NULL) {
-		knArticulationSolve_Enter(step.joints, KN_ARTICULATION_DYNAMICS);
-		if (step.paper) {
-			postStabilize(&step);
-		}
+	KN_THEN(status, collide(step));
+	if (status == KN_OK && step->joints != NULL) {
+		knArticulationSolve_Enter(step->joints, KN_ARTICULATION_DYNAMICS);
 	}
 
 	// 3 contact graph, contact and joints; 4 shock propagation; 5 joints alone
-	if (status == KN_OK) {
-		status = knContactLevels_Build(&step);
-	}
-	if (status == KN_OK) {
-		status = step.paper ? knContactPaper_Contact(&step) : contact(&step);
-	}
+	KN_THEN(status, knContactLevels_Build(step));
+	KN_THEN(status, contact(step));
 
 	// 6 to 8 bodies move, then the joints' velocities again
+	KN_THEN(status, knImpulseStep_Move(step));
+	KN_THEN(status, arrive(step));
+	return status;
+}
+
+static knStatus stepImpulse(knStepContext* context, double h) {
+	knImpulseStep step = { .context = context, .model = context->model, .state = context->state, .h = h };
+	double start = knStepContext_Now(context);
+	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
+	knStatus status = paper ? knImpulsePaper_Step(&step) : stepDefault(&step);
 	if (status == KN_OK) {
-		report(&step);
-		status = arrive(&step);
+		knState_UpdateCoordinates(context->state, context->model);
 	}
 	context->report->solveTime += knStepContext_Now(context) - start - context->report->collideTime;
 	return status;

@@ -1,14 +1,15 @@
 // The velocity stepper: velocity-based complementarity in maximal coordinates with shock propagation (Erleben
-// 2007). Two schemes, each a page at the end of this file, share all their phases:
+// 2007). stepDefault is the method on one page:
 //
 //   u' = u + W (J^T lambda + h f),   w = J u' + bias,   lo <= lambda <= hi complementary to w
 //
-// stepPaper is the published one. It divides the time of a step between a global solve (the share a) and a
-// layered one, so an interface carries the share a of the weight above it. stepDefault gives the global solve all
-// of the time, so that every interface carries its load, and lets the layers take out what few sweeps leave over.
+// The published scheme (paper/step_paper.c) divides the time of a step between a global solve and a layered one. This
+// one gives the global solve all of the time, so that every interface carries its load, and lets the layers take out
+// what few sweeps leave over.
 
 #include "steppers/stepper_ops.h"
 
+#include "steppers/velocity/paper/step_paper.h"
 #include "steppers/velocity/velocity_step.h"
 
 #define LEAST_SWEEPS 10    // of groups without joints; the others are the most
@@ -22,9 +23,6 @@
 #define DEFAULT_LAYER_SWEEPS 20
 #define DEFAULT_TALL_SWEEPS 50
 #define DEFAULT_CORRECTION_SWEEPS 5
-#define PAPER_SWEEPS 10
-#define PAPER_LAYER_SWEEPS 10
-#define PAPER_WEIGHTING 0.01
 
 // The stepper's own choice unless the user has one.
 static int chosen(int setting, int own) {
@@ -35,64 +33,74 @@ static double chosenNumber(double setting, double own) {
 	return setting >= 0.0 ? setting : own;
 }
 
-static knVelocityOptions resolveOptions(const knStepContext* context, double h) {
+knVelocityOptions knVelocity_Options(const knStepContext* context, const knVelocityChoices* own) {
 	const knSettings* settings = context->settings;
-	bool paper = settings->scheme == KN_SCHEME_PAPER;
-	int friction = chosen(settings->velocity.frictionModel, paper ? KN_FRICTION_ALIGNED : KN_FRICTION_CONE);
+	const int friction = chosen(settings->velocity.frictionModel, own->friction);
+	const int relaxation = chosen(settings->study.solver, own->relaxation);
 	knVelocityOptions options = {
-		.sweeps = { DEFAULT_SWEEPS, DEFAULT_SMALL_SWEEPS, DEFAULT_TINY_SWEEPS, DEFAULT_JOINT_SWEEPS },
-		.layerSweeps =
-			chosen(settings->velocity.layerSweeps, paper ? PAPER_LAYER_SWEEPS : DEFAULT_LAYER_SWEEPS),
-		.tallLayerSweeps = chosen(settings->velocity.layerSweeps, DEFAULT_TALL_SWEEPS),
+		.layerSweeps = chosen(settings->velocity.layerSweeps, own->layerSweeps),
+		.tallLayerSweeps = chosen(settings->velocity.layerSweeps, own->tallLayerSweeps),
 		.correctionSweeps = chosen(settings->velocity.correctionSweeps, DEFAULT_CORRECTION_SWEEPS),
 		.shock = settings->shock != 0,
-		.queries = chosen(settings->velocity.queries, paper ? 2 : 1),
-		.weighting = chosenNumber(settings->velocity.weighting, PAPER_WEIGHTING),
+		.queries = chosen(settings->velocity.queries, own->queries),
 		.friction = friction == KN_FRICTION_CONE ? KN_SWEEP_CONE : KN_SWEEP_BOX,
 		.alignTangents = friction == KN_FRICTION_ALIGNED,
-		.warmStart = chosen(settings->velocity.warmStart, !paper) != 0,
-		.conjugate =
-			chosen(settings->study.solver, paper ? KN_RELAXATION_GAUSS_SEIDEL : KN_RELAXATION_CONJUGATE) ==
-			KN_RELAXATION_CONJUGATE,
-		.directJoints = !paper && settings->articulation != KN_ARTICULATION_SWEEP,
-		.solveJoints = !paper && settings->articulation == KN_ARTICULATION_DIRECT,
+		.warmStart = chosen(settings->velocity.warmStart, own->warmStart) != 0,
+		.conjugate = relaxation == KN_RELAXATION_CONJUGATE,
 		.solver = { .gamma = chosenNumber(settings->study.mixing, 0.0),
 					.omega = chosenNumber(settings->study.relaxation, 1.0),
-					.jacobi = settings->study.solver == KN_RELAXATION_JACOBI,
+					.jacobi = relaxation == KN_RELAXATION_JACOBI,
 					.unscaled = settings->study.scaling == 0,
 					.tasks = &context->tasks },
 	};
-	double fall = knLengthSquared(context->state->header->gravity) * h * h;
-	options.solver.leastSweeps = LEAST_SWEEPS;
 	for (int stage = 0; stage < KN_STAGE_COUNT; ++stage) {
-		double share = stage == KN_STAGE_LARGE ? SETTLED : SMALL_SETTLED;
-		options.settled[stage] = settings->sweeps >= 0 ? 0.0 : knMax(share * share * fall, LEAST_SETTLED);
-	}
-	for (int stage = 0; stage < KN_STAGE_COUNT && (paper || settings->sweeps >= 0); ++stage) {
-		options.sweeps[stage] = chosen(settings->sweeps, PAPER_SWEEPS);
+		options.sweeps[stage] = chosen(settings->sweeps, own->sweeps[stage]);
 	}
 	return options;
 }
 
-// Runs the next phase unless one has failed.
-#define THEN(status, phase)                                                                                  \
-	do {                                                                                                     \
-		if ((status) == KN_OK) {                                                                             \
-			(status) = (phase);                                                                              \
-		}                                                                                                    \
-	} while (0)
+// Sweeps end early where one changes little, unless the user says how many.
+static knVelocityOptions defaultOptions(const knStepContext* context, double h) {
+	static const knVelocityChoices own = {
+		.sweeps = { DEFAULT_SWEEPS, DEFAULT_SMALL_SWEEPS, DEFAULT_TINY_SWEEPS, DEFAULT_JOINT_SWEEPS },
+		.layerSweeps = DEFAULT_LAYER_SWEEPS,
+		.tallLayerSweeps = DEFAULT_TALL_SWEEPS,
+		.queries = 1,
+		.friction = KN_FRICTION_CONE,
+		.relaxation = KN_RELAXATION_CONJUGATE,
+		.warmStart = true,
+	};
+	const knSettings* settings = context->settings;
+	knVelocityOptions options = knVelocity_Options(context, &own);
+	double fall = knLengthSquared(context->state->header->gravity) * h * h;
+	options.solver.leastSweeps = LEAST_SWEEPS;
+	for (int stage = 0; stage < KN_STAGE_COUNT && settings->sweeps < 0; ++stage) {
+		double share = stage == KN_STAGE_LARGE ? SETTLED : SMALL_SETTLED;
+		options.settled[stage] = knMax(share * share * fall, LEAST_SETTLED);
+	}
+	options.directJoints = settings->articulation != KN_ARTICULATION_SWEEP;
+	options.solveJoints = settings->articulation == KN_ARTICULATION_DIRECT;
+	return options;
+}
 
 static knStatus stepDefault(knVelocityStep* step) {
+	step->options = defaultOptions(step->context, step->h);
+	step->weights =
+		knTimeStep_ChooseWeights(step->context->model, step->context->state, step->context->arena);
+	if (step->weights == NULL) {
+		return knVelocity_OutOfMemory(step);
+	}
+
 	// 1 contacts at t, and those to come (the forces decide how far to look)
 	knStatus status = knVelocity_ApplyForces(step, step->h);
-	THEN(status, knVelocity_FindContacts(step, true));
+	KN_THEN(status, knVelocity_FindContacts(step, true));
 
 	// 2 what bounces, then dynamics(h): rows of the whole world, all masses true, from the impulses of the step before
-	THEN(status, knVelocity_BuildRows(step));
-	THEN(status, knVelocity_SolveGlobal(step));
+	KN_THEN(status, knVelocity_BuildRows(step));
+	KN_THEN(status, knVelocity_SolveGlobal(step));
 	if (step->options.shock) {
-		THEN(status, knVelocity_BuildLayers(step));
-		THEN(status, knVelocity_SolveColumns(step));
+		KN_THEN(status, knVelocity_BuildLayers(step, knLayers_BuildSupports));
+		KN_THEN(status, knVelocity_SolveColumns(step));
 	}
 	if (status == KN_OK) {
 		knTimeStep_SumImpulses(&step->time);
@@ -100,66 +108,34 @@ static knStatus stepDefault(knVelocityStep* step) {
 
 	// 3 layers from the ground up, what is below frozen: sweeps that continue those impulses, without time
 	if (step->options.shock) {
-		THEN(status, knVelocity_ContinueLayers(step));
+		KN_THEN(status, knVelocity_ContinueLayers(step));
 	}
-	THEN(status, knVelocity_Finish(step));
-	THEN(status, knVelocity_Collect(step));
+	KN_THEN(status, knVelocity_Finish(step));
+	KN_THEN(status, knVelocity_Collect(step));
 
 	// 4 move all bodies by h; correction() layer by layer
-	THEN(status, knVelocity_Move(step));
+	KN_THEN(status, knVelocity_Move(step));
 	if (step->options.shock) {
-		THEN(status, knVelocity_ReturnVelocities(step));
+		KN_THEN(status, knVelocity_ReturnVelocities(step));
 	}
-	THEN(status, knVelocity_Settle(step));
+	KN_THEN(status, knVelocity_Settle(step));
 	if (step->options.shock) {
-		THEN(status, knVelocity_CorrectLayers(step));
+		KN_THEN(status, knVelocity_CorrectLayers(step));
 	}
 
 	// 5 correction() of the whole world; the old contacts serve, their depths are measured anew
 	if (step->options.queries > 1) {
-		THEN(status, knVelocity_FindAgain(step));
+		KN_THEN(status, knVelocity_FindAgain(step));
 	}
-	THEN(status, knVelocity_CorrectGlobal(step));
-	return status;
-}
-
-static knStatus stepPaper(knVelocityStep* step) {
-	double a = step->options.shock ? step->options.weighting : 1.0;
-
-	// 1 contacts at t
-	knStatus status = knVelocity_ApplyForces(step, a * step->h);
-	THEN(status, knVelocity_FindContacts(step, false));
-
-	// 2 dynamics(a h) on every group
-	THEN(status, knVelocity_BuildRows(step));
-	THEN(status, knVelocity_SolveGlobal(step));
-	THEN(status, knVelocity_Collect(step));
-	THEN(status, knVelocity_Move(step));
-
-	// 3 layers from the ground up, the bottom fixed: dynamics((1 - a) h), then correction()
-	if (step->options.shock) {
-		THEN(status, knVelocity_BuildLayers(step));
-		THEN(status, knVelocity_ApplyForces(step, (1.0 - a) * step->h));
-		THEN(status, knVelocity_SolveLayers(step));
-		THEN(status, knVelocity_Move(step));
-		THEN(status, knVelocity_CorrectLayers(step));
-	}
-
-	// 4 contacts at t + h
-	if (step->options.queries > 1) {
-		THEN(status, knVelocity_FindAgain(step));
-	}
-
-	// 5 correction() on every group
-	THEN(status, knVelocity_CorrectGlobal(step));
+	KN_THEN(status, knVelocity_CorrectGlobal(step));
 	return status;
 }
 
 static knStatus stepVelocity(knStepContext* context, double h) {
-	knVelocityStep step = { .context = context, .options = resolveOptions(context, h), .h = h };
+	knVelocityStep step = { .context = context, .h = h };
 	double start = knStepContext_Now(context);
 	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
-	knStatus status = paper ? stepPaper(&step) : stepDefault(&step);
+	knStatus status = paper ? knVelocityPaper_Step(&step) : stepDefault(&step);
 	if (status == KN_OK) {
 		knJointStep_Store(&step.jointStep, context->state);
 		knVelocity_RecordRest(&step);

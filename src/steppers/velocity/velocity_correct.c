@@ -13,7 +13,7 @@ knStatus knVelocity_Move(knVelocityStep* step) {
 						   .state = context->state,
 						   .blocks = &step->blocks,
 						   .collider = context->collider,
-						   .lookedAhead = context->settings->scheme != KN_SCHEME_PAPER,
+						   .lookedAhead = step->lookedAhead,
 						   .contacts = &step->contacts,
 						   .tasks = context->tasks,
 						   .arena = context->arena };
@@ -53,9 +53,8 @@ static void correctLayer(knVelocityStep* step, int layer) {
 }
 
 knStatus knVelocity_CorrectLayers(knVelocityStep* step) {
-	bool paper = step->context->settings->scheme == KN_SCHEME_PAPER;
 	knContactCorrection_Measure(&step->correction);
-	if (!paper && step->rows.count == 0 && !knContactCorrection_IsDeep(&step->correction)) {
+	if (step->rows.count == 0 && !knContactCorrection_IsDeep(&step->correction)) {
 		return KN_OK;
 	}
 	if (!beginCorrection(step, &step->layered, step->layers.stage, &step->errors)) {

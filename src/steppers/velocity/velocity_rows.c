@@ -1,4 +1,4 @@
-// Forces, contacts, rows and the global solve: phases 1 and 2 of both schemes.
+// Forces, contacts, rows and the global solve: phases 1 and 2.
 
 #include "dynamics/collision_input.h"
 #include "solve/pgs.h"
@@ -17,39 +17,12 @@ knStatus knVelocity_OutOfMemory(const knVelocityStep* step) {
 	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
 }
 
-static bool isPaper(const knVelocityStep* step) {
-	return step->context->settings->scheme == KN_SCHEME_PAPER;
-}
-
-// Joints see velocities at the end of the step, and so does all that touches their bodies (findGroups).
-static bool chooseWeights(knVelocityStep* step, double** weights) {
-	const knModel* model = step->context->model;
-	knArena* arena = step->context->arena;
-	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, knState_JointCount(model));
-	*weights = KN_SCRATCH(arena, double, model->bodyCount);
-	if (arena->failed) {
-		return false;
-	}
-	for (int b = 0; b < model->bodyCount; ++b) {
-		(*weights)[b] = KN_WEIGHT_MEAN;
-	}
-	int count = knJointRows_ListEdges(model, step->context->state, edges);
-	for (int i = 0; i < count; ++i) {
-		(*weights)[edges[i].a] = (*weights)[edges[i].b] = KN_WEIGHT_END;
-	}
-	return true;
-}
-
 knStatus knVelocity_ApplyForces(knVelocityStep* step, double span) {
 	knStepContext* context = step->context;
 	knArena* arena = context->arena;
 	int count = context->model->bodyCount;
-	double* weights = NULL;
-	if (!isPaper(step) && !chooseWeights(step, &weights)) {
-		return knVelocity_OutOfMemory(step);
-	}
-	if (!knStepBodies_Begin(&step->blocks, context->model, context->state, span, weights, &context->tasks,
-							arena)) {
+	if (!knStepBodies_Begin(&step->blocks, context->model, context->state, span, step->weights,
+							&context->tasks, arena)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knJointRows_ApplyForces(context->model, &step->blocks, context->state);
@@ -66,7 +39,7 @@ knStatus knVelocity_ApplyForces(knVelocityStep* step, double span) {
 								.tasks = context->tasks,
 								.impulseScale = last > 0.0 ? step->h / last : 0.0,
 								.rolling = context->settings->rolling,
-								.bounceRows = context->settings->scheme == KN_SCHEME_PAPER,
+								.bounceRows = step->options.bounceRows,
 								.alignTangents = step->options.alignTangents };
 	if (step->start == NULL) {
 		step->start = KN_SCRATCH(arena, knFrame, count);
@@ -93,6 +66,7 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 	knStepContext* context = step->context;
 	knState* state = context->state;
 	double start = knStepContext_Now(context);
+	step->lookedAhead = predict;
 	if (!knFastBodies_Find(&step->fast, context->model, state, &step->blocks, context->arena)) {
 		return knVelocity_OutOfMemory(step);
 	}
@@ -126,7 +100,7 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 }
 
 // Room for joint rows and for their errors.
-static bool reserveJoints(knVelocityStep* step) {
+bool knVelocity_ReserveJoints(knVelocityStep* step) {
 	knStepContext* context = step->context;
 	knArena* arena = context->arena;
 	if (!knJointRows_Reserve(&step->joints, context->model, context->state, arena) ||
@@ -181,7 +155,7 @@ static bool weighGroups(knVelocityStep* step) {
 }
 
 // Which bodies belong together, and which of the global solves each group takes part in.
-static bool findGroups(knVelocityStep* step) {
+bool knVelocity_FindGroups(knVelocityStep* step) {
 	const knModel* model = step->context->model;
 	knArena* arena = step->context->arena;
 	knJointEdge* edges = KN_SCRATCH(arena, knJointEdge, knState_JointCount(model));
@@ -236,7 +210,7 @@ static knSweepBlocks sweepBlocks(const knVelocityStep* step) {
 							.invInertia = step->blocks.invInertia };
 }
 
-static bool buildGlobalSet(knVelocityStep* step) {
+bool knVelocity_BuildGlobalSet(knVelocityStep* step) {
 	const knStepContext* context = step->context;
 	knSweepBlocks blocks = sweepBlocks(step);
 	knDirectRows* direct = step->options.directJoints && step->rows.count > 0 ? &step->direct : NULL;
@@ -386,11 +360,11 @@ knStatus knVelocity_BuildRows(knVelocityStep* step) {
 	knState* state = step->context->state;
 	const knVelocityMemory* memory = knVelocityMemory_Get(state);
 	bool warm = step->options.warmStart;
-	if (!reserveJoints(step) || !findJointIslands(step)) {
+	if (!knVelocity_ReserveJoints(step) || !findJointIslands(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knContactRows_Fill(&step->contacts, &step->input, warm ? knVelocityMemory_Contacts(state) : NULL);
-	if (!findGroups(step) || (!isPaper(step) && !weighGroups(step)) || !knVelocity_FindSleepers(step) ||
+	if (!knVelocity_FindGroups(step) || !weighGroups(step) || !knVelocity_FindSleepers(step) ||
 		!mixIslands(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
@@ -400,9 +374,8 @@ knStatus knVelocity_BuildRows(knVelocityStep* step) {
 		return knVelocity_OutOfMemory(step);
 	}
 	forgetFloatingLoads(step);
-	bool built = buildDirectRows(step) &&
-				 (isPaper(step) || (knVelocity_Bounce(step) && beginTimeStep(step))) &&
-				 buildGlobalSet(step) && (isPaper(step) || knTimeStep_Land(&step->time));
+	bool built = buildDirectRows(step) && knVelocity_Bounce(step) && beginTimeStep(step) &&
+				 knVelocity_BuildGlobalSet(step) && knTimeStep_Land(&step->time);
 	return built ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
@@ -457,7 +430,7 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 				return knVelocity_OutOfMemory(step);
 			}
 		}
-		bool turns = !isPaper(step) && stage != KN_STAGE_JOINTED && knTimeStep_Aim(&step->time, stage);
+		bool turns = stage < step->time.solver.stageCount && knTimeStep_Aim(&step->time, stage);
 		if (turns && stage == KN_STAGE_LARGE) {
 			// large groups do not settle: new arms come half way
 			options.sweeps = (options.sweeps + 1) / TURNING_ROUNDS;
@@ -552,11 +525,11 @@ knStatus knVelocity_FindAgain(knVelocityStep* step) {
 	}
 	knContactRows_Fill(&step->contacts, &step->input, NULL);
 	step->correction.depthsKnown = false;
-	if (!findGroups(step)) {
+	if (!knVelocity_FindGroups(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	leaveMixed(step);
-	return buildDirectRows(step) && buildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
+	return buildDirectRows(step) && knVelocity_BuildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
 knStatus knVelocity_Collect(knVelocityStep* step) {

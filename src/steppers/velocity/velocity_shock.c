@@ -35,7 +35,7 @@ void knVelocity_Propagate(knVelocityStep* step, knLayerFn* algorithm) {
 
 // --- the set ---------------------------------------------------------------------------------------------
 
-knStatus knVelocity_BuildLayers(knVelocityStep* step) {
+knStatus knVelocity_BuildLayers(knVelocityStep* step, knLayersFn* build) {
 	const knStepContext* context = step->context;
 	knArena* arena = context->arena;
 	knLayerInput input = { .bodyCount = step->blocks.count,
@@ -47,13 +47,10 @@ knStatus knVelocity_BuildLayers(knVelocityStep* step) {
 						   .points = step->contacts.points,
 						   .islands = &step->islands,
 						   .tasks = &context->tasks };
-	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
-	bool built = paper ? knLayers_BuildBreadthFirst(&step->layers, &input, arena)
-					   : knLayers_BuildSupports(&step->layers, &input, arena);
-	return built && !arena->failed ? KN_OK : knVelocity_OutOfMemory(step);
+	return build(&step->layers, &input, arena) && !arena->failed ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
-static bool buildLayeredSet(knVelocityStep* step) {
+bool knVelocity_BuildLayeredSet(knVelocityStep* step) {
 	const knStepContext* context = step->context;
 	// the layered set has stages of its own, so it needs its own chunks
 	int count = step->contacts.chunkCount;
@@ -265,7 +262,7 @@ knStatus knVelocity_ContinueLayers(knVelocityStep* step) {
 	}
 	step->assemblies = KN_SCRATCH(step->context->arena, Assembly, step->blocks.count);
 	step->held = KN_SCRATCH_ZERO(step->context->arena, uint8_t, step->blocks.count);
-	if (step->assemblies == NULL || step->held == NULL || !buildLayeredSet(step)) {
+	if (step->assemblies == NULL || step->held == NULL || !knVelocity_BuildLayeredSet(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knVelocity_Propagate(step, sweepLayer);
@@ -280,38 +277,5 @@ knStatus knVelocity_ReturnVelocities(knVelocityStep* step) {
 	for (int b = 0; b < step->blocks.count; ++b) {
 		velocity[b] = knMulAddT(velocity[b], 1.0 / step->blocks.weight[b], step->saved[b]);
 	}
-	return KN_OK;
-}
-
-// --- the published scheme's algorithm --------------------------------------------------------------------
-
-static void solveLayer(knVelocityStep* step, int layer) {
-	knSweepOptions options = step->options.solver;
-	options.sweeps = step->options.layerSweeps;
-	knSweep_Velocities(&step->layered, layer, &options, step->blocks.u);
-}
-
-knStatus knVelocity_SolveLayers(knVelocityStep* step) {
-	knContactRows* contacts = &step->contacts;
-	for (int k = 0; k < contacts->pointCount; ++k) {
-		for (int i = 0; i < 3; ++i) {
-			contacts->points[k].lambda[i] = 0.0;
-		}
-		contacts->points[k].rolling = knZero3();
-	}
-	if (!buildLayeredSet(step)) {
-		return knVelocity_OutOfMemory(step);
-	}
-	knVelocity_Propagate(step, solveLayer);
-	knSweepSet_Store(&step->layered, &step->context->tasks, contacts->points);
-	for (int k = 0; k < contacts->pointCount; ++k) {
-		// a contact carried what both parts of the step gave it
-		const knSweepPoint* point = &contacts->points[k];
-		knVec3* impulse = &contacts->contacts[contacts->anchors[k].contact].impulse;
-		*impulse = knMulAdd(*impulse, point->lambda[0], point->n);
-		*impulse = knMulAdd(*impulse, point->lambda[1], point->t1);
-		*impulse = knMulAdd(*impulse, point->lambda[2], point->t2);
-	}
-	step->context->report->iterations += step->options.layerSweeps;
 	return KN_OK;
 }

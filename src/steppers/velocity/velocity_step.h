@@ -1,5 +1,5 @@
 // What the phases of the velocity stepper hand on. Everything is made for one step and lives in its arena;
-// each field names who writes it. The two schemes (step_velocity.c) are lists of these phases.
+// each field names who writes it. The two schemes, step_velocity.c and paper/step_paper.c, are lists of these phases.
 #pragma once
 
 #include "dynamics/bounce.h"
@@ -31,10 +31,10 @@ typedef struct knVelocityOptions {
 	int tallLayerSweeps;            // the same in piles of many layers
 	int correctionSweeps;           // of each correction
 	bool shock;
-	int queries;      // collision queries a step
-	double weighting; // published scheme: the share of the step that the global dynamics takes
+	int queries; // collision queries a step
 	knSweepFriction friction;
 	bool alignTangents;
+	bool bounceRows; // Newton's law of impact is part of the rows
 	bool warmStart;
 	bool conjugate;    // sweeps of the global solve go on in the direction of those before
 	bool directJoints; // locked rows of joints are solved all at once in the global solve
@@ -45,7 +45,8 @@ typedef struct knVelocityOptions {
 typedef struct knVelocityStep {
 	knStepContext* context;
 	knVelocityOptions options;
-	double h; // s, the whole step
+	double h;              // s, the whole step
+	const double* weights; // [bodyCount] of blocks; NULL: KN_WEIGHT_END. The scheme
 
 	// knVelocity_ApplyForces
 	knStepBodies blocks;
@@ -56,6 +57,7 @@ typedef struct knVelocityStep {
 
 	// knVelocity_FindContacts
 	knContactRows contacts;
+	bool lookedAhead;  // contacts are also those to come
 	knFastBodies fast; // and knVelocity_Move
 
 	// knVelocity_BuildRows
@@ -69,7 +71,7 @@ typedef struct knVelocityStep {
 	double* still; // [bodyCount] s at rest before the step. The same
 	knSweepSet global; // its stages are knGlobalStage
 	knDirectRows direct;
-	knTimeStep time;       // of islands without joints, default scheme
+	knTimeStep time;       // of islands without joints; empty in the published scheme
 	knJointStep jointStep; // islands of joints alone
 
 	knVec3* bounces;           // [pointCount] N s on B, of impacts; NULL: none. knVelocity_Bounce
@@ -88,14 +90,34 @@ typedef struct knVelocityStep {
 // An algorithm that shock propagation applies layer by layer, the layers below being frozen.
 typedef void knLayerFn(knVelocityStep* step, int layer);
 
+// How the layers of a pile are found.
+typedef bool knLayersFn(knLayers* layers, const knLayerInput* input, knArena* arena);
+
+// --- step_velocity.c -------------------------------------------------------------------------------------
+
+// The options of a scheme where the user has none of his own: a setting below zero asks for them.
+typedef struct knVelocityChoices {
+	int sweeps[KN_STAGE_COUNT];
+	int layerSweeps, tallLayerSweeps;
+	int queries;
+	int friction, relaxation; // values of the settings friction_model and solver
+	bool warmStart;
+} knVelocityChoices;
+knVelocityOptions knVelocity_Options(const knStepContext* context, const knVelocityChoices* own);
+
 // --- velocity_rows.c -------------------------------------------------------------------------------------
 
 // Forces over a span of time; u is ready for rows.
 knStatus knVelocity_ApplyForces(knVelocityStep* step, double span);
 // Asks the collider; `predict`: also for what may touch during the step.
 knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict);
-// Joint rows, contact points, groups, bounces (default scheme) and the set of the global solve.
+// Joint rows, contact points, groups, bounces and the set of the global solve.
 knStatus knVelocity_BuildRows(knVelocityStep* step);
+// Its parts: room for the rows of joints; which bodies belong together; points and rows ready to be swept.
+// False: no memory.
+bool knVelocity_ReserveJoints(knVelocityStep* step);
+bool knVelocity_FindGroups(knVelocityStep* step);
+bool knVelocity_BuildGlobalSet(knVelocityStep* step);
 // Projected Gauss-Seidel over all groups, all masses true.
 knStatus knVelocity_SolveGlobal(knVelocityStep* step);
 // Tall and narrow groups that the sweeps have left unfinished, solved at once. After knVelocity_BuildLayers.
@@ -133,19 +155,19 @@ void knVelocity_RecordRest(knVelocityStep* step);
 
 // Shock propagation, a general procedure: any algorithm, layer by layer from the ground up.
 void knVelocity_Propagate(knVelocityStep* step, knLayerFn* algorithm);
-// Layers of the present contacts, and the set in which each body is free in one layer only.
-knStatus knVelocity_BuildLayers(knVelocityStep* step);
-// Velocities layer by layer: sweeps that continue the impulses of the global solve (default scheme).
+// Layers of the present contacts.
+knStatus knVelocity_BuildLayers(knVelocityStep* step, knLayersFn* build);
+// The set in which each body is free in one layer only. False: no memory.
+bool knVelocity_BuildLayeredSet(knVelocityStep* step);
+// Velocities layer by layer: sweeps that continue the impulses of the global solve.
 knStatus knVelocity_ContinueLayers(knVelocityStep* step);
 // After that and a move: where the global solve has settled, its velocities are those that go on.
 knStatus knVelocity_ReturnVelocities(knVelocityStep* step);
-// Velocities layer by layer, from nothing (published scheme).
-knStatus knVelocity_SolveLayers(knVelocityStep* step);
 
 // --- velocity_correct.c ----------------------------------------------------------------------------------
 
 // Moves all bodies by the span that the forces were applied for.
 knStatus knVelocity_Move(knVelocityStep* step);
-// Projection error correction, layer by layer and of the whole world.
+// Projection error correction, layer by layer where something is deep, and of the whole world.
 knStatus knVelocity_CorrectLayers(knVelocityStep* step);
 knStatus knVelocity_CorrectGlobal(knVelocityStep* step);

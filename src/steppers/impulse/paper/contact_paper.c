@@ -12,8 +12,10 @@
 
 #include "core/sort.h"
 #include "dynamics/impact.h"
-#include "steppers/impulse/impulse_step.h"
+#include "steppers/impulse/paper/step_paper.h"
 
+#define SWEEPS 10        // Guendelman et al.
+#define SWEEPS_JOINTED 9 // Weinstein et al.
 #define COLLISION_SWEEPS 5
 #define COLLISION_IMPULSES 20 // of a pair, per visit
 #define CONTACT_IMPULSES 20
@@ -374,7 +376,8 @@ knStatus knContactPaper_Contact(knImpulseStep* step) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	const knSettings* settings = step->context->settings;
-	const int sweeps = knImpulseStep_Sweeps(step), shock = settings->shock;
+	const int published = step->joints != NULL ? SWEEPS_JOINTED : SWEEPS, shock = settings->shock;
+	const int sweeps = settings->sweeps >= 0 ? settings->sweeps : published;
 	for (int k = 1; k <= sweeps; ++k) {
 		sweep(&phase, &joints, (double)k / sweeps);
 	}
