@@ -235,16 +235,17 @@ static const char* actuatorTag(const knMjcfActuator* a) {
 }
 
 // What the shortcuts mean, as gain and bias.
-static bool planLaw(knMjcf* reader, const knMjcfActuator* a, double mass, knActuatorDef* def) {
+static bool planLaw(knMjcf* reader, const knMjcfActuator* a, double mass, knActuatorDef* def, bool* known) {
 	const bool general = a->kind == KN_MJCF_GENERAL;
 	const bool servo = a->kind == KN_MJCF_POSITION || a->kind == KN_MJCF_INTVELOCITY;
-	if (general && (a->gainType >= KN_MJCF_GAIN_OTHER || a->biasType >= KN_MJCF_BIAS_OTHER ||
-					a->dynType >= KN_MJCF_DYN_OTHER)) {
+	*known = !general || (a->gainType < KN_MJCF_GAIN_OTHER && a->biasType < KN_MJCF_BIAS_OTHER &&
+						  a->dynType < KN_MJCF_DYN_OTHER);
+	if (!*known) {
 		return knMjcf_Omit(reader, &a->element, "<general> with muscle or user laws left out");
 	}
-	if (a->kp < 0.0 || a->kv < 0.0 || a->dampRatio < 0.0) {
+	if (a->kp < 0.0 || a->kv < 0.0 || a->dampRatio < 0.0 || a->timeConst < 0.0) {
 		return knMjcf_Fail(reader, &a->element, actuatorTag(a), KN_BAD_DATA,
-						   "kp, kv and dampratio must not be negative");
+						   "kp, kv, dampratio and timeconst must not be negative");
 	}
 	// shortcuts take what a default of another kind says of their gain, as in MuJoCo
 	const bool kpGiven = knMjcf_Given(&a->element, KN_MJCF_ACTUATOR_KP);
@@ -331,13 +332,14 @@ static void inheritRange(const knMjcfActuator* a, const double range[2], knActua
 }
 
 static bool planJointTarget(knMjcf* reader, const knMjcfActuator* a, const double* masses, double* mass,
-							knActuatorDef* def) {
+							knActuatorDef* def, bool* known) {
 	knMjcfJoint* joint = NULL;
 	const char* name = a->joint != NULL ? a->joint : a->jointInParent;
 	if (!knMjcf_FindJoint(reader, &a->element, actuatorTag(a), name, &joint)) {
 		return false;
 	}
-	if (!isSimple(joint)) {
+	*known = isSimple(joint);
+	if (!*known) {
 		return knMjcf_Omit(reader, &a->element, "<%s> on a ball or free joint left out", actuatorTag(a));
 	}
 	const bool hinge = joint->type == KN_MJCF_HINGE;
@@ -384,10 +386,7 @@ static bool planTarget(knMjcf* reader, const knMjcfActuator* a, const double* ma
 					   knActuatorDef* def, bool* known) {
 	*known = true;
 	if (a->joint != NULL || a->jointInParent != NULL) {
-		const int before = reader->notes.count;
-		const bool ok = planJointTarget(reader, a, masses, mass, def);
-		*known = reader->notes.count == before;
-		return ok;
+		return planJointTarget(reader, a, masses, mass, def, known);
 	}
 	if (a->tendon != NULL) {
 		return planTendonTarget(reader, a, masses, mass, def);
@@ -431,10 +430,7 @@ static bool planLawOf(knMjcf* reader, const knMjcfActuator* a, double mass, knAc
 	if (a->kind == KN_MJCF_PLUGIN) {
 		return planPid(reader, a, def);
 	}
-	const int before = reader->notes.count;
-	const bool ok = planLaw(reader, a, mass, def);
-	*known = reader->notes.count == before;
-	return ok;
+	return planLaw(reader, a, mass, def, known);
 }
 
 static bool addActuator(knMjcf* reader, knMjcfActuator* a, int index, const double* masses) {

@@ -343,6 +343,30 @@ static void test_pid_plugin(void** state) {
 	}
 }
 
+// Of several things of one kind that are left out, each is left out, not only the first.
+static void test_all_of_a_kind_are_left_out(void** state) {
+	(void)state;
+	static const char text[] =
+		"<mujoco><worldbody><body><joint name='j' type='hinge'/><geom size='1'/><body><joint name='b' "
+		"type='ball'/><geom size='1'/></body></body></worldbody><actuator>"
+		"<general joint='j' dyntype='user'/><general joint='j' dyntype='user'/><general joint='j' "
+		"gaintype='user'/>"
+		"<motor joint='b'/><motor joint='b'/><motor name='m' joint='j'/></actuator></mujoco>";
+	const knMjcfOptions options = { .lenient = true };
+	knError error = { .status = KN_OK };
+	knLoadReport report;
+	knScene* scene = knMjcf_LoadMemory(text, strlen(text), "f", &options, &report, &error);
+	if (scene == NULL) {
+		fail_msg("%s", error.message);
+	}
+	assert_int_equal(knScene_ActuatorCount(scene), 1);
+	assert_int_equal(knScene_FindActuator(scene, "m"), 0);
+	assert_true(reported(&report, "(and 2 more)"));
+	assert_true(reported(&report, "(and 1 more)"));
+	knLoadReport_Free(&report);
+	knScene_Destroy(scene);
+}
+
 // A path in an included file that leads out of the model's folder is meant from that file, if it stays inside so.
 static void test_paths_from_included_files(void** state) {
 	(void)state;
@@ -390,12 +414,19 @@ static void test_paths_from_included_files(void** state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replicate),  cmocka_unit_test(test_idle_adhesion),
-		cmocka_unit_test(test_pid_plugin), cmocka_unit_test(test_paths_from_included_files),
-		cmocka_unit_test(test_include),    cmocka_unit_test(test_attach),
-		cmocka_unit_test(test_frame),      cmocka_unit_test(test_mesh),
-		cmocka_unit_test(test_looks),      cmocka_unit_test(test_split),
-		cmocka_unit_test(test_actuators),  cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_replicate),
+		cmocka_unit_test(test_idle_adhesion),
+		cmocka_unit_test(test_pid_plugin),
+		cmocka_unit_test(test_paths_from_included_files),
+		cmocka_unit_test(test_include),
+		cmocka_unit_test(test_attach),
+		cmocka_unit_test(test_frame),
+		cmocka_unit_test(test_mesh),
+		cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_actuators),
+		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_all_of_a_kind_are_left_out),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
