@@ -775,6 +775,8 @@ void knMjcf_FreeMeshes(knMjcf* reader);
 
 // The height field of that name, retained by the caller; NULL after an error.
 knGeom* knMjcf_Hfield(knMjcf* reader, const knMjcfGeom* geom);
+// That those without a file say how many points they have.
+bool knMjcf_CheckHfields(knMjcf* reader);
 void knMjcf_FreeHfields(knMjcf* reader);
 
 // --- mjcf_control.c ---
@@ -814,6 +816,8 @@ int knMjcf_JointNq(const knMjcfJoint* joint);
 int knMjcf_JointNv(const knMjcfJoint* joint);
 double knMjcf_JointRef(const knMjcf* reader, const knMjcfJoint* joint);
 // Chooses the keyframe (by name, else what knuckle.keyframe says) and checks its length.
+// That all keyframes have as many numbers as the model takes.
+bool knMjcf_CheckKeys(knMjcf* reader);
 bool knMjcf_ChooseKey(knMjcf* reader, const char* name, const knMjcfElement* element);
 // Writes reference, frame and velocity of every node.
 void knMjcf_Pose(knMjcf* reader);

@@ -323,6 +323,11 @@ static bool checkCompiler(knMjcf* reader) {
 			return knMjcf_Fail(reader, &compiler->element, "compiler", KN_UNSUPPORTED,
 							   "only local coordinates are understood");
 		}
+		const char* sequence = compiler->eulerSequence;
+		if (strlen(sequence) != 3 || strspn(sequence, "xyzXYZ") != 3) {
+			return knMjcf_Fail(reader, &compiler->element, "compiler", KN_BAD_DATA,
+							   "eulerseq is '%.40s'; it must be three of the letters x y z X Y Z", sequence);
+		}
 		if (compiler->boundMass < 0.0 || compiler->boundInertia < 0.0) {
 			return knMjcf_Fail(reader, &compiler->element, "compiler", KN_BAD_DATA,
 							   "boundmass and boundinertia must not be negative");
@@ -505,6 +510,9 @@ static bool createScene(knMjcf* reader) {
 
 static bool chooseStart(knMjcf* reader, const char* keyframe) {
 	const knMjcfCustom* custom = knMjcf_FindKeyframe(reader);
+	if (!knMjcf_CheckKeys(reader)) {
+		return false;
+	}
 	if (keyframe != NULL ? !knMjcf_ChooseKey(reader, keyframe, NULL)
 						 : custom != NULL && !knMjcf_ChooseKey(reader, custom->data, &custom->element)) {
 		return false;
@@ -560,9 +568,9 @@ static bool chooseStepper(knMjcf* reader) {
 }
 
 bool knMjcf_Build(knMjcf* reader, const char* keyframe) {
-	return checkCompiler(reader) && applyDefaults(reader) && collectAllNames(reader) &&
-		   knMjcf_ResolveFrames(reader) && planScene(reader) && knMjcf_CheckJoints(reader) &&
-		   splitBodies(reader) &&
+	return checkCompiler(reader) && knMjcf_CheckHfields(reader) && applyDefaults(reader) &&
+		   collectAllNames(reader) && knMjcf_ResolveFrames(reader) && planScene(reader) &&
+		   knMjcf_CheckJoints(reader) && splitBodies(reader) &&
 		   // bodies
 		   makeNodes(reader) && sortJoints(reader) && knMjcf_ReadCustoms(reader) &&
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_TREE) && planTree(reader) &&

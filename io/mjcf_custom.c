@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "knuckle/stepper.h"
 
 typedef enum Target {
 	TARGET_NONE,  // "knuckle.stepper"
@@ -52,8 +53,18 @@ static knVec3 vectorAt(const Value* value, int i) {
 // --- the scene -------------------------------------------------------------------------------------------
 
 static bool applyStepper(knMjcf* reader, const Value* value) {
-	reader->sceneDef.stepper = value->custom->data;
-	return true;
+	const char* names[16];
+	int count = 0;
+	for (; count < 16 && knStepper_Name(count) != NULL; ++count) {
+		names[count] = knStepper_Name(count);
+		if (strcmp(names[count], value->custom->data) == 0) {
+			reader->sceneDef.stepper = value->custom->data;
+			return true;
+		}
+	}
+	return knMjcf_Fail(reader, &value->custom->element, value->tag, KN_BAD_DATA,
+					   "there is no stepper '%.40s'%s", value->custom->data,
+					   knMjcf_Suggest(reader, value->custom->data, names, count));
 }
 
 // Chosen elsewhere (knMjcf_FindKeyframe), because a caller's choice comes first.

@@ -87,6 +87,9 @@ static bool planCoupling(knMjcf* reader, const knMjcfEquality* equality) {
 		 !isSimple(reader, equality, second))) {
 		return false;
 	}
+	if (first == second) {
+		return knMjcf_Fail(reader, &equality->element, "joint", KN_BAD_DATA, "it couples a joint to itself");
+	}
 	knCouplingDef coupling = knCouplingDef_Default();
 	coupling.name = equality->element.name;
 	coupling.joint1.index1 = (uint32_t)first->link + 1;

@@ -26,6 +26,16 @@ static bool checkCounts(knMjcf* reader, const knMjcfHfield* field) {
 					   field->rows, field->columns, MAX_POINTS);
 }
 
+bool knMjcf_CheckHfields(knMjcf* reader) {
+	for (int i = 0; i < reader->hfields.count; ++i) {
+		const knMjcfHfield* field = &reader->hfields.items[i];
+		if (field->file == NULL && !checkCounts(reader, field)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 // The heights of `field`, which has as many rows and columns as it says.
 static double* takeHeights(knMjcf* reader, const knMjcfHfield* field) {
 	double* heights = KN_SCRATCH_ZERO(&reader->arena, double, field->rows * field->columns);

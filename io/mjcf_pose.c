@@ -34,6 +34,12 @@ bool knMjcf_UnitQuat(const double* wxyz, knQuat* q) {
 	return true;
 }
 
+// MuJoCo takes a quaternion of no length in a keyframe as no rotation; public models have such.
+static knQuat keyQuat(const double* wxyz) {
+	knQuat q;
+	return knMjcf_UnitQuat(wxyz, &q) ? q : knIdentityQ();
+}
+
 knQuat knMjcf_QuatFromXZ(knVec3 x, knVec3 z) {
 	knVec3 y = knNormalize(knCross(z, x));
 	knMat33 axes = knMakeMat33(x, y, knCross(x, y));
@@ -47,10 +53,6 @@ static bool eulerRotation(knMjcf* reader, const knMjcfElement* element, const do
 						  knQuat* rotation) {
 	const knMjcfCompiler* compiler = knMjcf_Compiler(reader, element);
 	const char* sequence = compiler->eulerSequence;
-	if (strlen(sequence) != 3 || strspn(sequence, "xyzXYZ") != 3) {
-		return knMjcf_Fail(reader, &compiler->element, "compiler", KN_BAD_DATA,
-						   "eulerseq is '%.40s'; it must be three of the letters x y z X Y Z", sequence);
-	}
 	*rotation = knIdentityQ();
 	for (int i = 0; i < 3; ++i) {
 		knVec3 axis = knZero3();
@@ -138,7 +140,7 @@ static void applyJoint(const knMjcf* reader, const knMjcfJoint* joint, const dou
 	knFrame T = knIdentityF();
 	if (joint->type == KN_MJCF_BALL) {
 		knQuat rotation = knIdentityQ();
-		knMjcf_UnitQuat(q, &rotation);
+		rotation = keyQuat(q);
 		T = turnAbout(anchor, rotation);
 	} else {
 		const double moved = q[0] - knMjcf_JointRef(reader, joint);
@@ -165,7 +167,7 @@ static void applyJoint(const knMjcf* reader, const knMjcfJoint* joint, const dou
 static void applyFree(const double* q, const double* v, Motion* motion) {
 	if (q != NULL) {
 		motion->frame.p = knV3(q[0], q[1], q[2]);
-		knMjcf_UnitQuat(q + 3, &motion->frame.q);
+		motion->frame.q = keyQuat(q + 3);
 	}
 	if (v != NULL) {
 		motion->velocity.lin = knV3(v[0], v[1], v[2]);
@@ -181,8 +183,8 @@ static bool checkLength(knMjcf* reader, const knMjcfKey* key, const char* what, 
 					   "%s has %d numbers; the model's joints take %d", what, count, expected);
 }
 
-// Quaternions in qpos must have a length.
-static bool checkQuats(knMjcf* reader, const knMjcfKey* key) {
+// Says which keyframes have quaternions of no length.
+static void noteQuats(knMjcf* reader, const knMjcfKey* key) {
 	int at = 0;
 	for (int i = 0; i < reader->joints.count; ++i) {
 		const knMjcfJoint* joint = &reader->joints.items[reader->jointOrder[i]];
@@ -190,10 +192,41 @@ static bool checkQuats(knMjcf* reader, const knMjcfKey* key) {
 		knQuat q;
 		if ((joint->type == KN_MJCF_FREE || joint->type == KN_MJCF_BALL) &&
 			!knMjcf_UnitQuat(key->qpos.items + start, &q)) {
-			return knMjcf_Fail(reader, &key->element, "key", KN_BAD_DATA,
-							   "the quaternion at number %d of qpos has no length", start + 1);
+			knMjcf_Note(reader, &key->element,
+						"<key> a quaternion of no length in qpos is taken as no rotation");
 		}
 		at += knMjcf_JointNq(joint);
+	}
+}
+
+static bool checkKey(knMjcf* reader, const knMjcfKey* key) {
+	int nq = 0, nv = 0;
+	for (int i = 0; i < reader->joints.count; ++i) {
+		nq += knMjcf_JointNq(&reader->joints.items[i]);
+		nv += knMjcf_JointNv(&reader->joints.items[i]);
+	}
+	if (knMjcf_Given(&key->element, KN_MJCF_KEY_QPOS) &&
+		!checkLength(reader, key, "qpos", key->qpos.count, nq)) {
+		return false;
+	}
+	if (knMjcf_Given(&key->element, KN_MJCF_KEY_QVEL) &&
+		!checkLength(reader, key, "qvel", key->qvel.count, nv)) {
+		return false;
+	}
+	const int controls = key->ctrl.count;
+	return controls == 0 || controls == reader->actuators.count ||
+		   knMjcf_Fail(reader, &key->element, "key", KN_BAD_DATA,
+					   "ctrl has %d numbers; the model's actuators take %d", controls,
+					   reader->actuators.count);
+}
+
+bool knMjcf_CheckKeys(knMjcf* reader) {
+	// where joints may have been left out, only the keyframe that is chosen must fit; a file without joints is a part of others
+	const bool whole = reader->joints.count > 0 && !reader->lenient;
+	for (int i = 0; i < reader->keys.count && whole; ++i) {
+		if (!checkKey(reader, &reader->keys.items[i])) {
+			return false;
+		}
 	}
 	return true;
 }
@@ -207,25 +240,12 @@ bool knMjcf_ChooseKey(knMjcf* reader, const char* name, const knMjcfElement* ele
 		return knMjcf_Fail(reader, element != NULL ? element : &nowhere, "key", KN_BAD_DATA,
 						   "the file has no keyframe named '%.60s'%s", name, suggestion);
 	}
-	int nq = 0, nv = 0;
-	for (int i = 0; i < reader->joints.count; ++i) {
-		nq += knMjcf_JointNq(&reader->joints.items[i]);
-		nv += knMjcf_JointNv(&reader->joints.items[i]);
-	}
 	const knMjcfKey* key = &reader->keys.items[index];
-	if (knMjcf_Given(&key->element, KN_MJCF_KEY_QPOS) &&
-		(!checkLength(reader, key, "qpos", key->qpos.count, nq) || !checkQuats(reader, key))) {
+	if (!checkKey(reader, key)) {
 		return false;
 	}
-	if (knMjcf_Given(&key->element, KN_MJCF_KEY_QVEL) &&
-		!checkLength(reader, key, "qvel", key->qvel.count, nv)) {
-		return false;
-	}
-	if (knMjcf_Given(&key->element, KN_MJCF_KEY_CTRL) && key->ctrl.count != reader->actuators.count &&
-		key->ctrl.count != 0) {
-		return knMjcf_Fail(reader, &key->element, "key", KN_BAD_DATA,
-						   "ctrl has %d numbers; the model's actuators take %d", key->ctrl.count,
-						   reader->actuators.count);
+	if (knMjcf_Given(&key->element, KN_MJCF_KEY_QPOS)) {
+		noteQuats(reader, key);
 	}
 	if (key->time != 0.0) {
 		knMjcf_Note(reader, &key->element, "<key> time ignored: worlds start at time 0");

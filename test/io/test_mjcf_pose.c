@@ -149,6 +149,23 @@ static void test_velocities_are_the_derivative_of_poses(void** state) {
 	}
 }
 
+// A quaternion of no length in a keyframe is no rotation, as in MuJoCo, and is reported.
+static void test_keyframe_without_rotation(void** state) {
+	(void)state;
+	knLoadReport report;
+	knScene* scene =
+		loadKey("<mujoco><worldbody><body name='a' quat='0 1 0 0'><freejoint/><geom size='0.1'/></body>"
+				"<body name='b'><joint type='ball'/><geom size='0.1'/></body></worldbody>"
+				"<keyframe><key name='k' qpos='1 2 3 0 0 0 0 0 0 0 0'/></keyframe></mujoco>",
+				"k", &report);
+	assert_near3(bodyNamed(scene, "a")->frame.p, knV3(1.0, 2.0, 3.0), 0.0);
+	assert_near(bodyNamed(scene, "a")->frame.q.w, 1.0, 0.0);
+	assert_near(bodyNamed(scene, "b")->frame.q.w, 1.0, 0.0);
+	assert_true(reported(&report, "no length"));
+	knLoadReport_Free(&report);
+	knScene_Destroy(scene);
+}
+
 // In the reference pose (qpos0) a keyframe changes nothing.
 static void test_reference_keyframe(void** state) {
 	(void)state;
@@ -160,8 +177,8 @@ static void test_reference_keyframe(void** state) {
 	const double v[NV] = { 0.0 };
 	knScene* key = loadMachine(q, v);
 	char text[4096];
-	snprintf(text, sizeof text, machine, "", "");
-	// the key is not used, so that its length does not matter
+	// the key is not chosen, so that its numbers do not matter
+	snprintf(text, sizeof text, machine, "1 1 1 0 1 0 0 1 1 0 1 0 0 1 1", "1 1 1 1 1 1 1 1 1 1 1 1 1");
 	knScene* plain = load(text);
 	for (int i = 0; i < knScene_BodySlots(plain); ++i) {
 		const knBodyDef* a = knScene_GetBody(plain, knScene_BodyAt(plain, i));
@@ -226,6 +243,7 @@ int main(void) {
 		cmocka_unit_test(test_reference_keyframe),
 		cmocka_unit_test(test_world_agrees_with_the_keyframe),
 		cmocka_unit_test(test_choice_of_keyframe),
+		cmocka_unit_test(test_keyframe_without_rotation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

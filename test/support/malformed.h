@@ -149,7 +149,15 @@ static inline void malformedMjcf(MalformedList* list) {
 		{ "name='b'", "name='a'" },
 		{ "name='s'", "name='h'" },
 		{ "qpos='0 0 1 1 0 0 0 0 0'", "qpos='0 0 1 1 0 0 0 0'" },
-		{ "qpos='0 0 1 1 0 0 0 0 0'", "qpos='0 0 1 0 0 0 0 0 0'" },
+		// what is never used is no better
+		{ "<keyframe>", "<keyframe><key qpos='0 0 1'/>" },
+		{ "<keyframe>", "<keyframe><key ctrl='1'/>" },
+		{ "angle='radian'", "eulerseq='xyq'" },
+		{ "<worldbody>", "<asset><hfield name='f' nrow='-3' ncol='4' size='1 1 1 1'/></asset><worldbody>" },
+		{ "<equality>", "<equality><joint joint1='h' joint2='h'/>" },
+		{ "<equality>", "<connect body1='a' body2='u' anchor='0 0 0'/></equality><actuator><position "
+						"joint='h' timeconst='-1'/></actuator><equality>" },
+		{ "name='knuckle.keyframe' data='k'", "name='knuckle.stepper' data='warp'" },
 		{ "</worldbody>", "</body>" },
 		{ "<mujoco model='m'>", "<mojoco model='m'>" },
 		{ "<mujoco model='m'>", "<!DOCTYPE m><mujoco model='m'>" },
