@@ -45,7 +45,7 @@ static inline void openContactStep(ContactStep* c, knScene* scene, double h) {
 								  .error = &c->error };
 	c->step =
 		(knImpulseStep){ .context = &c->context, .model = world->model, .state = &world->state, .h = h };
-	assert_int_equal(knImpulseStep_Begin(&c->step), KN_OK);
+	assert_int_equal(knImpulseStep_Prepare(&c->step), KN_OK);
 	seeEndVelocities(&c->step);
 	assert_int_equal(knContactLevels_Build(&c->step), KN_OK);
 }

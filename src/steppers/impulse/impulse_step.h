@@ -118,6 +118,8 @@ int knImpulseStep_Sweeps(const knImpulseStep* step);
 // Room, and velocities with this step's forces.
 knStatus knImpulseStep_Begin(knImpulseStep* step);
 knStatus knImpulseStep_ApplyForces(knImpulseStep* step);
+// All that the default scheme knows before it collides: contacts, joints, groups.
+knStatus knImpulseStep_Prepare(knImpulseStep* step);
 // Joints that are not solved at once: step->joints.
 knStatus knImpulseStep_BeginJoints(knImpulseStep* step);
 // Reports what the step did, moves bodies to its end.

@@ -291,7 +291,7 @@ knStatus knImpulseStep_Begin(knImpulseStep* step) {
 }
 
 // Contacts at the start poses, for velocities with and without this step's forces; joints, groups.
-static knStatus begin(knImpulseStep* step) {
+knStatus knImpulseStep_Prepare(knImpulseStep* step) {
 	step->weights = knTimeStep_ChooseWeights(step->model, step->state, step->context->arena);
 	if (step->weights == NULL) {
 		return knImpulseStep_OutOfMemory(step);
@@ -500,7 +500,7 @@ static knStatus arrive(knImpulseStep* step) {
 }
 
 static knStatus stepDefault(knImpulseStep* step) {
-	knStatus status = begin(step);
+	knStatus status = knImpulseStep_Prepare(step);
 
 	// 1 collisions; 2 forces; after each the joints' velocities
 	KN_THEN(status, collide(step));
