@@ -108,12 +108,13 @@ if(KN_HAVE_PAGE AND KN_HAVE_TOOL)
 	kn_script_test(web/words quick ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/words_test.mjs)
 	kn_script_test(web/page long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/page_test.mjs)
 	if(KN_HAVE_VIEWER)
-		# both skip themselves where the target viewer was not built
+		# they skip themselves where the target viewer was not built
 		kn_script_test(web/engine long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/engine_test.mjs)
 		set_property(TEST web/engine APPEND PROPERTY ENVIRONMENT "KN_ENGINE=${PROJECT_BINARY_DIR}/engine/engine.wasm")
 		kn_script_test(web/viewer long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/viewer_test.mjs)
+		kn_script_test(web/live long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/live_test.mjs)
 		# every scene is drawn in software: a hundred seconds on an idle machine
-		set_tests_properties(web/viewer web/engine PROPERTIES TIMEOUT 1200)
+		set_tests_properties(web/viewer web/live web/engine PROPERTIES TIMEOUT 1200)
 	endif()
 	kn_script_test(web/render long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/render_test.mjs)
 	kn_script_test(web/glb long ${KN_NODE} ${PROJECT_SOURCE_DIR}/test/web/glb_test.mjs)

@@ -1,5 +1,5 @@
-// The viewer's engine under Node: every scene steps to the same bits as the native tool, going back and on again gives
-// the same state, drags pull, edits in the past forget the future, and what it remembers becomes files.
+// The viewer's engine under Node: every scene steps to the same bits as the native tool under each stepper that it names,
+// going back and on again gives the same state, drags pull, edits in the past forget the future, and what it remembers becomes files.
 //
 // KN_ENGINE names the module (build/<preset>/engine/engine.wasm); without it the test is skipped.
 import assert from "node:assert/strict";
@@ -21,21 +21,23 @@ const engine = await Engine.start(readFileSync(wasm));
 const valuesOf = (session) => Object.fromEntries([...engine.values(session, true, -1)].map((v, i) => [VALUES[i], v]));
 
 for (const scene of engine.catalogue) {
-	await test(`${scene.name}: ${STEPS} steps end in the same bits as the tool's`, async () => {
-		const native = JSON.parse(knuckle("run", scene.name, "--set", "small=1", "--steps", String(STEPS), "--measure-every",
-			String(STEPS), "--json", "-"));
-		const session = engine.open({ scene: scene.name, set: { small: "1" } });
-		const first = engine.poses(session);
-		for (let i = 0; i < STEPS; ++i) {
-			engine.advance(session);
-		}
-		assert.equal(engine.hash(session), native.hash);
-		// it moves, or it stands because that is its point
-		const last = engine.poses(session);
-		const moved = first.some((v, i) => Math.abs(v - last[i]) > 1e-3) || last.length !== first.length;
-		assert.ok(moved || native.displacement.max < 1e-3);
-		engine.close(session);
-	});
+	for (const stepper of scene.steppers) {
+		await test(`${scene.name}, ${stepper}: ${STEPS} steps end in the same bits as the tool's`, async () => {
+			const native = JSON.parse(knuckle("run", scene.name, "--stepper", stepper, "--set", "small=1", "--steps", String(STEPS),
+				"--measure-every", String(STEPS), "--json", "-"));
+			const session = engine.open({ scene: scene.name, stepper, set: { small: "1" } });
+			const first = engine.poses(session);
+			for (let i = 0; i < STEPS; ++i) {
+				engine.advance(session);
+			}
+			assert.equal(engine.hash(session), native.hash);
+			// it moves, or it stands because that is its point
+			const last = engine.poses(session);
+			const moved = first.some((v, i) => Math.abs(v - last[i]) > 1e-3) || last.length !== first.length;
+			assert.ok(moved || native.displacement.max < 1e-3);
+			engine.close(session);
+		});
+	}
 }
 
 await test("going back and on again gives the same bits, at every step", async () => {

@@ -2,12 +2,13 @@
 // count of what passed.
 //
 // KN_TOOL names the tool. Without Chromium or the npm packages the tests are skipped (77), and say so.
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const tool = process.env.KN_TOOL ?? join(root, "build", "release", "knuckle");
@@ -48,6 +49,11 @@ export function knuckle(...words) {
 	return execFileSync(tool, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
+// While the browser is at work.
+export async function knuckleBeside(...words) {
+	return (await promisify(execFile)(tool, words, { encoding: "utf8" })).stdout;
+}
+
 const SOFTWARE = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"];
 
 export async function launch(...more) {
@@ -68,8 +74,15 @@ export async function openPage(browser, file, hash = "", viewport = { width: 520
 
 // Asking any other server than the page's own is a complaint too.
 export async function openUrl(browser, url, viewport = { width: 520, height: 500 }) {
-	const own = url.startsWith("http") ? new URL(url).origin : null;
 	const page = await browser.newPage({ viewport });
+	const complaints = listen(page, url);
+	await page.goto(url);
+	return { page, complaints };
+}
+
+// What a page complains about from now on.
+export function listen(page, url) {
+	const own = url.startsWith("http") ? new URL(url).origin : null;
 	const complaints = [];
 	page.on("console", (message) => {
 		// the browser's own remarks on how it draws are none of ours
@@ -83,8 +96,7 @@ export async function openUrl(browser, url, viewport = { width: 520, height: 500
 			complaints.push(`asked the network for ${request.url()}`);
 		}
 	});
-	await page.goto(url);
-	return { page, complaints };
+	return complaints;
 }
 
 let passed = 0, failed = 0;

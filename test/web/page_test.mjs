@@ -1,9 +1,10 @@
 // The replay page in a browser: it draws, moves, plays, pauses and scrubs, shows bodies that come later, and says what
 // is wrong instead of staying blank.
 import assert from "node:assert/strict";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { finish, folder, knuckle, launch, openPage, test } from "./harness.mjs";
+import { finish, folder, knuckle, launch, openPage, test, tool } from "./harness.mjs";
 
 const browser = await launch();
 const tower = join(folder, "tower.html");
@@ -160,6 +161,26 @@ await test("a converted recording plays", async () => {
 	await ready(other);
 	assert.equal(await other.evaluate(() => window.knuckle.frames), 26);
 	assert.ok(difference(await pixels(other, 0), await pixels(other, 0.5)) > 0.001);
+	assert.deepEqual(said, []);
+	await other.close();
+});
+
+await test("the page of a run that was interrupted plays what there was", async () => {
+	const file = join(folder, "cut.html");
+	const run = spawn(tool, ["run", "pendulum", "--steps", "100000000", "--out", file, "--json", join(folder, "cut.json")], { stdio: "ignore" });
+	const ended = new Promise((done) => run.on("exit", done));
+	const wait = (time) => new Promise((done) => setTimeout(done, time));
+	for (let i = 0; i < 600 && !existsSync(`${file}.part`); ++i) {
+		await wait(50);
+	}
+	await wait(500);
+	run.kill("SIGINT");
+	assert.equal(await ended, 130);
+	assert.ok(!existsSync(`${file}.part`));
+	const { steps } = JSON.parse(readFileSync(join(folder, "cut.json"), "utf8"));
+	const { page: other, complaints: said } = await openPage(browser, file, "#ui=0&play=0");
+	await ready(other);
+	assert.ok(Math.abs((await other.evaluate(() => window.knuckle.end)) - steps * 0.01) < 0.02, `${steps} steps`);
 	assert.deepEqual(said, []);
 	await other.close();
 });

@@ -16,6 +16,7 @@ export interface Actions {
 	changed(): void; // something needs drawing
 	fit(): void;
 	theme(): void;
+	speed(): void; // was changed by hand
 	restart(): void;
 	set(name: keyof Switches, on: boolean): void;
 }
@@ -64,8 +65,8 @@ export class Controls {
 		this.speed = this.makeSpeed(bar);
 		this.loop = player.live ? this.button(bar, "restart", "restart (R)", () => actions.restart())
 			: this.button(bar, "loop", "begin again at the end", () => this.setLoop(!player.loop));
-		this.loop.classList.add("wide");
 		if (!player.live) {
+			this.loop.classList.add("wide");
 			this.setLoop(player.loop);
 		}
 		const tools = document.getElementById("tools")!;
@@ -122,6 +123,7 @@ export class Controls {
 		}
 		select.addEventListener("change", () => {
 			this.player.speed = Number(select.value);
+			this.actions.speed();
 			select.blur();
 		});
 		parent.append(select);
@@ -170,6 +172,7 @@ export class Controls {
 	private faster(by: number): void {
 		const at = SPEEDS.indexOf(this.player.speed) + by;
 		this.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, at))]);
+		this.actions.speed();
 	}
 
 	private key(event: KeyboardEvent): void {

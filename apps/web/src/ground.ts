@@ -1,5 +1,5 @@
-// Planes: large sheets with a grid, which fade out far from the action. Where the scene has no level plane, a fainter
-// sheet below everything gives the eye a floor to measure against.
+// Planes: large sheets with a grid, which fade out far from the action, and let the eye through from behind. Where the scene
+// has no level plane, a fainter sheet below everything gives the eye a floor to measure against; it sinks with what falls.
 import * as THREE from "three";
 import type { Placed } from "./framing";
 import type { Recording } from "./recording";
@@ -9,7 +9,10 @@ interface Sheet {
 	actor: number;
 	position: THREE.Vector3;
 	rotation: THREE.Quaternion;
+	strength: number; // opacity from the front
 }
+
+const BEHIND = 0.15; // share of it from behind
 
 // The largest of 1, 10, 100... (or a tenth, ...) metres that gives some ten lines across the action.
 function gridStep(extent: number): number {
@@ -63,6 +66,8 @@ export class Ground {
 	readonly root = new THREE.Group();
 	private readonly sheets: Sheet[] = [];
 	private readonly materials: THREE.MeshLambertMaterial[] = [];
+	private floor: Sheet | null = null; // that no shape is
+	private level = 0; // where the floor is to be
 
 	constructor(recording: Recording, box: THREE.Box3) {
 		const extent = box.getSize(new THREE.Vector3()).length();
@@ -84,12 +89,26 @@ export class Ground {
 		});
 		if (!level) {
 			const below = new THREE.Vector3(0, 0, box.min.z - 0.02 * extent);
-			this.add(0, below, new THREE.Quaternion(), 6 * extent, 0.55, extent, middle);
+			this.floor = this.add(0, below, new THREE.Quaternion(), 6 * extent, 0.55, extent, middle);
+			this.level = below.z;
 		}
 	}
 
+	// The floor stays below the action, by this share of the way at each picture.
+	keepBelow(box: THREE.Box3, share: number): void {
+		if (!this.floor) {
+			return;
+		}
+		if (box.min.z < this.level) {
+			this.level = box.min.z - 0.3 * box.getSize(new THREE.Vector3()).length();
+		}
+		this.floor.position.z += share * (this.level - this.floor.position.z);
+		const { uniforms } = (this.floor.mesh.material as THREE.MeshLambertMaterial).userData;
+		uniforms.uMiddle.value.z = this.floor.position.z;
+	}
+
 	private add(actor: number, position: THREE.Vector3, rotation: THREE.Quaternion, fade: number, strength: number,
-		extent: number, middle: THREE.Vector3): void {
+		extent: number, middle: THREE.Vector3): Sheet {
 		const material = sheetMaterial(gridStep(extent), fade, strength);
 		// centred on the foot of the scene's middle, moved by whole grid steps so that lines stay on round numbers
 		const foot = middle.clone().sub(position).applyQuaternion(rotation.clone().invert());
@@ -99,8 +118,10 @@ export class Ground {
 		mesh.renderOrder = -1;
 		material.userData.uniforms.uMiddle.value.copy(new THREE.Vector3(foot.x, foot.y, 0).applyQuaternion(rotation).add(position));
 		this.materials.push(material);
-		this.sheets.push({ mesh, actor, position, rotation });
+		const sheet = { mesh, actor, position, rotation, strength };
+		this.sheets.push(sheet);
 		this.root.add(mesh);
+		return sheet;
 	}
 
 	dispose(): void {
@@ -115,14 +136,18 @@ export class Ground {
 		}
 	}
 
-	update(poses: Placed): void {
-		const body = new THREE.Quaternion();
+	update(poses: Placed, eye: THREE.Vector3): void {
+		const body = new THREE.Quaternion(), normal = new THREE.Vector3();
 		for (const sheet of this.sheets) {
 			body.fromArray(poses.rotation, 4 * sheet.actor);
 			sheet.mesh.position.copy(sheet.position).applyQuaternion(body)
 				.add(new THREE.Vector3().fromArray(poses.position, 3 * sheet.actor));
 			sheet.mesh.quaternion.multiplyQuaternions(body, sheet.rotation);
 			sheet.mesh.visible = poses.present[sheet.actor] === 1;
+			normal.set(0, 0, 1).applyQuaternion(sheet.mesh.quaternion);
+			const front = normal.dot(eye) >= normal.dot(sheet.mesh.position);
+			const material = sheet.mesh.material as THREE.MeshLambertMaterial;
+			material.userData.uniforms.uStrength.value = sheet.strength * (front ? 1 : BEHIND);
 		}
 	}
 }

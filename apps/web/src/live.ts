@@ -42,6 +42,7 @@ const CURVES: Curve[] = [
 	{ plot: "energy", name: "potential", unit: "J", of: (v) => v.potential },
 	{ plot: "energy", name: "all", unit: "J", of: (v) => v.kinetic + v.potential },
 	{ plot: "momentum", name: "linear", unit: "N s", of: (v) => v.momentum },
+	{ plot: "angular momentum", name: "about the centre", unit: "N m s", of: (v) => v.angularMomentum },
 	{ plot: "joint gap", name: "worst", unit: "m", of: (v) => v.jointGap },
 	{ plot: "penetration", name: "worst", unit: "m", of: (v) => v.penetration },
 	{ plot: "contacts", name: "points", unit: "", of: (v) => v.contacts },

@@ -1,6 +1,7 @@
 // A live page: the engine in its worker, the panel, the hand, and the address that tells all settings.
 //
-//   #scene=tower&stepper=impulse&dt=0.01&set.layers=16&play=0&show=contacts,joints&color=islands&ghost=velocity&view=...
+//   #scene=tower&stepper=impulse&dt=0.01&set.layers=16&play=0&show=contacts,joints&color=islands&ghost=velocity&speed=0.5
+//   &theme=dark&view=AZIMUTH,ELEVATION[,ZOOM]   or, where a hand has put the camera, &eye=its place and the point it looks at
 //   #file=scene&served=1     a compiled scene from `knuckle view`, which also compiles models that are dropped
 import * as THREE from "three";
 import { allChosen, allDropped, kindOf, modelOf, packed, type Dropped } from "./dropped";
@@ -27,8 +28,10 @@ export interface LiveApi {
 	position(actor: number): number[];
 	pose(actor: number): number[]; // position, rotation
 	screen(actor: number): { x: number; y: number }; // of its centre, on the canvas
+	ghost(actor: number): number[]; // position; empty without a ghost
 	actors(): string[];
-	arrows(): number;
+	arrows(): number; // of contact forces
+	normals(): number; // of contacts
 	edges(): number; // of the contact graph
 	scenes(): string[];
 	steppers(): string[];
@@ -86,6 +89,7 @@ export class LivePage {
 		this.panel.shown.wireframe = shown.includes("wireframe");
 		this.panel.shown.coloring = (wish.get("color") as Coloring | null) ?? "own";
 		this.panel.shown.ghost = wish.get("ghost") ?? "";
+		this.panel.shown.plotted = wish.has("joint") ? Number(wish.get("joint")) : -1;
 		element("title").querySelector("h1")!.textContent = this.request.scene;
 		element("title").querySelector("p")!.textContent = "starting the engine";
 	}
@@ -152,6 +156,11 @@ export class LivePage {
 
 	private open(request: Request, bytes?: Uint8Array): void {
 		element("notice").hidden = true;
+		if (request.scene !== this.request.scene) {
+			// these were of the scene before
+			this.panel.shown.plotted = -1;
+			this.forget("view");
+		}
 		this.request = request;
 		this.bytes = bytes;
 		this.want();
@@ -174,6 +183,7 @@ export class LivePage {
 				}
 			};
 			this.page.onRestart = () => this.open(this.request, this.bytes);
+			this.page.onSettings = () => this.writeAddress();
 			this.page.setTool("panel", innerWidth > 900 && parameters().get("ui") !== "0");
 			this.page.run();
 		} else {
@@ -186,14 +196,23 @@ export class LivePage {
 		}
 		this.page.stage.bodies.setWireframe(this.panel.shown.wireframe);
 		this.page.stage.setGhost(this.panel.shown.ghost !== "");
+		if (isNew) {
+			this.writeAddress();
+		}
 		if (isNew && this.autoplay) {
 			this.live.play();
 		}
 	}
 
+	private forget(word: string): void {
+		const wish = parameters();
+		wish.delete(word);
+		history.replaceState(null, "", "#" + wish.toString());
+	}
+
 	private writeAddress(): void {
 		const wish = parameters();
-		const old = [...wish.keys()].filter((name) => name.startsWith("set.") || ["scene", "stepper", "dt", "show", "color", "ghost"].includes(name));
+		const old = [...wish.keys()].filter((name) => name.startsWith("set.") || ["scene", "stepper", "dt", "show", "color", "ghost", "joint"].includes(name));
 		old.forEach((name) => wish.delete(name));
 		const { shown } = this.panel;
 		const set = (name: string, value: string | undefined) => value && wish.set(name, value);
@@ -208,6 +227,10 @@ export class LivePage {
 		set("show", (["contacts", "graph", "joints", "wireframe"] as const).filter((name) => shown[name]).join(","));
 		set("color", shown.coloring === "own" ? "" : shown.coloring);
 		set("ghost", shown.ghost);
+		set("joint", shown.plotted < 0 ? "" : String(shown.plotted));
+		for (const [name, value] of Object.entries(this.page?.settings ?? {})) {
+			value === null ? wish.delete(name) : wish.set(name, value);
+		}
 		history.replaceState(null, "", "#" + wish.toString().replace(/%2C/g, ","));
 	}
 
@@ -425,8 +448,10 @@ export class LivePage {
 			pose: (actor) => [...this.live.poses.position.subarray(3 * actor, 3 * actor + 3),
 				...this.live.poses.rotation.subarray(4 * actor, 4 * actor + 4)],
 			screen: (actor) => this.page!.stage.project(new THREE.Vector3().fromArray(this.live.poses.position, 3 * actor)),
+			ghost: (actor) => Array.from(this.live.ghost?.position.subarray(3 * actor, 3 * actor + 3) ?? []),
 			actors: () => this.recording!.actors.map(({ name }) => name),
 			arrows: () => this.page!.stage.overlays.arrowCount,
+			normals: () => this.page!.stage.overlays.normalCount,
 			edges: () => this.page!.stage.overlays.edgeCount,
 			scenes: () => this.catalogue,
 			steppers: () => this.steppers,

@@ -1,4 +1,4 @@
-// What is drawn over the bodies: contact points with the forces that they carry, the contact graph, joint frames with their
+// What is drawn over the bodies: contact points with their normals and the forces that they carry, the contact graph, joint frames with their
 // gaps, joints that move, the pull of the hand. A force arrow's length is its share of the largest usual one, so that weights and pebbles both show; the more
 // contacts there are, the shorter are all of them.
 import * as THREE from "three";
@@ -21,6 +21,8 @@ export class Overlays {
 		new THREE.MeshBasicMaterial({ color: 0xd81b60, depthTest: false, transparent: true, opacity: 0.9 }), MOST_ARROWS);
 	private readonly points = new THREE.Points(new THREE.BufferGeometry(),
 		new THREE.PointsMaterial({ color: 0xffb300, size: 4, sizeAttenuation: false, depthTest: false, transparent: true }));
+	private readonly normals = new THREE.LineSegments(new THREE.BufferGeometry(),
+		new THREE.LineBasicMaterial({ color: 0x00838f, depthTest: false, transparent: true }));
 	private readonly frames = new THREE.LineSegments(new THREE.BufferGeometry(),
 		new THREE.LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true }));
 	private readonly graph = new THREE.LineSegments(new THREE.BufferGeometry(),
@@ -31,7 +33,7 @@ export class Overlays {
 		new THREE.LineBasicMaterial({ color: 0xd9551e, depthTest: false, transparent: true }));
 
 	constructor() {
-		[this.arrows, this.points, this.frames, this.graph, this.active, this.hand].forEach((object, i) => {
+		[this.normals, this.arrows, this.points, this.frames, this.graph, this.active, this.hand].forEach((object, i) => {
 			object.frustumCulled = false;
 			object.renderOrder = 10 + i;
 			object.visible = false;
@@ -48,7 +50,7 @@ export class Overlays {
 	// `size`: of the action, m.
 	setContacts(contacts: Float32Array | null, size: number): void {
 		const count = contacts ? contacts.length / CONTACT : 0;
-		this.arrows.visible = this.points.visible = count > 0;
+		this.arrows.visible = this.points.visible = this.normals.visible = count > 0;
 		if (!contacts || count === 0) {
 			this.arrows.count = 0;
 			return;
@@ -58,7 +60,7 @@ export class Overlays {
 		const usual = sorted[Math.floor(0.95 * (count - 1))] || 1;
 		const matrix = new THREE.Matrix4(), turn = new THREE.Quaternion(), up = new THREE.Vector3(0, 0, 1);
 		const place = new THREE.Vector3(), along = new THREE.Vector3(), scale = new THREE.Vector3();
-		const places = new Float32Array(3 * count);
+		const places = new Float32Array(3 * count), lines = new Float32Array(6 * count);
 		const longest = (0.16 * size) / Math.max(1, Math.cbrt(count / 10));
 		(this.points.material as THREE.PointsMaterial).size = count > 400 ? 2 : 4;
 		let shown = 0;
@@ -66,6 +68,8 @@ export class Overlays {
 			const at = CONTACT * i, strength = force(i);
 			place.fromArray(contacts, at);
 			place.toArray(places, 3 * i);
+			place.toArray(lines, 6 * i);
+			along.fromArray(contacts, at + 3).multiplyScalar(0.4 * longest).add(place).toArray(lines, 6 * i + 3);
 			if (strength <= 1e-9 || shown === MOST_ARROWS) {
 				continue;
 			}
@@ -78,6 +82,12 @@ export class Overlays {
 		this.arrows.count = shown;
 		this.arrows.instanceMatrix.needsUpdate = true;
 		this.points.geometry.setAttribute("position", new THREE.BufferAttribute(places, 3));
+		this.normals.geometry.setAttribute("position", new THREE.BufferAttribute(lines, 3));
+	}
+
+	// How many contact normals are shown.
+	get normalCount(): number {
+		return this.normals.visible ? this.normals.geometry.getAttribute("position").count / 2 : 0;
 	}
 
 	// How many edges of the contact graph are shown.

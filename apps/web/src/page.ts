@@ -78,6 +78,7 @@ export class Page {
 	drawn: (() => void) | null = null; // after every picture
 	onTool: ((name: keyof Switches, on: boolean) => void) | null = null;
 	onRestart: (() => void) | null = null;
+	onSettings: (() => void) | null = null; // view, speed or theme were changed by hand
 
 	constructor(private recording: Recording, private readonly live: Live | null = null) {
 		const wish = parameters();
@@ -94,7 +95,11 @@ export class Page {
 		this.controls = new Controls(this.player, this.switches, {
 			changed: () => (this.dirty = true),
 			fit: () => this.fit(),
-			theme: () => this.setTheme(!this.dark),
+			theme: () => {
+				this.setTheme(!this.dark);
+				this.onSettings?.();
+			},
+			speed: () => this.onSettings?.(),
 			restart: () => this.onRestart?.(),
 			set: (name, on) => this.setSwitch(name, on),
 		});
@@ -102,6 +107,7 @@ export class Page {
 		this.listen();
 		this.stage.resize();
 		this.stage.look(this.view);
+		this.takeEye(wish.get("eye"));
 		this.controls.setSpeed(Number(wish.get("speed") ?? 1));
 		if (live) {
 			return;
@@ -121,6 +127,8 @@ export class Page {
 
 	// Other bodies, of another scene or of the same one.
 	setCast(recording: Recording, isNew: boolean, recorded = false): void {
+		// the same scene over again is seen from where a hand has put the camera
+		const keepView = this.moved && !recorded && this.recording.scene === recording.scene;
 		this.recording = recording;
 		if (this.live && this.recorded && !recorded) {
 			this.recorded = null;
@@ -129,10 +137,12 @@ export class Page {
 		this.hovered = 0;
 		this.chosen = isNew ? 0 : this.chosen;
 		this.stage.setCast(recording, !isNew);
-		if (isNew) {
+		if (isNew && !keepView) {
 			this.moved = false;
 			this.view = chooseView(parameters().get("view"), recording, this.recorded === null);
 			this.stage.look(this.view);
+		}
+		if (isNew) {
 			this.plots.build();
 		}
 		this.fillTexts();
@@ -158,6 +168,27 @@ export class Page {
 			this.look();
 		}
 		this.dirty = true;
+	}
+
+	// Where a hand has put the camera: its place and the point that it looks at; null: it goes with the bodies.
+	get eye(): number[] | null {
+		const { camera, controls } = this.stage;
+		return this.moved ? [...camera.position.toArray(), ...controls.target.toArray()] : null;
+	}
+
+	private takeEye(text: string | null): void {
+		const numbers = (text ?? "").split(",").map(Number);
+		if (text && numbers.length === 6 && numbers.every(Number.isFinite)) {
+			this.stage.lookFrom(new Vector3().fromArray(numbers), new Vector3().fromArray(numbers, 3));
+			this.moved = true;
+		}
+	}
+
+	// What the address tells of the page itself; null: as it is without being told.
+	get settings(): Record<string, string | null> {
+		const system = matchMedia("(prefers-color-scheme: dark)").matches;
+		return { speed: this.player.speed === 1 ? null : String(this.player.speed), theme: this.dark === system ? null : this.dark ? "dark" : "light",
+			eye: this.eye?.map((x) => Number(x.toPrecision(5))).join(",") ?? null };
 	}
 
 	invalidate(): void {
@@ -200,6 +231,7 @@ export class Page {
 		const canvas = element("view");
 		this.stage.controls.addEventListener("change", () => (this.dirty = true));
 		this.stage.controls.addEventListener("start", () => (this.moved = true));
+		this.stage.controls.addEventListener("end", () => this.onSettings?.());
 		canvas.addEventListener("pointermove", (event) => {
 			this.pointer = event.buttons === 0 ? { x: event.offsetX, y: event.offsetY } : null;
 			this.dirty = true;
@@ -291,6 +323,7 @@ export class Page {
 			this.stage.frameAll();
 		}
 		this.stage.look(this.view);
+		this.onSettings?.();
 		this.dirty = true;
 	}
 

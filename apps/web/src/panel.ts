@@ -91,6 +91,7 @@ export class Panel {
 		this.hidden = new Set();
 		this.fillScene();
 		this.fillMethod();
+		this.setGravity(description.gravity[2]);
 		this.fillShow();
 		this.fillJoints(0);
 		this.fillBodies();
@@ -149,6 +150,7 @@ export class Panel {
 		for (const p of entry.parameters) {
 			add(p.name, p.help, p.choices ? p.choices[p.default] : String(p.default), p.choices);
 		}
+		add("gravity", "x,y,z in m/s², instead of the scene's", "");
 		add("friction", "of every shape, instead of the scene's", "");
 		add("restitution", "of every shape, instead of the scene's", "");
 		add("seed", "of scenes with random parts", "1");
@@ -232,6 +234,15 @@ export class Panel {
 		});
 	}
 
+	// Where the slider stands when a scene begins.
+	private setGravity(z: number): void {
+		const slider = document.getElementById("gravity") as HTMLInputElement;
+		slider.min = String(Math.min(-20, z));
+		slider.max = String(Math.max(10, z));
+		slider.value = String(z);
+		(slider.nextElementSibling as HTMLOutputElement).textContent = z.toFixed(2);
+	}
+
 	// --- show ---
 
 	private fillShow(): void {
@@ -243,7 +254,7 @@ export class Panel {
 				this.actions.show(this.shown);
 			});
 		};
-		check("contacts", "contact points and forces");
+		check("contacts", "contact points, normals, forces");
 		check("graph", "contact graph");
 		check("joints", "joint frames, gaps × 100");
 		check("wireframe", "wireframe");

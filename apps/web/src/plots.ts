@@ -164,7 +164,7 @@ export class Plots {
 			height: this.height,
 			legend: { show: false },
 			cursor: { show: false },
-			padding: [6, 20, 0, 0],
+			padding: [6, 30, 0, 0],
 			scales: {
 				x: { time: false, auto: false, min: from, max: Math.max(to, from + 1e-9) },
 				y: { auto: false, min: low, max: high },

@@ -156,6 +156,7 @@ export class Stage {
 		}
 		this.box.min.lerp(box.min, share);
 		this.box.max.lerp(box.max, share);
+		this.ground.keepBelow(box, Math.min(1, 4 * share));
 		// the sun only moves when it must: its shadows shimmer
 		const size = this.box.getSize(new THREE.Vector3()).length();
 		const off = this.box.getCenter(new THREE.Vector3()).distanceTo(this.sun.target.position);
@@ -201,6 +202,19 @@ export class Stage {
 		this.controls.update();
 	}
 
+	// The camera at a place of its own, which looks at a point.
+	lookFrom(eye: THREE.Vector3, target: THREE.Vector3): void {
+		const distance = Math.max(1e-6, eye.distanceTo(target));
+		this.camera.position.copy(eye);
+		this.controls.target.copy(target);
+		this.camera.near = distance / 200;
+		this.camera.far = distance * 60;
+		this.camera.updateProjectionMatrix();
+		this.controls.minDistance = this.camera.near * 2;
+		this.controls.maxDistance = this.camera.far / 3;
+		this.controls.update();
+	}
+
 	// What lies over the canvas's left side: the middle of the picture is the middle of the rest.
 	setInset(inset: number): void {
 		this.inset = inset;
@@ -238,7 +252,7 @@ export class Stage {
 		if (this.ghost && ghost) {
 			this.ghost.update(ghost, this.camera.position, pixel, this.box);
 		}
-		this.ground.update(poses);
+		this.ground.update(poses, this.camera.position);
 		this.renderer.render(this.scene, this.camera);
 	}
 
