@@ -1,12 +1,14 @@
 // The documents tell the truth: every C block of README.md and docs/guide.md compiles and runs against this build, every
-// command of README.md, docs/guide.md, docs/cli.md and docs/viewer.md is one that the tool, ./dev or CMake takes.
+// command of README.md, docs/guide.md, docs/cli.md, docs/viewer.md and docs/gallery.md runs, whether it stands in a block or in the text.
 //
 // A C block is a function of its own, over a small scene with the names that the text uses; blocks of static functions
-// stand at file scope. Of commands, those of the tool run as they stand (long ones with fewer steps); a line with [ or |
-// is a synopsis, whose command must have a --help; so must those that write the documents' figures.
+// stand at file scope. Commands of the tool run as they stand, where SCENE, FILE, OUT... are names of things and what
+// brackets hold may be left out; films are made small and long runs short. Studies that take minutes are ended after some seconds;
+// until then nothing may go wrong. What is installed is installed into a folder of the test, and used from there. What
+// ./dev does cannot run inside itself: it has to know the command, and ./dev test runs `./dev run`.
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findProgram, finish, folder, root, skip, test, tool } from "../web/harness.mjs";
 
@@ -111,12 +113,26 @@ for (const [i, block] of [...blocks("README.md"), ...blocks("docs/guide.md")].en
 
 // --- commands ----------------------------------------------------------------------------------------------------------
 
+const DOCUMENTS = ["README.md", "docs/guide.md", "docs/cli.md", "docs/viewer.md", "docs/gallery.md"];
+const LONGEST = 6; // s that a study may take
+
+// Lines of blocks, without the remarks behind them; and what the text calls `knuckle ...`.
 function commands(name) {
 	const code = text(name).replace(/```[\s\S]*?```/g, "");
-	return [...code.matchAll(/^    (\S.*)$/gm)].map(([, line]) => ({ name: `${name}: ${line}`, line: line.replace(/\s{2,}\S.*$/, "").trim() }));
+	// a line that is set in further goes on with the remark before it
+	const block = [...code.matchAll(/^ {4}(\S.*)$/gm)].map(([, line]) => line.replace(/\s{2,}\S.*$/, "").trim());
+	const inText = [...code.replace(/^ {4}.*$/gm, "").matchAll(/`(knuckle [^`]*)`/g)].map(([, line]) => line);
+	return [...block, ...inText].map((line) => ({ name: `${name}: ${line}`, line }));
 }
 
-const presets = JSON.parse(text("CMakePresets.json")).configurePresets.map(({ name }) => name);
+await test("every block of the documents is C or a line that is looked at", () => {
+	for (const name of DOCUMENTS) {
+		for (const [, language] of text(name).matchAll(/^ *```([^\n`]+)$/gm)) {
+			assert.equal(language, "c", `${name} has a block of ${language}, which nothing tests`);
+		}
+	}
+});
+
 const devHelp = execFileSync(join(root, "dev"), ["help"], { encoding: "utf8" });
 
 function run(words, more = {}) {
@@ -125,49 +141,159 @@ function run(words, more = {}) {
 	return ran.stdout;
 }
 
-async function checkTool(line) {
-	const words = line.replace(/^(build\/release\/)?knuckle\s+/, "").split(/\s+/);
-	// what writes the figures of the documents takes minutes; its words are in --help
-	if (/[[\]|]|\.\.\.|\bSCENE\b|\bFILE\b|\bFOLDER\b|docs\/figures/.test(line) || / IN OUT$| MODEL\.json$/.test(line)) {
-		run([words[0], "--help"]);
-		return;
-	}
-	if (words[0] === "view") {
-		run([...words, "--help"]);
-		return;
-	}
-	if (words[0] === "render" && (!findProgram("chromium") || !findProgram("ffmpeg"))) {
-		return;
-	}
-	const files = words.filter((word) => /\.(knt|xml|json)$/.test(word) && !existsSync(join(folder, word)));
-	if (files.includes("run.knt") && words[0] !== "run") {
-		run(["run", "pendulum", "--time", "0.3", "--out", "run.knt"]);
-	}
-	// a film of full size is made small, a long run short
-	const short = words[0] === "render" ? ["--size", "160x120", "--time", "0.2"] : words[0] === "run" && !/--(time|steps)/.test(line) ? ["--steps", "20"] : [];
-	const kept = words[0] === "render" ? words.filter((w, k) => !["--size", "--time", "--fps"].includes(w) && !["--size", "--time", "--fps"].includes(words[k - 1])) : words;
-	run([...kept, ...short].map((word) => (/^(models|examples)\//.test(word) ? join(root, word) : word)));
+// Runs until it ends or some seconds have passed; it may not fail before.
+function runAWhile(words) {
+	const ran = spawnSync(tool, words, { cwd: folder, encoding: "utf8", timeout: 1000 * LONGEST });
+	assert.ok(ran.status === 0 || ran.error?.code === "ETIMEDOUT" || [130, 143].includes(ran.status), `${words.join(" ")}: ${ran.status} ${ran.stderr}`);
 }
+
+// Serves until it is told to end.
+async function serve(words) {
+	const server = spawn(tool, [...words, "--no-browser"], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+	const ended = new Promise((done) => server.on("exit", done));
+	let said = "", complained = "";
+	server.stderr.on("data", (data) => (complained += data));
+	await new Promise((done) => {
+		server.stdout.on("data", (data) => (said += data).includes("\n") && done());
+		server.on("exit", done);
+	});
+	assert.match(said, /^http:\/\/127\.0\.0\.1:\d+\//, `${words.join(" ")}: ${complained}`);
+	assert.equal((await fetch(said.split(/[#\n]/)[0])).status, 200);
+	server.kill("SIGINT");
+	assert.equal(await ended, 0);
+}
+
+// Things for the names that the documents use.
+const STANDS_FOR = { "SCENE|FILE|RECORDING": "pendulum", "RUN.knt|SCENE|FILE": "run.knt", "SCENE|FILE": "pendulum", "SCENE": "pendulum", "MODEL.json": "cart.json",
+	"IN": "run.knt", "OUT": "run.csv", "FOLDER": "figures", "FILE": "out.json", "FILE.csv": "out.csv", "NAME...": "pendulum" };
+
+function wordsOf(line) {
+	const plain = line.replace(/^(build\/release\/)?knuckle\s+/, "").replace(/\[options\]/, "").replace(/[[\]]/g, "");
+	return plain.split(/\s+/).filter(Boolean).map((word) => STANDS_FOR[word] ?? word.replace(/^docs\/figures$/, "figures"))
+		.map((word) => (/^(models|examples)\/.*\./.test(word) ? join(root, word) : word));
+}
+
+// The recording and the model that lines speak of.
+function prepare() {
+	mkdirSync(join(folder, "figures"), { recursive: true });
+	copyFileSync(join(root, "test", "fuzz", "seeds", "cart.json"), join(folder, "cart.json"));
+	run(["run", "pendulum", "--time", "0.3", "--out", "run.knt"]);
+	run(["convert", "pendulum", "model.xml"]);
+}
+prepare();
+
+const FILMS = findProgram("chromium") && findProgram("ffmpeg");
+const EVERYTHING = new Set(["run", "compare"]); // simulate as long as the scene says, unless told
+
+function withoutOption(words, name) {
+	return words.filter((word, k) => word !== name && words[k - 1] !== name);
+}
+
+async function checkTool(line) {
+	let words = wordsOf(line);
+	const has = (name) => words.includes(name);
+	if (words[0] === "COMMAND") {
+		for (const [, command] of run(["--help"]).matchAll(/^ {2,}(?:knuckle )?([a-z]+) {2,}/gm)) {
+			run([command, ...words.slice(1)]);
+		}
+		return;
+	}
+	if (has("x=1")) {
+		const wrong = spawnSync(tool, words, { cwd: folder, encoding: "utf8" });
+		assert.equal(wrong.status, 2);
+		return assert.match(wrong.stderr, /sweeps/);
+	}
+	if (words[0] === "view" && words.length > 1) {
+		return existsSync(join(build, "viewer", "index.html")) ? serve(words) : run([...words, "--help"]);
+	}
+	if (words[0] === "render") {
+		words = [...["--size", "--time", "--fps"].reduce(withoutOption, words), "--size", "160x120", "--time", "0.2", ...(has("--out") ? [] : ["--out", "x.png"])];
+		return FILMS ? run(words) : run(["render", "--help"]);
+	}
+	if (words[0] === "bench") {
+		return words.length === 1 ? run(["bench", "pendulum"]) : runAWhile(words);
+	}
+	if (words.length === 1 && words[0] !== "scenes" && !words[0].startsWith("--")) {
+		return run([words[0], "--help"]); // the text names the command
+	}
+	return run(EVERYTHING.has(words[0]) && !has("--help") ? [...withoutOption(words, "--time"), "--steps", "20"] : words);
+}
+
+// --- building and installing: the same lines, in folders of the test ----------------------------------------------------
+
+const prefix = join(folder, "prefix");
+
+function shell(line, where = folder) {
+	const lib = existsSync(join(prefix, "lib", "pkgconfig")) ? join(prefix, "lib") : join(prefix, "lib64");
+	const found = spawnSync("sh", ["-ec", line], { cwd: where, encoding: "utf8", timeout: 600000,
+		env: { ...process.env, PKG_CONFIG_PATH: [join(lib, "pkgconfig"), ...["x86_64-linux-gnu", "aarch64-linux-gnu"].map((cpu) => join(prefix, "lib", cpu, "pkgconfig"))].join(":") } });
+	assert.equal(found.status, 0, `${line}: ${found.stdout}${found.stderr}`);
+}
+
+function checkCMake(line) {
+	const preset = line.match(/--preset (\S+)/)?.[1];
+	if (line.startsWith("cmake --install")) {
+		return shell(line.replace(/\S*build\/release\b/, build).replace(/--prefix \S+/, `--prefix ${prefix}`));
+	}
+	if (line.startsWith("cmake --build")) {
+		// the build itself is what this test runs on; here only that the preset and the target are there
+		const target = line.match(/--target (\S+)/)?.[1] ?? "all";
+		return shell(`cmake --build ${join(folder, preset)} --target help | grep -w ${target}`);
+	}
+	assert.match(line, /^cmake --preset/);
+	return shell(`cmake --preset ${preset} -B ${join(folder, preset)}`, root);
+}
+
+const IO_PROGRAM = `#include <knuckle/io.h>\nint main(void) { return knPage_Available() ? 0 : 0; }\n`;
+
+// The two lines of the guide, in a project around them; of both libraries.
+function checkProject(find, link) {
+	for (const [library, source] of [["knuckle::knuckle", text("examples/01_hello.c")], ["knuckle::io", IO_PROGRAM]]) {
+		const place = join(folder, library.replace("::", "-"));
+		mkdirSync(place, { recursive: true });
+		writeFileSync(join(place, "hello.c"), source);
+		writeFileSync(join(place, "CMakeLists.txt"), ["cmake_minimum_required(VERSION 3.22)", "project(hello C)", find, "add_executable(hello hello.c)",
+			link.replace("knuckle::knuckle", library), ""].join("\n"));
+		shell(`cmake -S . -B out -DCMAKE_PREFIX_PATH=${prefix} && cmake --build out && ./out/hello`, place);
+	}
+}
+
+function checkCompiler(line) {
+	writeFileSync(join(folder, "hello.c"), text("examples/01_hello.c"));
+	shell(`${line} && ./hello`);
+	writeFileSync(join(folder, "hello.c"), IO_PROGRAM);
+	shell(`${line.replace("--libs knuckle", "--libs knuckle_io")} && ./hello`);
+}
+
+let find = "";
 
 async function check(line) {
 	if (/^(build\/release\/)?knuckle /.test(line)) {
 		return checkTool(line);
 	}
 	if (line.startsWith("./dev ")) {
-		return assert.ok(devHelp.includes(`\n  ${line.split(" ")[1]}`), `./dev help does not know '${line}'`);
+		const command = line.split(/\s+/)[1];
+		assert.ok(devHelp.includes(`\n  ${command}`), `./dev help does not know '${line}'`);
+		return assert.ok(command !== "run" || /^\tstage .* \.\/dev run/m.test(text("dev")), "./dev test does not run ./dev run");
 	}
-	for (const part of line.split("&&").map((p) => p.trim())) {
-		const preset = part.match(/--preset (\S+)/);
-		if (part.startsWith("cmake") && preset) {
-			assert.ok(presets.includes(preset[1]), `no preset ${preset[1]}`);
-		} else {
-			assert.match(part, /^(cmake --install|cc hello\.c|find_package|target_link_libraries|knScene|#)/, `what is '${part}'?`);
-		}
+	if (line.startsWith("cc hello.c")) {
+		return checkCompiler(line);
 	}
+	if (line.startsWith("find_package")) {
+		return (find = line);
+	}
+	if (line.startsWith("target_link_libraries")) {
+		return checkProject(find, line);
+	}
+	// the flow of a program; the address of a page, which web/live opens
+	if (/^knScene {2,}--knModel_Create/.test(line) || line.startsWith("#scene=") || line === "knScene") {
+		return;
+	}
+	line.split("&&").map((part) => part.trim()).forEach(checkCMake);
 }
 
 const seen = new Set();
-for (const { name, line } of ["README.md", "docs/guide.md", "docs/cli.md", "docs/viewer.md"].flatMap(commands)) {
+for (const { name, line } of DOCUMENTS.flatMap(commands)) {
 	if (!seen.has(line)) {
 		seen.add(line);
 		await test(name, () => check(line));
