@@ -66,6 +66,7 @@ typedef struct knMjcfElement {
 	const char* className;
 	knVec3 pos;
 	double orientation[6]; // in the spelling that `given` names
+	uint8_t counts[64]; // by bit: of attributes that take fewer numbers than there are, how many were written
 } knMjcfElement;
 
 static inline bool knMjcf_Given(const knMjcfElement* element, int bit) {
@@ -346,10 +347,34 @@ enum {
 	KN_MJCF_ACTUATOR_GAIN,
 	KN_MJCF_ACTUATOR_PLUGIN,
 	KN_MJCF_ACTUATOR_INSTANCE,
+	KN_MJCF_ACTUATOR_LENGTHRANGE,
+	KN_MJCF_ACTUATOR_ISMUSCLE, // of a class with a <muscle>
+	KN_MJCF_ACTUATOR_TAUSMOOTH,
+	KN_MJCF_ACTUATOR_MUSCLE, // the numbers of <muscle>, in the order of KN_MJCF_MUSCLE_RANGE...
+	KN_MJCF_ACTUATOR_MUSCLE_END = KN_MJCF_ACTUATOR_MUSCLE + 9,
 };
-enum { KN_MJCF_DYN_NONE, KN_MJCF_DYN_INTEGRATOR, KN_MJCF_DYN_FILTER, KN_MJCF_DYN_EXACT, KN_MJCF_DYN_OTHER };
-enum { KN_MJCF_GAIN_FIXED, KN_MJCF_GAIN_AFFINE, KN_MJCF_GAIN_OTHER };
-enum { KN_MJCF_BIAS_NONE, KN_MJCF_BIAS_AFFINE, KN_MJCF_BIAS_OTHER };
+enum {
+	KN_MJCF_DYN_NONE,
+	KN_MJCF_DYN_INTEGRATOR,
+	KN_MJCF_DYN_FILTER,
+	KN_MJCF_DYN_EXACT,
+	KN_MJCF_DYN_MUSCLE,
+	KN_MJCF_DYN_OTHER
+};
+enum { KN_MJCF_GAIN_FIXED, KN_MJCF_GAIN_AFFINE, KN_MJCF_GAIN_MUSCLE, KN_MJCF_GAIN_OTHER };
+enum { KN_MJCF_BIAS_NONE, KN_MJCF_BIAS_AFFINE, KN_MJCF_BIAS_MUSCLE, KN_MJCF_BIAS_OTHER };
+// The first nine of gainprm and biasprm of a muscle.
+enum {
+	KN_MJCF_MUSCLE_RANGE,
+	KN_MJCF_MUSCLE_FORCE = 2,
+	KN_MJCF_MUSCLE_SCALE,
+	KN_MJCF_MUSCLE_LMIN,
+	KN_MJCF_MUSCLE_LMAX,
+	KN_MJCF_MUSCLE_VMAX,
+	KN_MJCF_MUSCLE_FPMAX,
+	KN_MJCF_MUSCLE_FVMAX,
+	KN_MJCF_MUSCLE_COUNT
+};
 typedef enum knMjcfActuatorKind {
 	KN_MJCF_GENERAL,
 	KN_MJCF_MOTOR,
@@ -359,6 +384,7 @@ typedef enum knMjcfActuatorKind {
 	KN_MJCF_DAMPER,
 	KN_MJCF_ADHESION,
 	KN_MJCF_PLUGIN,
+	KN_MJCF_MUSCLE,
 } knMjcfActuatorKind;
 
 typedef struct knMjcfActuator {
@@ -370,8 +396,10 @@ typedef struct knMjcfActuator {
 	int ctrlLimited, forceLimited, actLimited;
 	int dynType, gainType, biasType;
 	double dynPrm[10], gainPrm[10], biasPrm[10];
-	double kp, kv, dampRatio, timeConst, inheritRange;
-	double adhesion; // N a unit of control
+	double kp, kv, dampRatio, timeConst[2], inheritRange;
+	double lengthRange[2];
+	double muscle[KN_MJCF_MUSCLE_COUNT], muscleBlend; // of <muscle>; negative: not given
+	double adhesion;                                  // N a unit of control
 	const char *plugin, *instance;
 	double config[5];      // of a plugin: in the order of knMjcfConfigWords
 	double control, start; // knuckle.control
@@ -474,6 +502,7 @@ typedef struct knMjcfField {
 	int least, most;          // reals
 	size_t countOffset;       // reals: where the count goes; 0: nowhere
 	const char* const* words; // up to NULL
+	bool whole;               // counted reals: one that is written stands for all
 } knMjcfField;
 
 typedef struct knMjcfElementType {
@@ -791,6 +820,16 @@ bool knMjcf_FindJoint(knMjcf* reader, const knMjcfElement* element, const char* 
 					  knMjcfJoint** joint);
 // Adds tendons, couplings, actuators and sensors to the scene.
 bool knMjcf_AddControl(knMjcf* reader);
+// Whether it has a state of its own, which keyframes count.
+bool knMjcf_HasActivation(const knMjcfActuator* actuator);
+
+// --- mjcf_muscle.c ---
+
+// Completes the numbers of a <muscle>, or of a <general> whose class has a <muscle>.
+void knMjcf_MakeMuscle(knMjcfActuator* actuator);
+// The law of a muscle; `shift` is what the scene's length lacks of MuJoCo's.
+bool knMjcf_PlanMuscle(knMjcf* reader, const knMjcfActuator* a, double shift, knActuatorDef* def,
+					   bool* known);
 // The inertia that a hinge or slide moves in the reference pose, armature included.
 bool knMjcf_JointMasses(knMjcf* reader, double* masses);
 

@@ -229,8 +229,8 @@ static bool addTendon(knMjcf* reader, knMjcfTendon* from) {
 // --- actuators -----------------------------------------------------------------------------------------------
 
 static const char* actuatorTag(const knMjcfActuator* a) {
-	static const char* const tags[] = { "general",     "motor",  "position", "velocity",
-										"intvelocity", "damper", "adhesion", "plugin" };
+	static const char* const tags[] = { "general", "motor",    "position", "velocity", "intvelocity",
+										"damper",  "adhesion", "plugin",   "muscle" };
 	return tags[a->kind];
 }
 
@@ -238,12 +238,12 @@ static const char* actuatorTag(const knMjcfActuator* a) {
 static bool planLaw(knMjcf* reader, const knMjcfActuator* a, double mass, knActuatorDef* def, bool* known) {
 	const bool general = a->kind == KN_MJCF_GENERAL;
 	const bool servo = a->kind == KN_MJCF_POSITION || a->kind == KN_MJCF_INTVELOCITY;
-	*known = !general || (a->gainType < KN_MJCF_GAIN_OTHER && a->biasType < KN_MJCF_BIAS_OTHER &&
+	*known = !general || (a->gainType < KN_MJCF_GAIN_MUSCLE && a->biasType < KN_MJCF_BIAS_MUSCLE &&
 						  a->dynType < KN_MJCF_DYN_OTHER);
 	if (!*known) {
-		return knMjcf_Omit(reader, &a->element, "<general> with muscle or user laws left out");
+		return knMjcf_Omit(reader, &a->element, "<general> with user laws left out");
 	}
-	if (a->kp < 0.0 || a->kv < 0.0 || a->dampRatio < 0.0 || a->timeConst < 0.0) {
+	if (a->kp < 0.0 || a->kv < 0.0 || a->dampRatio < 0.0 || a->timeConst[0] < 0.0 || a->timeConst[1] < 0.0) {
 		return knMjcf_Fail(reader, &a->element, actuatorTag(a), KN_BAD_DATA,
 						   "kp, kv, dampratio and timeconst must not be negative");
 	}
@@ -303,16 +303,19 @@ static bool planPid(knMjcf* reader, const knMjcfActuator* a, knActuatorDef* def)
 }
 
 static void planActivation(const knMjcfActuator* a, knActuatorDef* def) {
-	int type = a->kind == KN_MJCF_GENERAL ? a->dynType : KN_MJCF_DYN_NONE;
+	const bool general = a->kind == KN_MJCF_GENERAL || a->kind == KN_MJCF_MUSCLE;
+	int type = general ? a->dynType : KN_MJCF_DYN_NONE;
 	def->timeConstant = a->dynPrm[0];
+	def->fallConstant = type == KN_MJCF_DYN_MUSCLE ? a->dynPrm[1] : 0.0;
+	def->blend = type == KN_MJCF_DYN_MUSCLE ? a->dynPrm[2] : 0.0;
 	if (a->kind == KN_MJCF_INTVELOCITY) {
 		type = KN_MJCF_DYN_INTEGRATOR;
-	} else if (a->kind == KN_MJCF_POSITION && a->timeConst > 0.0) {
+	} else if (a->kind == KN_MJCF_POSITION && a->timeConst[0] > 0.0) {
 		type = KN_MJCF_DYN_EXACT;
-		def->timeConstant = a->timeConst;
+		def->timeConstant = a->timeConst[0];
 	}
 	static const knActivation kinds[] = { KN_ACTIVATION_NONE, KN_ACTIVATION_INTEGRATOR, KN_ACTIVATION_FILTER,
-										  KN_ACTIVATION_EXACT };
+										  KN_ACTIVATION_EXACT, KN_ACTIVATION_MUSCLE };
 	def->activation = kinds[type];
 	def->activationLimited = def->activation != KN_ACTIVATION_NONE &&
 							 limitedBy(a->actLimited, &a->element, KN_MJCF_ACTUATOR_ACTRANGE);
@@ -415,6 +418,24 @@ static double startControl(const knMjcf* reader, const knMjcfActuator* a, int in
 																  : a->control;
 }
 
+bool knMjcf_HasActivation(const knMjcfActuator* a) {
+	return a->kind == KN_MJCF_MUSCLE || a->kind == KN_MJCF_INTVELOCITY ||
+		   (a->kind == KN_MJCF_GENERAL && a->dynType != KN_MJCF_DYN_NONE) ||
+		   (a->kind == KN_MJCF_POSITION && a->timeConst[0] > 0.0);
+}
+
+// A keyframe's act counts the actuators that have one.
+static double startActivation(const knMjcf* reader, const knMjcfActuator* a) {
+	if (reader->key == NULL || !knMjcf_HasActivation(a)) {
+		return a->start;
+	}
+	int before = 0;
+	for (const knMjcfActuator* b = reader->actuators.items; b < a; ++b) {
+		before += knMjcf_HasActivation(b) ? 1 : 0;
+	}
+	return before < reader->key->act.count ? reader->key->act.items[before] : a->start;
+}
+
 // What pulls in proportion to its control, and is not understood, changes nothing while the control is 0.
 static bool skipIdle(knMjcf* reader, const knMjcfActuator* a, int index) {
 	const char* tag = actuatorTag(a);
@@ -426,9 +447,13 @@ static bool skipIdle(knMjcf* reader, const knMjcfActuator* a, int index) {
 	return !reader->failed;
 }
 
-static bool planLawOf(knMjcf* reader, const knMjcfActuator* a, double mass, knActuatorDef* def, bool* known) {
+static bool planLawOf(knMjcf* reader, const knMjcfActuator* a, double mass, double shift, knActuatorDef* def,
+					  bool* known) {
 	if (a->kind == KN_MJCF_PLUGIN) {
 		return planPid(reader, a, def);
+	}
+	if (a->kind == KN_MJCF_MUSCLE || (a->kind == KN_MJCF_GENERAL && a->gainType == KN_MJCF_GAIN_MUSCLE)) {
+		return knMjcf_PlanMuscle(reader, a, shift, def, known);
 	}
 	return planLaw(reader, a, mass, def, known);
 }
@@ -444,6 +469,10 @@ static bool addActuator(knMjcf* reader, knMjcfActuator* a, int index, const doub
 		return knMjcf_Omit(reader, &a->element, "<plugin> '%.60s' left out",
 						   a->plugin != NULL ? a->plugin : "");
 	}
+	if (a->kind == KN_MJCF_MUSCLE ||
+		(a->kind == KN_MJCF_GENERAL && knMjcf_Given(&a->element, KN_MJCF_ACTUATOR_ISMUSCLE))) {
+		knMjcf_MakeMuscle(a);
+	}
 	def.name = a->element.name;
 	def.controlLimited = limitedBy(a->ctrlLimited, &a->element, KN_MJCF_ACTUATOR_CTRLRANGE);
 	memcpy(def.controlRange, a->ctrlRange, sizeof def.controlRange);
@@ -452,7 +481,7 @@ static bool addActuator(knMjcf* reader, knMjcfActuator* a, int index, const doub
 	}
 	const double shift = def.bias[0];
 	def.bias[0] = 0.0;
-	if (!known || !planLawOf(reader, a, mass, &def, &known) || !known) {
+	if (!known || !planLawOf(reader, a, mass, shift, &def, &known) || !known) {
 		return !reader->failed;
 	}
 	// a moved coordinate moves the law's constants
@@ -468,7 +497,7 @@ static bool addActuator(knMjcf* reader, knMjcfActuator* a, int index, const doub
 		return false;
 	}
 	def.control = startControl(reader, a, index);
-	def.start = a->start;
+	def.start = startActivation(reader, a);
 	knError cause = { .status = KN_OK };
 	a->index = knScene_AddActuator(reader->scene, &def, &cause);
 	return passOn(reader, &a->element, a->index, &cause);

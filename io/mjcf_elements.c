@@ -55,6 +55,9 @@ static const knMjcfActuator actuatorDefault = { .gear = { 1.0 },
 												.gainPrm = { 1.0 },
 												.kp = 1.0,
 												.kv = 0.0,
+												.muscle = { -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0,
+															-1.0 },
+												.muscleBlend = -1.0,
 												.index = -1 };
 static const knMjcfTendon tendonDefault = { .springLength = { -1.0, -1.0 },
 											.limited = KN_MJCF_LIMITED_AUTO,
@@ -218,13 +221,13 @@ OPEN_DEFAULT(openDefaultPair, knMjcfPairType, pair)
 // Makes a muscle of every <general> of the class.
 static bool openDefaultMuscle(const Opening* open) {
 	knMjcfActuator* actuator = &classAt(open)->actuator;
-	actuator->dynType = KN_MJCF_DYN_OTHER;
-	actuator->gainType = KN_MJCF_GAIN_OTHER;
-	actuator->biasType = KN_MJCF_BIAS_OTHER;
-	actuator->element.given |= KN_MJCF_BIT(KN_MJCF_ACTUATOR_DYNTYPE) |
-							   KN_MJCF_BIT(KN_MJCF_ACTUATOR_GAINTYPE) |
-							   KN_MJCF_BIT(KN_MJCF_ACTUATOR_BIASTYPE);
-	return true;
+	actuator->dynType = KN_MJCF_DYN_MUSCLE;
+	actuator->gainType = KN_MJCF_GAIN_MUSCLE;
+	actuator->biasType = KN_MJCF_BIAS_MUSCLE;
+	actuator->element.given |=
+		KN_MJCF_BIT(KN_MJCF_ACTUATOR_DYNTYPE) | KN_MJCF_BIT(KN_MJCF_ACTUATOR_GAINTYPE) |
+		KN_MJCF_BIT(KN_MJCF_ACTUATOR_BIASTYPE) | KN_MJCF_BIT(KN_MJCF_ACTUATOR_ISMUSCLE);
+	return openDefaultActuator(open);
 }
 
 // --- bodies ------------------------------------------------------------------------------------------------
@@ -493,6 +496,10 @@ static bool openAdhesion(const Opening* open) {
 	return keepActuator(open, KN_MJCF_ADHESION);
 }
 
+static bool openMuscle(const Opening* open) {
+	return keepActuator(open, KN_MJCF_MUSCLE);
+}
+
 static bool openPlugin(const Opening* open) {
 	open->level->index = open->reader->actuators.count;
 	return keepActuator(open, KN_MJCF_PLUGIN);
@@ -631,7 +638,7 @@ static const Row rows[] = {
 	{ IN(DEFAULT), "intvelocity", openDefaultActuator, IN(LEAF) },
 	{ IN(DEFAULT), "damper", openDefaultActuator, IN(LEAF) },
 	{ IN(DEFAULT), "adhesion", openDefaultActuator, IN(LEAF) },
-	{ IN(DEFAULT), "muscle", openDefaultMuscle, IN(IGNORED) },
+	{ IN(DEFAULT), "muscle", openDefaultMuscle, IN(LEAF) },
 	{ IN(DEFAULT), "plugin", openDefaultActuator, IN(IGNORED) },
 	{ IN(DEFAULT), "tendon", openDefaultTendon, IN(LEAF) },
 	{ IN(DEFAULT), "pair", openDefaultPair, IN(LEAF) },
@@ -661,6 +668,7 @@ static const Row rows[] = {
 	{ IN(ACTUATOR), "intvelocity", openIntVelocity, IN(LEAF) },
 	{ IN(ACTUATOR), "damper", openDamper, IN(LEAF) },
 	{ IN(ACTUATOR), "adhesion", openAdhesion, IN(LEAF) },
+	{ IN(ACTUATOR), "muscle", openMuscle, IN(LEAF) },
 	{ IN(ACTUATOR), "plugin", openPlugin, IN(ACTUATOR_PLUGIN) },
 	{ IN(ACTUATOR_PLUGIN), "config", openConfig, IN(LEAF) },
 	{ IN(TENDON), "fixed", openTendon, IN(TENDON_PATH) },

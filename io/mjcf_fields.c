@@ -19,6 +19,11 @@
 		.name = text, KN_MJCF_FIELD_REALS, bit, offsetof(type, member), least, most, offsetof(type, count),  \
 		NULL                                                                                                 \
 	}
+#define WHOLE(text, bit, type, member, count, least, most)                                                   \
+	{                                                                                                        \
+		.name = text, KN_MJCF_FIELD_REALS, bit, offsetof(type, member), least, most, offsetof(type, count),  \
+		NULL, true                                                                                           \
+	}
 #define NUMBERS(text, bit, type, member)                                                                     \
 	{ .name = text, KN_MJCF_FIELD_NUMBERS, bit, offsetof(type, member), 0, 0, 0, NULL }
 #define INT(text, bit, type, member)                                                                         \
@@ -361,6 +366,10 @@ static const char* const biasWords[] = { "none", "affine", "muscle", "user", NUL
 #define ACTUATOR_REALS(text, bit, member, least, most)                                                       \
 	REALS(text, KN_MJCF_ACTUATOR_##bit, knMjcfActuator, member, least, most)
 
+#define MUSCLE_REALS(text, number, least, most)                                                              \
+	REALS(text, KN_MJCF_ACTUATOR_MUSCLE + KN_MJCF_MUSCLE_##number, knMjcfActuator,                           \
+		  muscle[KN_MJCF_MUSCLE_##number], least, most)
+
 static const knMjcfField actuatorFields[] = {
 	NAME,
 	CLASS,
@@ -388,12 +397,21 @@ static const knMjcfField actuatorFields[] = {
 	ACTUATOR_REALS("kp", KP, kp, 1, 1),
 	ACTUATOR_REALS("kv", KV, kv, 1, 1),
 	ACTUATOR_REALS("dampratio", DAMPRATIO, dampRatio, 1, 1),
-	ACTUATOR_REALS("timeconst", TIMECONST, timeConst, 1, 1),
+	ACTUATOR_REALS("timeconst", TIMECONST, timeConst, 1, 2),
+	ACTUATOR_REALS("tausmooth", TAUSMOOTH, muscleBlend, 1, 1),
+	MUSCLE_REALS("range", RANGE, 2, 2),
+	MUSCLE_REALS("force", FORCE, 1, 1),
+	MUSCLE_REALS("scale", SCALE, 1, 1),
+	MUSCLE_REALS("lmin", LMIN, 1, 1),
+	MUSCLE_REALS("lmax", LMAX, 1, 1),
+	MUSCLE_REALS("vmax", VMAX, 1, 1),
+	MUSCLE_REALS("fpmax", FPMAX, 1, 1),
+	MUSCLE_REALS("fvmax", FVMAX, 1, 1),
 	ACTUATOR_REALS("inheritrange", INHERITRANGE, inheritRange, 1, 1),
 	ACTUATOR_REALS("gain", GAIN, adhesion, 1, 1),
 	TEXT("plugin", KN_MJCF_ACTUATOR_PLUGIN, knMjcfActuator, plugin),
 	ACTUATOR_PART("instance", INSTANCE, instance),
-	SILENT("lengthrange"),
+	ACTUATOR_REALS("lengthrange", LENGTHRANGE, lengthRange, 2, 2),
 	SILENT("cranklength"),
 	SILENT("actdim"),
 	SILENT("actearly"),
@@ -408,7 +426,8 @@ static const knMjcfField tendonFields[] = {
 	REAL("damping", KN_MJCF_TENDON_DAMPING, knMjcfTendon, damping),
 	REAL("frictionloss", KN_MJCF_TENDON_FRICTIONLOSS, knMjcfTendon, frictionloss),
 	REAL("armature", KN_MJCF_TENDON_ARMATURE, knMjcfTendon, armature),
-	COUNTED("springlength", KN_MJCF_TENDON_SPRINGLENGTH, knMjcfTendon, springLength, springCount, 1, 2),
+	// one number is both
+	WHOLE("springlength", KN_MJCF_TENDON_SPRINGLENGTH, knMjcfTendon, springLength, springCount, 1, 2),
 	REALS("range", KN_MJCF_TENDON_RANGE, knMjcfTendon, range, 2, 2),
 	WORD("limited", KN_MJCF_TENDON_LIMITED, knMjcfTendon, limited, autoWords),
 	NOTED("actuatorfrcrange"),
@@ -578,6 +597,7 @@ static bool readReals(knMjcf* reader, const char* tag, const knMjcfField* field,
 						   field->name, count, count == 1 ? "" : "s", field->least, field->most);
 	}
 	memcpy(element + field->offset, numbers, (size_t)count * sizeof(double));
+	((knMjcfElement*)(void*)element)->counts[field->bit] = (uint8_t)count;
 	if (field->countOffset != 0) {
 		memcpy(element + field->countOffset, &count, sizeof count);
 	}
@@ -740,6 +760,22 @@ static size_t fieldSize(const knMjcfField* field) {
 	return 0;
 }
 
+// Of numbers of which fewer were written than may be, the rest are the class's.
+static void inheritRest(const knMjcfField* field, void* element, const void* defaults) {
+	knMjcfElement* head = element;
+	const knMjcfElement* from = defaults;
+	const int own = head->counts[field->bit], count = from->counts[field->bit];
+	if (field->kind != KN_MJCF_FIELD_REALS || field->whole || count <= own) {
+		return;
+	}
+	const size_t done = (size_t)own * sizeof(double), all = (size_t)count * sizeof(double);
+	memcpy((char*)element + field->offset + done, (const char*)defaults + field->offset + done, all - done);
+	head->counts[field->bit] = (uint8_t)count;
+	if (field->countOffset != 0) {
+		memcpy((char*)element + field->countOffset, &count, sizeof count);
+	}
+}
+
 void knMjcf_Inherit(const knMjcfElementType* type, void* element, const void* defaults) {
 	knMjcfElement* head = element;
 	const knMjcfElement* from = defaults;
@@ -749,8 +785,12 @@ void knMjcf_Inherit(const knMjcfElementType* type, void* element, const void* de
 	for (int i = 0; i < type->fieldCount; ++i) {
 		const knMjcfField* field = &type->fields[i];
 		if (field->kind >= KN_MJCF_FIELD_SILENT || (wanted & KN_MJCF_BIT(field->bit)) == 0) {
+			if ((head->given & from->given & ~never & KN_MJCF_BIT(field->bit)) != 0) {
+				inheritRest(field, element, defaults);
+			}
 			continue;
 		}
+		head->counts[field->bit] = from->counts[field->bit];
 		memcpy((char*)element + field->offset, (const char*)defaults + field->offset, fieldSize(field));
 		if (field->countOffset != 0) {
 			memcpy((char*)element + field->countOffset, (const char*)defaults + field->countOffset,

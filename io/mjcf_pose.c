@@ -213,6 +213,15 @@ static bool checkKey(knMjcf* reader, const knMjcfKey* key) {
 		!checkLength(reader, key, "qvel", key->qvel.count, nv)) {
 		return false;
 	}
+	int states = 0;
+	for (int i = 0; i < reader->actuators.count; ++i) {
+		states += knMjcf_HasActivation(&reader->actuators.items[i]) ? 1 : 0;
+	}
+	if (key->act.count != 0 && key->act.count != states) {
+		return knMjcf_Fail(reader, &key->element, "key", KN_BAD_DATA,
+						   "act has %d numbers; %d of the model's actuators have one", key->act.count,
+						   states);
+	}
 	const int controls = key->ctrl.count;
 	return controls == 0 || controls == reader->actuators.count ||
 		   knMjcf_Fail(reader, &key->element, "key", KN_BAD_DATA,

@@ -234,8 +234,28 @@ static void writeTendon(knMjcfWriter* writer, const knTendonDef* def) {
 	closeSection(writer, tag);
 }
 
+static void writeLaw(knMjcfWriter* writer, const knActuatorDef* def) {
+	if (def->isMuscle) {
+		const knMuscle* m = &def->muscle;
+		const double lengths[2] = { m->shortest, m->longest };
+		const double numbers[9] = { m->rangeLeast, m->rangeMost, m->force,   0.0,           m->lengthLeast,
+									m->lengthMost, m->speed,     m->passive, m->lengthening };
+		putNumbers(writer, "lengthrange", lengths, 2);
+		knMjcfWriter_Put(writer, " gaintype=\"muscle\"");
+		putNumbers(writer, "gainprm", numbers, 9);
+		knMjcfWriter_Put(writer, " biastype=\"muscle\"");
+		putNumbers(writer, "biasprm", numbers, 9);
+		return;
+	}
+	knMjcfWriter_Put(writer, " gaintype=\"affine\"");
+	putNumbers(writer, "gainprm", def->gain, 3);
+	knMjcfWriter_Put(writer, " biastype=\"affine\"");
+	putNumbers(writer, "biasprm", def->bias, 3);
+}
+
 static void writeActuator(knMjcfWriter* writer, const knActuatorDef* def) {
-	static const char* const dynamics[] = { "none", "integrator", "filter", "filterexact" };
+	static const char* const dynamics[] = { "none", "integrator", "filter", "filterexact", "muscle" };
+	const double rates[3] = { def->timeConstant, def->fallConstant, def->blend };
 	beginTag(writer, "general");
 	knMjcfWriter_Text(writer, "name", def->name);
 	if (def->driven == KN_DRIVEN_JOINT) {
@@ -246,15 +266,12 @@ static void writeActuator(knMjcfWriter* writer, const knActuatorDef* def) {
 		putSite(writer, "site");
 	}
 	putNumbers(writer, "gear", def->gear, def->driven == KN_DRIVEN_POINT ? 6 : 1);
-	knMjcfWriter_Put(writer, " gaintype=\"affine\"");
-	putNumbers(writer, "gainprm", def->gain, 3);
-	knMjcfWriter_Put(writer, " biastype=\"affine\"");
-	putNumbers(writer, "biasprm", def->bias, 3);
+	writeLaw(writer, def);
 	putLimited(writer, "ctrllimited", "ctrlrange", def->controlLimited, def->controlRange);
 	putLimited(writer, "forcelimited", "forcerange", def->forceLimited, def->forceRange);
 	if (def->activation != KN_ACTIVATION_NONE) {
 		knMjcfWriter_Text(writer, "dyntype", dynamics[def->activation]);
-		knMjcfWriter_Number(writer, "dynprm", def->timeConstant);
+		putNumbers(writer, "dynprm", rates, def->activation == KN_ACTIVATION_MUSCLE ? 3 : 1);
 		putLimited(writer, "actlimited", "actrange", def->activationLimited, def->activationRange);
 	}
 	knMjcfWriter_Put(writer, "/>");

@@ -128,9 +128,15 @@ static void printControl(const cliInfo* info) {
 	printf("%d actuators\n", count);
 	for (int i = 0; i < count && i < SHOWN; ++i) {
 		const knActuatorDef* def = knScene_GetActuator(scene, i);
-		printf("  %-20s %s '%s', gear %.4g, gain %.4g, bias (%.4g, %.4g, %.4g)", def->name,
-			   driven[def->driven], drivenName(scene, def), def->gear[0], def->gain[0], def->bias[0],
-			   def->bias[1], def->bias[2]);
+		printf("  %-20s %s '%s', gear %.4g", def->name, driven[def->driven], drivenName(scene, def),
+			   def->gear[0]);
+		if (def->isMuscle) {
+			printf(", muscle of %.4g N, lengths %.4g to %.4g", def->muscle.force, def->muscle.shortest,
+				   def->muscle.longest);
+		} else {
+			printf(", gain %.4g, bias (%.4g, %.4g, %.4g)", def->gain[0], def->bias[0], def->bias[1],
+				   def->bias[2]);
+		}
 		if (def->controlLimited) {
 			printf(", control %.4g to %.4g", def->controlRange[0], def->controlRange[1]);
 		}

@@ -279,8 +279,14 @@ static void writeActuator(const cliInfo* info, knJson* json, const knActuatorDef
 		knJson_String(json, "body", cliBodyName(scene, def->body));
 	}
 	writeNumbers(json, "gear", def->gear, def->driven == KN_DRIVEN_POINT ? 6 : 1);
-	writeNumbers(json, "gain", def->gain, 3);
-	writeNumbers(json, "bias", def->bias, 3);
+	if (def->isMuscle) {
+		const double lengths[2] = { def->muscle.shortest, def->muscle.longest };
+		knJson_Number(json, "muscle_force", def->muscle.force);
+		writeNumbers(json, "muscle_lengths", lengths, 2);
+	} else {
+		writeNumbers(json, "gain", def->gain, 3);
+		writeNumbers(json, "bias", def->bias, 3);
+	}
 	if (def->controlLimited) {
 		writeNumbers(json, "control_range", def->controlRange, 2);
 	}

@@ -72,7 +72,22 @@ typedef enum knActivation {
 	KN_ACTIVATION_INTEGRATOR, // u' = c
 	KN_ACTIVATION_FILTER,     // u' = (c - u)/timeConstant, an explicit step
 	KN_ACTIVATION_EXACT,      // the same, exactly for a control that is constant during a step
+	// u' = (c - u)/t, c and u within 0 and 1; t = timeConstant (1 + 3u)/2 while u rises, 2 fallConstant/(1 + 3u) while it falls;
+	// `blend` > 0: from the one to the other while c - u grows by that much about 0
+	KN_ACTIVATION_MUSCLE,
 } knActivation;
+
+// The law of a muscle, which pulls: its lengths are in units of its optimal length L0, which follows from the shortest and the
+// longest l that it can have and where these lie in those units. See src/model/muscle.c.
+typedef struct knMuscle {
+	double shortest, longest;       // of l
+	double rangeLeast, rangeMost;   // the same two in units of L0: 0.75, 1.05
+	double force;                   // greatest active force of a muscle at rest, N
+	double lengthLeast, lengthMost; // it has no active force beyond: 0.5, 1.6
+	double speed;                   // fastest shortening, L0/s: 1.5
+	double passive; // passive force at half the way from 1 to lengthMost, doubled; in units of `force`: 1.3
+	double lengthening; // greatest active force while it is lengthened, in units of `force`: 1.2
+} knMuscle;
 
 typedef struct knActuatorDef {
 	const char* name; // unique among actuators; NULL: "actuator7"
@@ -84,12 +99,15 @@ typedef struct knActuatorDef {
 	knFrame frame;  // in the body frame
 	double gear[6]; // joints and tendons: the first; points: force, torque. {1}
 	double gain[3], bias[3];
+	bool isMuscle; // the law is that of `muscle`, not of gain and bias
+	knMuscle muscle;
 	bool controlLimited, forceLimited, activationLimited;
 	double controlRange[2], forceRange[2], activationRange[2];
 	knActivation activation;
 	double timeConstant; // s
-	double control;      // at the start
-	double start;        // activation at the start
+	double fallConstant, blend;
+	double control; // at the start
+	double start;   // activation at the start
 } knActuatorDef;
 
 KN_API knActuatorDef knActuatorDef_Default(void);

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "model/joint_parts.h"
+#include "model/muscle.h"
 
 #define LIMIT_TIME 0.02    // s, in which the excess of a tendon's limit fades
 #define LEAST_STEPS 2.0    // that a time constant lasts at least
@@ -180,18 +181,36 @@ double knControl_Force(const knModel* model, const knState* state, int index) {
 	const double u = inputOf(a, state, index);
 	double rate;
 	const double length = knControl_Length(model, state, index, &rate);
+	if (a->isMuscle) {
+		return clampForce(a, knMuscle_Force(&a->muscle, u, length, rate));
+	}
 	return clampForce(a, (a->gain[0] + a->gain[1] * length + a->gain[2] * rate) * u + a->bias[0] +
 							 a->bias[1] * length + a->bias[2] * rate);
 }
 
 // --- drives ----------------------------------------------------------------------------------------------
 
+// f = force - stiffness l - damping l', of muscles about the present state.
+static knForceLaw lawOf(const knModel* model, const knState* state, int index) {
+	const knModelActuator* a = &model->control.actuators[index];
+	const double u = inputOf(a, state, index);
+	if (a->isMuscle) {
+		double rate;
+		const double length = knControl_Length(model, state, index, &rate);
+		return knMuscle_Law(&a->muscle, u, length, rate);
+	}
+	return (knForceLaw){ .force = a->gain[0] * u + a->bias[0],
+						 .stiffness = -(a->gain[1] * u + a->bias[1]),
+						 .damping = -(a->gain[2] * u + a->bias[2]) };
+}
+
 static void driveJoint(const knModel* model, knState* state, const knModelActuator* a, int index) {
 	knAxisDrive* drive = &state->drive[a->drive];
-	const double u = inputOf(a, state, index), gear = a->gear[0];
-	double stiffness = -gear * gear * (a->gain[1] * u + a->bias[1]);
-	double damping = -gear * gear * (a->gain[2] * u + a->bias[2]);
-	double force = gear * (a->gain[0] * u + a->bias[0]);
+	const knForceLaw law = lawOf(model, state, index);
+	const double gear = a->gear[0];
+	double stiffness = gear * gear * law.stiffness;
+	double damping = gear * gear * law.damping;
+	double force = gear * law.force;
 	if (stiffness < 0.0) {
 		force -= stiffness * drivePosition(model, state, a->drive);
 		stiffness = 0.0;
@@ -222,9 +241,10 @@ static void driveJoint(const knModel* model, knState* state, const knModelActuat
 }
 
 static void driveTendon(const knModel* model, knState* state, const knModelActuator* a, int index, double h) {
-	const double u = inputOf(a, state, index), gear = a->gear[0];
-	double stiffness = knMax(-gear * gear * (a->gain[1] * u + a->bias[1]), 0.0);
-	double damping = knMax(-gear * gear * (a->gain[2] * u + a->bias[2]), 0.0);
+	const knForceLaw law = lawOf(model, state, index);
+	const double gear = a->gear[0];
+	double stiffness = knMax(gear * gear * law.stiffness, 0.0);
+	double damping = knMax(gear * gear * law.damping, 0.0);
 	double T = gear * knControl_Force(model, state, index), rate;
 	const knModelTendon* tendon = &model->control.tendons[a->tendon];
 	const double resistance = h * (h * stiffness + damping);
@@ -404,6 +424,20 @@ static double decay(double x) {
 	return sum;
 }
 
+// x^3 (6 x^2 - 15 x + 10) from 0 to 1: level at both ends.
+static double blended(double x) {
+	const double t = knClamp(x, 0.0, 1.0);
+	return t * t * t * (t * (6.0 * t - 15.0) + 10.0);
+}
+
+// One explicit step of a muscle's activation, which never goes beyond its target.
+static double rouse(const knModelActuator* a, double control, double u, double h) {
+	const double way = knClamp(control, 0.0, 1.0) - u, now = 0.5 + 1.5 * knClamp(u, 0.0, 1.0);
+	const double rise = a->timeConstant * now, fall = a->fallConstant / now;
+	const double share = a->blend > 0.0 ? blended(way / a->blend + 0.5) : (way > 0.0 ? 1.0 : 0.0);
+	return u + way * knMin(h / (fall + (rise - fall) * share), 1.0);
+}
+
 void knControl_Advance(const knModel* model, knState* state, double h) {
 	for (int i = 0; i < model->control.actuatorCount; ++i) {
 		const knModelActuator* a = &model->control.actuators[i];
@@ -418,6 +452,8 @@ void knControl_Advance(const knModel* model, knState* state, double h) {
 			*u += h * control;
 		} else if (a->activation == KN_ACTIVATION_FILTER) {
 			*u += (control - *u) * knMin(h / a->timeConstant, 1.0);
+		} else if (a->activation == KN_ACTIVATION_MUSCLE) {
+			*u = rouse(a, control, *u, h);
 		} else {
 			*u = control + (*u - control) * decay(h / a->timeConstant);
 		}

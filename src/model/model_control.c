@@ -211,6 +211,8 @@ static void compileActuator(knModel* model, const knActuatorDef* def, knModelAct
 	memcpy(to->gear, def->gear, sizeof to->gear);
 	memcpy(to->gain, def->gain, sizeof to->gain);
 	memcpy(to->bias, def->bias, sizeof to->bias);
+	to->isMuscle = def->isMuscle;
+	to->muscle = def->muscle;
 	memcpy(to->controlRange, def->controlRange, sizeof to->controlRange);
 	memcpy(to->forceRange, def->forceRange, sizeof to->forceRange);
 	memcpy(to->activationRange, def->activationRange, sizeof to->activationRange);
@@ -219,6 +221,8 @@ static void compileActuator(knModel* model, const knActuatorDef* def, knModelAct
 	to->activationLimited = def->activationLimited;
 	to->activation = def->activation;
 	to->timeConstant = def->timeConstant;
+	to->fallConstant = def->fallConstant;
+	to->blend = def->blend;
 	to->control = def->control;
 	to->start = def->start;
 }
@@ -289,6 +293,28 @@ static uint64_t hashIntegers(uint64_t h, const int* integers, int count) {
 	return h;
 }
 
+// Nothing for actuators that are none, which hash as they did before there were muscles.
+static uint64_t hashMuscle(uint64_t h, const knModelActuator* a) {
+	if (!a->isMuscle && a->activation != KN_ACTIVATION_MUSCLE) {
+		return h;
+	}
+	const knMuscle* m = &a->muscle;
+	const double numbers[] = { a->isMuscle ? 1.0 : 0.0,
+							   m->shortest,
+							   m->longest,
+							   m->rangeLeast,
+							   m->rangeMost,
+							   m->force,
+							   m->lengthLeast,
+							   m->lengthMost,
+							   m->speed,
+							   m->passive,
+							   m->lengthening,
+							   a->fallConstant,
+							   a->blend };
+	return hashNumbers(h, numbers, 13);
+}
+
 static uint64_t hashActuator(uint64_t h, const knModelActuator* a) {
 	const int integers[] = {
 		(int)a->driven,       a->drive,          a->tendon, a->body, a->controlLimited, a->forceLimited,
@@ -303,7 +329,7 @@ static uint64_t hashActuator(uint64_t h, const knModelActuator* a) {
 	h = hashNumbers(h, a->bias, 3);
 	h = hashNumbers(h, a->controlRange, 2);
 	h = hashNumbers(h, a->forceRange, 2);
-	return hashNumbers(h, a->activationRange, 2);
+	return hashMuscle(hashNumbers(h, a->activationRange, 2), a);
 }
 
 uint64_t knModelControl_Hash(uint64_t h, const knModelControl* control) {

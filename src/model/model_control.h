@@ -11,10 +11,12 @@ typedef struct knModelActuator {
 	int body;      // points
 	knFrame frame; // relative to the centre of mass
 	double gear[6], gain[3], bias[3];
+	bool isMuscle;
+	knMuscle muscle;
 	bool controlLimited, forceLimited, activationLimited;
 	double controlRange[2], forceRange[2], activationRange[2];
 	knActivation activation;
-	double timeConstant, control, start;
+	double timeConstant, fallConstant, blend, control, start;
 } knModelActuator;
 
 typedef struct knModelTendonPart {

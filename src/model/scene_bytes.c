@@ -17,7 +17,7 @@
 #include "model/scene_internal.h"
 
 #define MAGIC "KNSCENE"
-#define FORMAT_VERSION 2u
+#define FORMAT_VERSION 3u
 #define HEAD_SIZE 32
 #define NO_BODY UINT32_MAX
 
@@ -166,6 +166,16 @@ static void ioCoupling(Stream* stream, knCouplingDef* def) {
 	def->name = ioText(stream, def->name);
 }
 
+static void ioMuscle(Stream* stream, knMuscle* muscle) {
+	double* const numbers[] = { &muscle->shortest,   &muscle->longest, &muscle->rangeLeast,
+								&muscle->rangeMost,  &muscle->force,   &muscle->lengthLeast,
+								&muscle->lengthMost, &muscle->speed,   &muscle->passive,
+								&muscle->lengthening };
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+		ioDouble(stream, numbers[i]);
+	}
+}
+
 static void ioActuator(Stream* stream, knActuatorDef* def) {
 	def->driven = (knDriven)ioIndex(stream, (int)def->driven, KN_DRIVEN_POINT + 1);
 	def->axis = ioIndex(stream, def->axis, 6);
@@ -178,11 +188,15 @@ static void ioActuator(Stream* stream, knActuatorDef* def) {
 		ioDouble(stream, &def->gain[i]);
 		ioDouble(stream, &def->bias[i]);
 	}
+	ioBool(stream, &def->isMuscle);
+	ioMuscle(stream, &def->muscle);
 	ioRange(stream, &def->controlLimited, def->controlRange);
 	ioRange(stream, &def->forceLimited, def->forceRange);
 	ioRange(stream, &def->activationLimited, def->activationRange);
-	def->activation = (knActivation)ioIndex(stream, (int)def->activation, KN_ACTIVATION_EXACT + 1);
+	def->activation = (knActivation)ioIndex(stream, (int)def->activation, KN_ACTIVATION_MUSCLE + 1);
 	ioDouble(stream, &def->timeConstant);
+	ioDouble(stream, &def->fallConstant);
+	ioDouble(stream, &def->blend);
 	ioDouble(stream, &def->control);
 	ioDouble(stream, &def->start);
 	def->name = ioText(stream, def->name);

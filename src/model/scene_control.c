@@ -21,7 +21,16 @@ knCouplingDef knCouplingDef_Default(void) {
 }
 
 knActuatorDef knActuatorDef_Default(void) {
-	return (knActuatorDef){ .frame = knIdentityF(), .gear = { 1.0 }, .gain = { 1.0 } };
+	return (knActuatorDef){ .frame = knIdentityF(),
+							.gear = { 1.0 },
+							.gain = { 1.0 },
+							.muscle = { .rangeLeast = 0.75,
+										.rangeMost = 1.05,
+										.lengthLeast = 0.5,
+										.lengthMost = 1.6,
+										.speed = 1.5,
+										.passive = 1.3,
+										.lengthening = 1.2 } };
 }
 
 knProbeDef knProbeDef_Default(knProbeKind kind) {
@@ -138,9 +147,33 @@ static knStatus checkCoupling(const knScene* scene, const knCouplingDef* def, kn
 	return KN_OK;
 }
 
+static knStatus checkMuscle(const knActuatorDef* def, knError* error) {
+	const knMuscle* m = &def->muscle;
+	const double numbers[] = { m->shortest,    m->longest,    m->rangeLeast, m->rangeMost, m->force,
+							   m->lengthLeast, m->lengthMost, m->speed,      m->passive,   m->lengthening };
+	if (!def->isMuscle) {
+		return KN_OK;
+	}
+	if (!allFinite(numbers, 10) || m->shortest >= m->longest || m->rangeLeast >= m->rangeMost) {
+		return refuse(error, "actuator", def->name, "a muscle's shortest length must be below its longest");
+	}
+	if (m->force < 0.0 || m->passive < 0.0 || !(m->speed > 0.0) || m->lengthening < 1.0) {
+		return refuse(error, "actuator", def->name,
+					  "a muscle's forces must not be negative, its speed positive, and the force while it is "
+					  "lengthened at least that at rest");
+	}
+	if (m->lengthLeast >= 1.0 || m->lengthMost <= 1.0) {
+		return refuse(error, "actuator", def->name,
+					  "a muscle's optimal length, 1, must lie between the lengths where its force ends");
+	}
+	return def->driven == KN_DRIVEN_POINT
+			   ? refuse(error, "actuator", def->name, "a muscle drives a joint or a tendon")
+			   : KN_OK;
+}
+
 static knStatus checkActuator(const knScene* scene, const knActuatorDef* def, knError* error) {
-	const double numbers[] = { def->control, def->start, def->timeConstant };
-	if ((unsigned)def->driven > KN_DRIVEN_POINT || (unsigned)def->activation > KN_ACTIVATION_EXACT) {
+	const double numbers[] = { def->control, def->start, def->timeConstant, def->fallConstant, def->blend };
+	if ((unsigned)def->driven > KN_DRIVEN_POINT || (unsigned)def->activation > KN_ACTIVATION_MUSCLE) {
 		return refuse(error, "actuator", def->name, "what it drives or its activation is unknown");
 	}
 	if (def->driven == KN_DRIVEN_JOINT && !isAxis(scene, def->joint, def->axis)) {
@@ -153,7 +186,7 @@ static knStatus checkActuator(const knScene* scene, const knActuatorDef* def, kn
 		return refuse(error, "actuator", def->name, "it drives no point of a body of this scene");
 	}
 	if (!allFinite(def->gear, 6) || !allFinite(def->gain, 3) || !allFinite(def->bias, 3) ||
-		!allFinite(numbers, 3)) {
+		!allFinite(numbers, 5)) {
 		return refuse(error, "actuator", def->name, "its gear, gain, bias and control must be finite");
 	}
 	if (!isRange(def->controlLimited, def->controlRange) || !isRange(def->forceLimited, def->forceRange) ||
@@ -164,7 +197,12 @@ static knStatus checkActuator(const knScene* scene, const knActuatorDef* def, kn
 	if (def->activation >= KN_ACTIVATION_FILTER && !(def->timeConstant > 0.0)) {
 		return refuse(error, "actuator", def->name, "its filter needs a positive time constant");
 	}
-	return KN_OK;
+	if (def->activation == KN_ACTIVATION_MUSCLE && (!(def->fallConstant > 0.0) || def->blend < 0.0)) {
+		return refuse(
+			error, "actuator", def->name,
+			"its activation needs positive time constants, and a width of blending that is not negative");
+	}
+	return checkMuscle(def, error);
 }
 
 static knStatus checkProbe(const knScene* scene, const knProbeDef* def, knError* error) {

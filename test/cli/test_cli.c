@@ -267,11 +267,11 @@ static void test_lenient(void** state) {
 	writeText("muscle.xml",
 			  "<mujoco><worldbody><body><joint name='j'/><geom size='0.1'/></body></worldbody>\n"
 			  "<actuator><muscle joint='j'/></actuator></mujoco>");
-	BadCase bad = { "run muscle.xml --steps 1", 3, "muscle.xml:2:11: <muscle> left out" };
+	BadCase bad = { "run muscle.xml --steps 1", 3, "muscle.xml:2:11: <muscle> without lengthrange left out" };
 	checkBad(&bad);
 	Ran run = runTool("run muscle.xml --steps 1 --lenient");
 	assert_int_equal(run.status, 0);
-	assert_non_null(strstr(run.err, "warning: muscle.xml:2:11: <muscle> left out"));
+	assert_non_null(strstr(run.err, "warning: muscle.xml:2:11: <muscle> without lengthrange left out"));
 	freeRan(&run);
 }
 

@@ -326,21 +326,78 @@ static void test_pid_plugin(void** state) {
 	knLoadReport_Free(&report);
 	knScene_Destroy(scene);
 
-	// a class of muscles makes muscles of what is called general; another plugin is not known
+	// muscles whose length or force MuJoCo looks for with simulations of its own; another plugin is not known
 	static const char* const others[] = {
-		"<mujoco><default><default class='m'><muscle/></default></default><worldbody><body><joint "
-		"name='j'/><geom "
-		"size='1'/></body></worldbody><actuator><general class='m' joint='j' gainprm='1 2 "
-		"3'/></actuator></mujoco>",
+		"<mujoco><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody><actuator><muscle "
+		"joint='j' "
+		"force='3'/></actuator></mujoco>",
+		"<mujoco><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody><actuator><muscle "
+		"joint='j' "
+		"lengthrange='0 1'/></actuator></mujoco>",
 		"<mujoco><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody><actuator><plugin "
 		"joint='j' "
 		"plugin='mujoco.elasticity'/></actuator></mujoco>",
 	};
-	for (int i = 0; i < 2; ++i) {
+	for (int i = 0; i < 3; ++i) {
 		knError error = { .status = KN_OK };
 		assert_null(knMjcf_LoadMemory(others[i], strlen(others[i]), "f", NULL, NULL, &error));
 		assert_int_equal(error.status, KN_UNSUPPORTED);
 	}
+}
+
+// <muscle>, and <general> of a class with a <muscle>: numbers that are not written are the class's, then the usual ones.
+static void test_muscles(void** state) {
+	(void)state;
+	static const char text[] =
+		"<mujoco><compiler angle='radian'/><default><default class='m'><muscle ctrlrange='0 1' "
+		"timeconst='0.02 0.05' "
+		"lmax='1.7'/></default></default><worldbody><body><joint name='j' range='-1 2'/><geom "
+		"size='0.1'/></body>"
+		"</worldbody><actuator><general name='g' class='m' joint='j' lengthrange='0.1 0.4' gainprm='0.7 1.1 "
+		"30' "
+		"biasprm='0.7 1.1 30'/><muscle name='a' class='m' joint='j' gear='-2' force='5' vmax='2'/></actuator>"
+		"<keyframe><key name='k' ctrl='1 0.5' act='0.25 0.5'/></keyframe></mujoco>";
+	knLoadReport report = { .count = 0 };
+	knScene* scene = loadKey(text, "k", &report);
+	assert_non_null(scene);
+	const knActuatorDef* g = knScene_GetActuator(scene, 0);
+	assert_true(g->isMuscle && g->controlLimited);
+	assert_int_equal(g->activation, KN_ACTIVATION_MUSCLE);
+	assert_near(g->timeConstant, 0.02, 0.0);
+	assert_near(g->fallConstant, 0.05, 0.0);
+	assert_near(g->start, 0.25, 0.0);
+	assert_near(g->muscle.rangeLeast, 0.7, 0.0);
+	assert_near(g->muscle.force, 30.0, 0.0);
+	assert_near(g->muscle.lengthLeast, 0.5, 0.0);
+	assert_near(g->muscle.lengthMost, 1.7, 0.0);
+	assert_near(g->muscle.longest, 0.4, 0.0);
+	const knActuatorDef* a = knScene_GetActuator(scene, 1);
+	assert_true(a->isMuscle);
+	assert_near(a->muscle.shortest, -4.0, 0.0);
+	assert_near(a->muscle.longest, 2.0, 0.0);
+	assert_near(a->muscle.speed, 2.0, 0.0);
+	assert_near(a->muscle.lengthMost, 1.7, 0.0);
+	assert_true(reported(&report, "at the joint's limits"));
+	knLoadReport_Free(&report);
+	knScene_Destroy(scene);
+}
+
+// Of numbers of which an element writes fewer than there may be, the rest are its class's, as in MuJoCo.
+static void test_numbers_beyond_those_written(void** state) {
+	(void)state;
+	static const char text[] =
+		"<mujoco><default><geom size='0.1 0.2 0.3'/><default class='c'><geom size='0.5 0.6'/>"
+		"<general biastype='affine' biasprm='1 -2 -3'/></default></default><worldbody><body><joint name='j'/>"
+		"<geom name='b' type='box' size='0.4'/><geom name='c' type='box' class='c'/></body></worldbody>"
+		"<actuator><general class='c' joint='j' biasprm='7'/></actuator></mujoco>";
+	knScene* scene = loadKey(text, NULL, NULL);
+	assert_non_null(scene);
+	assert_near3(knGeom_Size(knScene_GetShapeGeom(scene, shapeNamed(scene, "b"))), knV3(0.4, 0.2, 0.3), 0.0);
+	assert_near3(knGeom_Size(knScene_GetShapeGeom(scene, shapeNamed(scene, "c"))), knV3(0.5, 0.6, 0.3), 0.0);
+	const knActuatorDef* def = knScene_GetActuator(scene, 0);
+	assert_near(def->bias[0], 7.0, 0.0);
+	assert_near(def->bias[2], -3.0, 0.0);
+	knScene_Destroy(scene);
 }
 
 // Of several things of one kind that are left out, each is left out, not only the first.
@@ -426,6 +483,8 @@ int main(void) {
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_actuators),
 		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_muscles),
+		cmocka_unit_test(test_numbers_beyond_those_written),
 		cmocka_unit_test(test_all_of_a_kind_are_left_out),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,7 +184,7 @@ static const Mistake mistakes[] = {
 	{ AFTER("<actuator><motor joint='elbow' ctrlrange='2 1'/></actuator>"), KN_BAD_DATA, 3,
 	  "exceeds the upper" },
 	{ AFTER("<actuator><motor joint='knee'/></actuator>"), KN_UNSUPPORTED, 3, "on a ball or free joint" },
-	{ AFTER("<actuator><muscle joint='elbow'/></actuator>"), KN_UNSUPPORTED, 3, "<muscle> left out" },
+	{ AFTER("<actuator><muscle joint='elbow'/></actuator>"), KN_UNSUPPORTED, 3, "<muscle> without" },
 	{ AFTER("<tendon><fixed><joint joint='knee' coef='1'/></fixed></tendon>"), KN_BAD_DATA, 3,
 	  "hinges and slides" },
 	{ AFTER("<tendon><spatial><site site='nowhere'/></spatial></tendon>"), KN_BAD_DATA, 3, "no site named" },
