@@ -378,7 +378,7 @@ static bool showUncovered(knMjcf* reader) {
 	for (int i = 0; i < reader->geoms.count; ++i) {
 		const knMjcfShape* shape = &reader->shapes[i];
 		covered[shape->node] =
-			covered[shape->node] || (shape->geom != NULL && shape->def.role == KN_SHAPE_LOOKS);
+			covered[shape->node] || (shape->geom != NULL && shape->def.role != KN_SHAPE_HIDDEN);
 	}
 	for (int i = 0; i < reader->geoms.count; ++i) {
 		knShapeDef* def = &reader->shapes[i].def;
@@ -520,6 +520,20 @@ static void boundMasses(knMjcf* reader) {
 	}
 }
 
+// A mesh that weighs and touches nothing has done its part; where looks are wanted it is shown as it is.
+static bool showWeights(knMjcf* reader) {
+	for (int i = 0; i < reader->geoms.count && reader->looks; ++i) {
+		knMjcfShape* shape = &reader->shapes[i];
+		if (shape->weightOnly) {
+			knGeom_Release(shape->geom);
+			shape->geom = knMjcf_MeshSurface(reader, &reader->geoms.items[i]);
+			shape->def.role = KN_SHAPE_LOOKS;
+			shape->weightOnly = false;
+		}
+	}
+	return !reader->failed;
+}
+
 bool knMjcf_PlanMasses(knMjcf* reader) {
 	if (!addInertials(reader)) {
 		return false;
@@ -539,5 +553,5 @@ bool knMjcf_PlanMasses(knMjcf* reader) {
 							   node->mass.mass);
 		}
 	}
-	return true;
+	return showWeights(reader);
 }

@@ -151,6 +151,20 @@ static void test_looks(void** state) {
 	scene = load(text);
 	assert_int_equal(knScene_ShapeSlots(scene), 2);
 	knScene_Destroy(scene);
+
+	// one that also gives its body mass is shown, and weighs the same
+	static const char heavy[] =
+		"<mujoco><asset><mesh name='m' " CUBE "/></asset><worldbody><body name='b'><freejoint/>"
+		"<geom name='seen' type='mesh' mesh='m' contype='0' conaffinity='0' density='3'/>"
+		"<geom name='felt' size='1' group='3' mass='0'/></body></worldbody></mujoco>";
+	scene = knMjcf_LoadMemory(heavy, strlen(heavy), "t.xml", &options, NULL, &error);
+	assert_non_null(scene);
+	assert_int_equal(shapeDef(scene, "seen")->role, KN_SHAPE_LOOKS);
+	assert_int_equal(shapeDef(scene, "felt")->role, KN_SHAPE_HIDDEN);
+	knScene* blind = load(heavy);
+	assert_near(bodyNamed(scene, "b")->mass.mass, bodyNamed(blind, "b")->mass.mass, 0.0);
+	knScene_Destroy(blind);
+	knScene_Destroy(scene);
 }
 
 // --- several joints --------------------------------------------------------------------------------------------
