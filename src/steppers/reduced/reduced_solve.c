@@ -29,6 +29,9 @@
 #define DIVERGING 2.0     // growth of Newton's step at which it is given up
 #define LOST 100.0        // times the least step so far, and longer than the first ones: the same
 #define DAMPED_ROUND 12   // from here on slips are averaged over rounds: they may take turns
+#define SLOW 0.3          // share of what rows were wrong by that a round may leave; else they become
+#define HARDER 8.0        // times as hard,
+#define HARDEST 600.0     // at most
 #define SEARCH_STEPS 40
 
 bool knReducedProblem_Make(knReducedProblem* problem, knReducedStep* step, double rate) {
@@ -549,10 +552,11 @@ static double largestChange(const knReducedProblem* problem) {
 	return worst;
 }
 
-// Takes the laws' impulses as multipliers; m/s by which rows were wrong.
-static double renewMultipliers(knReducedProblem* problem, bool late, bool damped) {
+// Takes the laws' impulses as multipliers; m/s by which rows were wrong, `slips`: by which slips were.
+static double renewMultipliers(knReducedProblem* problem, bool late, bool damped, double* slips) {
 	knReducedStep* step = problem->step;
 	double worst = 0.0;
+	*slips = 0.0;
 	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
 		knReducedContact* contact = &step->contacts[k];
 		if (contact->off) {
@@ -560,7 +564,7 @@ static double renewMultipliers(knReducedProblem* problem, bool late, bool damped
 		}
 		double slip = contact->mu * sqrt(contact->r[1] * contact->r[1] + contact->r[2] * contact->r[2]);
 		slip = contact->disc < 0.0 ? slip : 0.0;
-		worst = knMax(worst, knAbs(slip - contact->shift) - (late ? SLIP_SHARE * slip : 0.0));
+		*slips = knMax(*slips, knAbs(slip - contact->shift) - (late ? SLIP_SHARE * slip : 0.0));
 		for (int i = 0; i < 3; ++i) {
 			worst = knMax(worst, contact->e * knAbs(contact->l[i] - contact->lambda[i]));
 			contact->lambda[i] = contact->l[i];
@@ -583,6 +587,25 @@ static double renewMultipliers(knReducedProblem* problem, bool late, bool damped
 		row->lambda = row->off ? row->lambda : row->l;
 	}
 	return worst;
+}
+
+// Multipliers of rows that carry much together come by small steps: softness is divided by `factor`, down to HARDEST of what
+// it was. Returns how much harder rows are than they were made.
+static double harden(knReducedProblem* problem, double hardness, double factor) {
+	knReducedStep* step = problem->step;
+	if (hardness * factor > HARDEST) {
+		return hardness;
+	}
+	for (int k = 0; k < step->contactCount; ++k) {
+		step->contacts[k].e /= factor;
+	}
+	for (int k = 0; k < step->axisCount; ++k) {
+		step->axes[k].e /= step->axes[k].law == KN_LAW_BOUND ? factor : 1.0;
+	}
+	for (int k = 0; k < step->pairCount; ++k) {
+		step->pairs[k].e /= step->pairs[k].law == KN_LAW_BOUND && !step->pairs[k].locked ? factor : 1.0;
+	}
+	return hardness * factor;
 }
 
 // One step of Newton's method; the change in m or m/s, and how far laws were from their slopes.
@@ -633,7 +656,9 @@ bool knReducedProblem_Solve(knReducedProblem* problem, int rounds) {
 	startSlips(problem);
 	measureRows(problem);
 	bool settled = false;
+	double hardness = 1.0;
 	double change = (double)INFINITY, error = 0.0, best = (double)INFINITY, first = 0.0;
+	double slips = 0.0, wrongBefore = (double)INFINITY;
 	for (int round = 0; round < rounds && !settled; ++round) {
 		// many rows may be left to the next step
 		bool late = touching && round >= (many ? EXACT_ROUNDS : FEW_ROUNDS);
@@ -653,13 +678,20 @@ bool knReducedProblem_Solve(knReducedProblem* problem, int rounds) {
 			}
 			best = knMin(best, change);
 		}
-		double wrong = renewMultipliers(problem, late, round >= DAMPED_ROUND);
-		settled = error <= problem->lawTolerance && wrong <= problem->lawTolerance &&
+		double wrong = renewMultipliers(problem, late, round >= DAMPED_ROUND, &slips);
+		settled = error <= problem->lawTolerance && knMax(wrong, slips) <= problem->lawTolerance &&
 				  (change <= enough || !problem->displacements);
+		if (wrong > SLOW * wrongBefore && wrong > knMax(slips, problem->lawTolerance) &&
+			error <= problem->lawTolerance) {
+			hardness = harden(problem, hardness, HARDER);
+			change = best = (double)INFINITY;
+		}
+		wrongBefore = wrong;
 		if (!settled) {
 			measureRows(problem);
 		}
 	}
+	harden(problem, hardness, 1.0 / hardness);
 	sumTotals(problem);
 	return settled || (touching && change <= UNFINISHED);
 }
