@@ -203,7 +203,6 @@ static const Fact facts[] = {
 };
 
 static const Miss misses[] = {
-	{ "two ragdolls, dt 0.01", "reduced", 1.4, true },
 	{ "a skeleton, dt 0.01", "reduced", 2.1e+04, true },
 	{ "net without boxes", "velocity", 1.4e3, true },
 	{ "net with nine boxes", "velocity", 1.4, true },

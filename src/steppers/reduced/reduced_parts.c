@@ -234,9 +234,43 @@ static bool advance(knReducedStep* step, int depth) {
 	return done;
 }
 
+// J, that gravity gives between the starts and ends of links.
+static double gravityWork(const knReducedStep* step) {
+	const knModel* model = step->context->model;
+	double work = 0.0;
+	for (int i = 0; i < step->forest.count; ++i) {
+		int b = step->forest.links[i].body;
+		knVec3 way = knSub(step->pose[b].p, step->start[b].p);
+		work += model->mass[b] * model->gravityScale[b] * knDot(step->context->state->header->gravity, way);
+	}
+	return work;
+}
+
+// What overlaps is moved out of each other; kinetic energy pays for what that lifts, as far as there is any.
+static bool pushOut(knReducedStep* step) {
+	bool moved = false;
+	if (!knReduced_PushOut(step, &moved) || !moved) {
+		return !step->context->arena->failed;
+	}
+	double allowed = knReduced_Kinetic(step, step->start, step->before) +
+					 knReduced_CarriedEnergy(step, step->v0) + knMin(gravityWork(step), 0.0);
+	goOn(step);
+	scaleRows(step, 1.0);
+	double kinetic =
+		knReduced_Kinetic(step, step->start, step->before) + knReduced_CarriedEnergy(step, step->v0);
+	if (kinetic > allowed) {
+		double scale = allowed > 0.0 ? sqrt(allowed / kinetic) : 0.0;
+		for (int k = 0; k < step->forest.nv; ++k) {
+			step->v0[k] *= scale;
+		}
+		knForest_Velocities(&step->forest, step->columns0, step->start, step->v0, step->before);
+	}
+	return true;
+}
+
 bool knReduced_StepIsland(knReducedStep* step) {
 	double h = step->h;
-	if (!advance(step, 0)) {
+	if (!pushOut(step) || !advance(step, 0)) {
 		return false;
 	}
 	if (step->subSteps > 1) {

@@ -251,6 +251,8 @@ bool knReduced_ReadVelocities(knReducedStep* step, const knTwist* wanted, double
 bool knReduced_JointResponses(knReducedStep* step);
 // mobility of all links at the start.
 bool knReduced_LinkMobilities(knReducedStep* step);
+// Poses at which nothing overlaps, velocities as they are; `moved`: something did. False: no memory.
+bool knReduced_PushOut(knReducedStep* step, bool* moved);
 // What arrives stops, or bounces, before the step. `landing`: what does not bounce lands too, else step->lands says whether
 // something would.
 bool knReduced_Impact(knReducedStep* step, bool landing);

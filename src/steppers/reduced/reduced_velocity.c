@@ -2,9 +2,9 @@
 //
 //   least  1/2 sum of (V - V*)^T I (V - V*)  over v,  V = J v,  with the rows' laws
 //
-// Three uses: velocities that users changed become coordinates'; what arrives at a contact or limit stops or bounces
-// before the step; and after it, the bodies' end velocities (which fit the joints to second order only, and have the
-// error of lasting contacts with a sign that flips) become those of the coordinates.
+// Four uses: velocities that users changed become coordinates'; what overlaps is moved out of each other; what arrives at a
+// contact or limit stops or bounces before the step; and after it, the bodies' end velocities (which fit the joints to
+// second order only, and have the error of lasting contacts with a sign that flips) become those of the coordinates.
 #include "steppers/reduced/reduced_step.h"
 
 #include "model/control.h"
@@ -17,8 +17,10 @@
 #define BOUNCE_ROUNDS 40
 #define ARRIVAL_SHARE 5e-4     // of that approach: less is left to the step
 #define ARRIVAL_TOLERANCE 1e-9 // m/s
-#define LASTING_SHARE 0.2      // of a lasting contact's error that a step takes out
-#define QUIET_SHARE 1e-3       // of the speed that gravity gives in a step: taken out at once
+#define OVERLAP 1e-4           // m, that may stay
+#define PUSH_ROUNDS 6
+#define LASTING_SHARE 0.2 // of a lasting contact's error that a step takes out
+#define QUIET_SHARE 1e-3  // of the speed that gravity gives in a step: taken out at once
 
 typedef struct Velocity {
 	knReducedProblem problem;
@@ -360,6 +362,89 @@ bool knReduced_Impact(knReducedStep* step, bool landing) {
 	}
 	carryRates(step);
 	return done;
+}
+
+// --- overlaps --------------------------------------------------------------------------------------------
+
+// Rows of a motion that takes overlaps out: contacts without friction, limits and locked directions.
+static bool findOverlaps(knReducedStep* step) {
+	bool any = false;
+	for (int k = 0; k < step->contactCount; ++k) {
+		knReducedContact* contact = &step->contacts[k];
+		armsAt(step, contact, step->start);
+		double deep = -contact->gap - OVERLAP;
+		contact->target = (deep > 0.0 ? deep : -knMax(contact->gap, 0.0)) / step->h;
+		any = any || deep > 0.0;
+	}
+	return any;
+}
+
+// Kinematic bodies as they stand at the start, while overlaps are taken out; else as they move.
+static void holdKinematics(knReducedStep* step, bool hold) {
+	for (int b = 0; b < step->context->model->bodyCount; ++b) {
+		if (step->context->model->bodyKind[b] == KN_BODY_KINEMATIC) {
+			step->now[b] = hold ? knZeroTwist() : step->context->state->velocity[b];
+			step->pose[b] = step->start[b];
+		}
+	}
+}
+
+// Rows for a motion of poses alone.
+static void startPush(knReducedStep* step) {
+	chooseRows(step, true);
+	for (int i = 0; i < step->forest.count; ++i) {
+		step->wanted[step->forest.links[i].body] = knZeroTwist();
+	}
+	for (int k = 0; k < step->axisCount; ++k) {
+		step->axes[k].off = step->axes[k].off || step->axes[k].law == KN_LAW_CARRY;
+	}
+	for (int k = 0; k < step->contactCount; ++k) {
+		knReducedContact* contact = &step->contacts[k];
+		contact->lambda[0] = contact->lambda[1] = contact->lambda[2] = 0.0;
+		contact->disc = 0.0;
+	}
+	memset(step->v, 0, (size_t)step->forest.nv * sizeof(double));
+	knReduced_PlacePairs(step, step->start, step->start);
+}
+
+// Poses and rows after a motion v over h; velocities stay.
+static void movePoses(knReducedStep* step) {
+	memcpy(step->q, step->q0, (size_t)step->forest.nq * sizeof(double));
+	knForest_Advance(&step->forest, step->q, step->v, step->h);
+	knForest_Place(&step->forest, step->q, step->pose);
+	memcpy(step->v, step->v0, (size_t)step->forest.nv * sizeof(double));
+	for (int k = 0; k < step->contactCount; ++k) {
+		step->contacts[k].moved = step->h * (step->contacts[k].r[0] + step->contacts[k].target);
+	}
+	for (int k = 0; k < step->axisCount; ++k) {
+		knReducedAxisRow* row = &step->axes[k];
+		row->moved = row->off ? 0.0 : step->h * (row->r + row->target);
+	}
+	for (int k = 0; k < step->pairCount; ++k) {
+		knReducedPairRow* row = &step->pairs[k];
+		row->moved = row->off || row->locked ? 0.0 : step->h * (row->r + row->target);
+	}
+}
+
+bool knReduced_PushOut(knReducedStep* step, bool* moved) {
+	Kept kept;
+	Velocity velocity = { 0 };
+	*moved = findOverlaps(step);
+	if (!*moved) {
+		return true;
+	}
+	if (!keepMultipliers(step, &kept) ||
+		!makeVelocity(&velocity, step, step->start, step->columns0, step->arm0, step->wanted)) {
+		return false;
+	}
+	holdKinematics(step, true);
+	startPush(step);
+	velocity.problem.useContacts = velocity.problem.useAxes = velocity.problem.usePairs = true;
+	knReducedProblem_Solve(&velocity.problem, PUSH_ROUNDS);
+	movePoses(step);
+	holdKinematics(step, false);
+	returnMultipliers(step, &kept);
+	return !step->context->arena->failed;
 }
 
 // --- the step that always has a solution -----------------------------------------------------------------
