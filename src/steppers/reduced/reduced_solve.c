@@ -37,7 +37,7 @@
 bool knReducedProblem_Make(knReducedProblem* problem, knReducedStep* step, double rate) {
 	knArena* arena = step->context->arena;
 	const knForest* forest = &step->forest;
-	*problem = (knReducedProblem){ .step = step, .rate = rate };
+	*problem = (knReducedProblem){ .step = step, .rate = rate, .rowTolerance = ROW_TOLERANCE };
 	problem->base = KN_SCRATCH(arena, knForestBlock, forest->count);
 	problem->own = KN_SCRATCH(arena, knTreeForce, forest->count);
 	problem->push = KN_SCRATCH(arena, knTreeForce, forest->count);
@@ -80,13 +80,14 @@ static void coneLaw(const knReducedContact* contact, const double r[3], double l
 		discLaw(contact, (double[3]){ z0 + contact->shift * inverse, z1, z2 }, l, D);
 		return;
 	}
-	if (s <= mu * z0) {
+	// the polar cone first: without friction, and nothing tangential, it is the cone's own negative
+	if (mu * s <= -z0) {
+		l[0] = l[1] = l[2] = 0.0;
+	} else if (s <= mu * z0) {
 		l[0] = z0, l[1] = z1, l[2] = z2;
 		if (D != NULL) {
 			D[0] = D[4] = D[8] = inverse;
 		}
-	} else if (mu * s <= -z0) {
-		l[0] = l[1] = l[2] = 0.0;
 	} else {
 		double share = 1.0 / (1.0 + mu * mu);
 		l[0] = (z0 + mu * s) * share;
@@ -582,7 +583,8 @@ static double renewMultipliers(knReducedProblem* problem, bool late, bool damped
 		knReducedPairRow* row = &step->pairs[k];
 		if (row->law == KN_LAW_BOUND && !row->off) {
 			double wrong = row->e * knAbs(row->l - row->lambda);
-			worst = knMax(worst, row->locked ? wrong * (problem->lawTolerance / ROW_TOLERANCE) : wrong);
+			worst =
+				knMax(worst, row->locked ? wrong * (problem->lawTolerance / problem->rowTolerance) : wrong);
 		}
 		row->lambda = row->off ? row->lambda : row->l;
 	}
@@ -651,7 +653,7 @@ bool knReducedProblem_Solve(knReducedProblem* problem, int rounds) {
 	bool many = step->contactCount > KN_REDUCED_FEW;
 	double fall = step->h * knLength(step->context->state->header->gravity);
 	double rough = knMax(CONTACT_SHARE * fall, IMPACT_SHARE * step->approach);
-	problem->lawTolerance = ROW_TOLERANCE;
+	problem->lawTolerance = problem->rowTolerance;
 	problem->refresh(problem);
 	startSlips(problem);
 	measureRows(problem);
@@ -662,7 +664,7 @@ bool knReducedProblem_Solve(knReducedProblem* problem, int rounds) {
 	for (int round = 0; round < rounds && !settled; ++round) {
 		// many rows may be left to the next step
 		bool late = touching && round >= (many ? EXACT_ROUNDS : FEW_ROUNDS);
-		problem->lawTolerance = late ? knMax(rough, ROW_TOLERANCE) : ROW_TOLERANCE;
+		problem->lawTolerance = late ? knMax(rough, problem->rowTolerance) : problem->rowTolerance;
 		double enough = late ? knMax(problem->tolerance, ROUGH_CHANGE) : problem->tolerance;
 		for (int i = 0; i < ROUND_ITERATIONS && (i == 0 || error > problem->lawTolerance); ++i) {
 			double before = change;

@@ -29,6 +29,7 @@ typedef struct knReducedContact {
 	double disc;       // N s, bound of friction by itself; negative: the cone law
 	bool off;          // takes no part
 	double impact[3];  // N s, of the impact before the part
+	double rebound;    // m/s, with which the contact leaves at the end of the part; 0: as it comes
 	double sum[3];     // N s, of all parts of the step, impacts included
 	double moved;      // m, that the gap grew by in the part
 	knVec3 armA, armB; // where it measures and pushes
@@ -107,6 +108,7 @@ typedef struct knReducedProblem {
 	bool factored;
 	double slopeOfMerit; // y times the residual
 	double lawTolerance; // m/s, by which rows may be left wrong
+	double rowTolerance; // m/s, the same of few rows. knReducedProblem_Make
 
 	// of the kind of problem
 	void (*refresh)(struct knReducedProblem* problem);               // at the present iterate

@@ -15,6 +15,7 @@
 #define VELOCITY_TOLERANCE 1e-11 // m/s
 #define BOUNCE_STEPS 2.0         // an approach that gravity makes in so many steps does not bounce
 #define BOUNCE_ROUNDS 40
+#define BOUNCE_TOLERANCE 1e-13 // m/s, of bounces, which repeat
 #define ARRIVAL_SHARE 5e-4     // of that approach: less is left to the step
 #define ARRIVAL_TOLERANCE 1e-9 // m/s
 #define OVERLAP 1e-4           // m, that may stay
@@ -253,17 +254,63 @@ static void returnMultipliers(knReducedStep* step, const Kept* kept) {
 
 typedef enum Arrival { NOTHING_ARRIVES, SOMETHING_LANDS, SOMETHING_BOUNCES } Arrival;
 
+static void pushFreely(const knReducedStep* step, knTwist* wanted);
+
+// Into `after`: velocities as forces and joints make them in the part, without rows. False: no memory.
+static bool fallFreely(knReducedStep* step) {
+	double* v = KN_SCRATCH(step->context->arena, double, step->forest.nv);
+	if (v == NULL) {
+		return false;
+	}
+	pushFreely(step, step->wanted);
+	if (!knReduced_ReadVelocities(step, step->wanted, v)) {
+		return false;
+	}
+	for (int b = 0; b < step->context->model->bodyCount; ++b) {
+		step->after[b] = step->forest.linkOf[b] < 0 ? step->before[b] : step->after[b];
+	}
+	knForest_Velocities(&step->forest, step->columns0, step->start, v, step->after);
+	return true;
+}
+
+static bool mayBounce(const knReducedStep* step, double slow) {
+	bool any = false;
+	for (int k = 0; k < step->contactCount && !any; ++k) {
+		const knReducedContact* contact = &step->contacts[k];
+		any = normalRate(contact, step->before) < -slow &&
+			  knContactRows_Restitution(&step->list, &step->input, contact->point) > 0.0;
+	}
+	return any;
+}
+
+// The speed with which a contact leaves: it bounces where it is, above the surface, with the energy that it would have there
+// after a bounce at the surface. 0: not even that much.
+static double leavingSpeed(double rate, double e, double gap, double fall) {
+	double energy = e * e * rate * rate + 2.0 * (1.0 - e * e) * fall * knMax(gap, 0.0);
+	return energy > 0.0 ? sqrt(energy) : 0.0;
+}
+
+// Bounces that would not reach up to where the contact is now happen at the end of the part, on the surface.
+static double speedAtSurface(double rate, double gap, double fall) {
+	return sqrt(knMax(rate * rate - 2.0 * fall * knMax(gap, 0.0), 0.0));
+}
+
 // Targets of the rows. What bounces does so by itself, before the rest lands.
 static Arrival findArrivals(knReducedStep* step, bool bounces) {
 	double h = step->h, slow = BOUNCE_STEPS * h * knLength(step->context->state->header->gravity);
-	bool lands = false, any = false;
+	bool lands = false, any = false, falls = mayBounce(step, slow) && fallFreely(step);
 	for (int k = 0; k < step->contactCount; ++k) {
 		knReducedContact* contact = &step->contacts[k];
 		double rate = normalRate(contact, step->before), room = -knMax(contact->gap, 0.0) / h;
 		double e = knContactRows_Restitution(&step->list, &step->input, contact->point);
-		bool meets = rate < room - knMax(ARRIVAL_SHARE * slow, ARRIVAL_TOLERANCE);
-		contact->off = !(bounces && meets && e > 0.0 && rate < -slow);
-		contact->target = contact->off ? room : -e * rate;
+		double fall = falls ? (normalRate(contact, step->after) - rate) / h : 0.0;
+		double margin = knMax(ARRIVAL_SHARE * slow, ARRIVAL_TOLERANCE);
+		bool meets = rate < room - margin;
+		bool reaches = rate < -slow && rate + 0.5 * h * knMin(fall, 0.0) < room - margin;
+		double leaves = reaches ? leavingSpeed(rate, e, contact->gap, fall) : 0.0;
+		contact->rebound = reaches && leaves == 0.0 ? e * speedAtSurface(rate, contact->gap, fall) : 0.0;
+		contact->off = !(bounces && leaves > 0.0);
+		contact->target = contact->off ? room : leaves;
 		any = any || !contact->off;
 		lands = lands || meets;
 		step->approach = meets ? knMax(step->approach, -rate) : step->approach;
@@ -319,6 +366,7 @@ static bool strike(knReducedStep* step, bool landing) {
 	carryRates(step);
 	velocity.problem.useContacts = velocity.problem.usePairs = true;
 	velocity.problem.useAxes = true;
+	velocity.problem.rowTolerance = landing ? velocity.problem.rowTolerance : BOUNCE_TOLERANCE;
 	knReducedProblem_Solve(&velocity.problem, VELOCITY_ROUNDS);
 	for (int k = 0; k < step->forest.nv; ++k) {
 		step->v0[k] = step->v[k];
@@ -521,12 +569,12 @@ static bool loadContacts(knReducedStep* step) {
 	for (int k = 0; k < step->contactCount; ++k) {
 		knReducedContact* contact = &step->contacts[k];
 		armsAt(step, contact, step->pose);
-		contact->off = step->drifts || !(contact->lambda[0] > 0.0);
+		contact->off = (step->drifts || !(contact->lambda[0] > 0.0)) && contact->rebound == 0.0;
 		contact->shift = 0.0;
 		contact->disc = contact->mu * contact->lambda[0];
 		double rate = normalRate(contact, step->after);
-		bool part = contact->lasting && knAbs(rate) > quiet;
-		contact->target = part ? (1.0 - LASTING_SHARE) * rate : 0.0;
+		bool part = contact->lasting && contact->rebound == 0.0 && knAbs(rate) > quiet;
+		contact->target = part ? (1.0 - LASTING_SHARE) * rate : contact->rebound;
 		for (int i = 0; i < 3; ++i) {
 			contact->offset[i] = contact->lambda[i];
 		}
