@@ -65,6 +65,10 @@ static knScene* buildPendulum(const knSceneArgs* args, knError* error) {
 	};
 	knVec3 end;
 	addChain(&builder, &chain, &end);
+	// the rods hang beside each other: they pass, and nothing takes energy
+	for (int i = 0; i < links && builder.scene != NULL; ++i) {
+		knScene_EditShape(builder.scene, knScene_ShapeAt(builder.scene, i))->filter.group = -1;
+	}
 	return knSceneBuilder_End(&builder);
 }
 

@@ -274,6 +274,19 @@ static void test_pendulum_starts_horizontal(void** state) {
 	destroy(&pendulum);
 }
 
+// Its rods pass each other, so that nothing but the integrator changes the energy.
+static void test_pendulum_touches_nothing(void** state) {
+	(void)state;
+	Built pendulum = BUILD("pendulum", "links", "5");
+	for (int i = 0; i < 600; ++i) {
+		assert_ok(knWorld_Step(pendulum.world, 0.01, NULL));
+		int count;
+		knWorld_Contacts(pendulum.world, &count);
+		assert_int_equal(count, 0);
+	}
+	destroy(&pendulum);
+}
+
 static void test_joints_has_every_kind(void** state) {
 	(void)state;
 	Built joints = BUILD("joints", "ratio", "50", "custom", "1");
@@ -617,6 +630,7 @@ int main(void) {
 		cmocka_unit_test(test_mass_ratio),
 		cmocka_unit_test(test_mass_ratio_push),
 		cmocka_unit_test(test_pendulum_starts_horizontal),
+		cmocka_unit_test(test_pendulum_touches_nothing),
 		cmocka_unit_test(test_joints_has_every_kind),
 		cmocka_unit_test(test_cradle_hangs_and_touches),
 		cmocka_unit_test(test_every_small_scene_steps),

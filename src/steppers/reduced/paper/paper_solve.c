@@ -13,6 +13,7 @@
 #define BESIDE 2e-6     // s, between the state and where rates are compared
 #define TOLERANCE 1e-9  // of the largest residual, relative (spec of the published method)
 #define REDUNDANT 1e-10 // of its own size: what is left of a row that repeats others
+#define TIED 1e-3       // the same, of friction that the normal row holds but for this share
 
 // --- test forces ---------------------------------------------------------------------------------------------
 
@@ -187,7 +188,8 @@ typedef struct Problem {
 	double *A, *b, *lo, *hi, *mu, *x;
 } Problem;
 
-// Rows along which nothing can move take no part: friction across the plane of a planar mechanism.
+// Rows along which nothing can move by itself take no part: friction across the plane of a planar mechanism, or of a link that
+// is folded onto the one before the last.
 static bool takesPart(const knPaperRows* C, int i) {
 	const knPaperRow* row = &C->rows[i];
 	double own = C->A[i * C->count + i], size = own;
@@ -195,6 +197,14 @@ static bool takesPart(const knPaperRows* C, int i) {
 		int k = i - row->side + side;
 		bool same = k < C->count && C->rows[k].source == KN_PAPER_CONTACT && C->rows[k].index == row->index;
 		size = same ? knMax(size, C->A[k * C->count + k]) : size;
+	}
+	if (row->normal >= 0) {
+		// what the normal row holds already: the point moves one way only, and friction would have to hold it with any force
+		double normal = C->A[row->normal * C->count + row->normal];
+		double tie = C->A[i * C->count + row->normal] * C->A[row->normal * C->count + i];
+		if (!(normal > 0.0) || own - tie / normal <= TIED * own) {
+			return false;
+		}
 	}
 	return !row->locked && own > 0.0 && own > REDUNDANT * size;
 }
