@@ -342,6 +342,63 @@ static void test_loop(void** state) {
 	knWorld_Destroy(world);
 }
 
+// Two bars of 0.3 m between pins `apart` m away from each other; `open`: the second bar starts that far below its pin.
+static knScene* twoBars(double apart, double open) {
+	knScene* scene = newScene(earth);
+	double reach = knMin(apart, 0.6);
+	knVec3 top = knV3(0.5 * reach, 0.0, sqrt(0.09 - 0.25 * reach * reach));
+	knVec3 corner[4] = { knZero3(), top, top, knV3(reach, 0.0, 0.0) };
+	knBodyId bar[2];
+	for (int i = 0; i < 2; ++i) {
+		knVec3 middle = knMulAdd(knLerp(corner[2 * i], corner[2 * i + 1], 0.5), i == 1 ? -open : 0.0,
+								 knV3(0.0, 0.0, 1.0));
+		bar[i] = newMass(scene, knMakeFrame(middle, knIdentityQ()), 1.0, knV3(0.01, 0.01, 0.01));
+	}
+	const knBodyId parents[3] = { KN_WORLD_BODY, bar[0], KN_WORLD_BODY },
+				   children[3] = { bar[0], bar[1], bar[1] };
+	const char* names[3] = { "left", "middle", "right" };
+	for (int i = 0; i < 3; ++i) {
+		knJointDef def = knJointDef_Default(KN_JOINT_HINGE);
+		knVec3 at = corner[i < 2 ? i : 3];
+		knQuat axis = knQuat_Between(knV3(1.0, 0.0, 0.0), knV3(0.0, 1.0, 0.0));
+		knVec3 own = knSub(at, knLerp(corner[i == 0 ? 0 : 2], corner[i == 0 ? 1 : 3], 0.5));
+		knVec3 onParent = i == 1 ? knSub(at, knLerp(corner[0], corner[1], 0.5)) : at;
+		def.parent = parents[i];
+		def.child = children[i];
+		def.frameParent = knMakeFrame(i == 2 ? knV3(apart, 0.0, 0.0) : onParent, axis);
+		def.frameChild = knMakeFrame(own, axis);
+		def.name = names[i];
+		newJoint(scene, &def);
+	}
+	return scene;
+}
+
+// Pins that are too far apart for two bars are refused by name; bars that only start apart are not, and close.
+static void test_loops_that_cannot_close(void** state) {
+	(void)state;
+	knError error = { 0 };
+	knWorldDef def = knWorldDef_Default();
+	def.stepper = "reduced";
+	const double apart[] = { 0.62, 0.7, 1.5 };
+	for (int i = 0; i < 3; ++i) {
+		knScene* scene = twoBars(apart[i], 0.0);
+		knModel* model = knModel_Create(scene, &error);
+		assert_null(knWorld_Create(model, &def, &error));
+		assert_int_equal(error.status, KN_UNSUPPORTED);
+		assert_non_null(strstr(error.message, "joint '"));
+		assert_non_null(strstr(error.message, "velocity"));
+		knModel_Release(model);
+		knScene_Destroy(scene);
+	}
+	const double open[] = { 0.0, 0.01, -0.2 };
+	for (int i = 0; i < 3; ++i) {
+		knWorld* world = reducedWorld(twoBars(0.4, open[i]));
+		run(world, 100, 0.01);
+		assert_true(knWorld_Measure(world).jointError < 1e-8);
+		knWorld_Destroy(world);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_free_chains_keep_what_they_have),
@@ -357,6 +414,7 @@ int main(void) {
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_drives),
 		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_loops_that_cannot_close),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

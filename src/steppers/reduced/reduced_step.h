@@ -261,5 +261,12 @@ bool knReduced_Impact(knReducedStep* step, bool landing);
 // The step that always has a solution: velocities with forces, as joints and rows at the start poses allow them, carried to
 // the end by the coordinates. False: no memory.
 bool knReduced_Drift(knReducedStep* step);
+// Poses at the start, moved towards closed loops. False: no memory.
+bool knReduced_CloseLoops(knReducedStep* step);
 // Velocities at the end: joints and loaded contacts.
 bool knReduced_After(knReducedStep* step);
+
+// --- reduced_closing.c -----------------------------------------------------------------------------------
+
+// KN_UNSUPPORTED, with the joint's name, if loops of the model's initial pose cannot close.
+knStatus knReduced_CheckLoops(const knModel* model, const knSettings* settings, knError* error);

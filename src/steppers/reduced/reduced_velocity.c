@@ -20,6 +20,8 @@
 #define ARRIVAL_TOLERANCE 1e-9 // m/s
 #define OVERLAP 1e-4           // m, that may stay
 #define PUSH_ROUNDS 6
+#define CLOSING_ROUNDS 4
+#define CLOSING_TURN 0.3  // rad of a link, in one motion that closes loops
 #define LASTING_SHARE 0.2 // of a lasting contact's error that a step takes out
 #define QUIET_SHARE 1e-3  // of the speed that gravity gives in a step: taken out at once
 
@@ -557,6 +559,40 @@ bool knReduced_Drift(knReducedStep* step) {
 	}
 	knReduced_SumWork(step);
 	step->drifts = true;
+	return !step->context->arena->failed;
+}
+
+// --- closing ---------------------------------------------------------------------------------------------
+
+bool knReduced_CloseLoops(knReducedStep* step) {
+	Velocity velocity = { 0 };
+	for (int i = 0; i < step->forest.count; ++i) {
+		step->wanted[step->forest.links[i].body] = knZeroTwist();
+	}
+	if (!makeVelocity(&velocity, step, step->start, step->columns0, step->arm0, step->wanted)) {
+		return false;
+	}
+	chooseRows(step, true);
+	for (int k = 0; k < step->pairCount; ++k) {
+		step->pairs[k].off = !step->pairs[k].locked;
+		step->pairs[k].lambda = 0.0;
+	}
+	aimLoops(step, 1.0 / step->h);
+	memset(step->v, 0, (size_t)step->forest.nv * sizeof(double));
+	velocity.problem.usePairs = true;
+	knReducedProblem_Solve(&velocity.problem, CLOSING_ROUNDS);
+	double turn = 0.0;
+	for (int i = 0; i < step->forest.count; ++i) {
+		turn = knMax(turn, step->h * knLength(velocity.now[step->forest.links[i].body].ang));
+	}
+	double share = turn > CLOSING_TURN ? CLOSING_TURN / turn : 1.0;
+	knForest_Advance(&step->forest, step->q0, step->v, share * step->h);
+	knForest_Place(&step->forest, step->q0, step->start);
+	knForest_Columns(&step->forest, step->q0, step->start, step->columns0, step->c0);
+	for (int i = 0; i < step->forest.count; ++i) {
+		const knForestLink* link = &step->forest.links[i];
+		step->arm0[i] = knLanes_FromVec(knSub(step->start[link->body].p, step->start[link->parentBody].p));
+	}
 	return !step->context->arena->failed;
 }
 

@@ -58,8 +58,8 @@ static knStatus stepReduced(knStepContext* context, double h) {
 }
 
 static knStatus checkReduced(const knModel* model, const knSettings* settings, knError* error) {
-	(void)model;
-	return knPaper_Check(settings, error);
+	knStatus status = knPaper_Check(settings, error);
+	return status == KN_OK ? knReduced_CheckLoops(model, settings, error) : status;
 }
 
 static size_t privateSize(const knModel* model, const knSettings* settings) {

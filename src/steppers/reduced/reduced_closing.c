@@ -1,0 +1,88 @@
+// Loops that no pose closes are refused before the first step.
+//
+// From the initial pose, loops are closed by Newton steps in the metric of the masses, of poses alone. A gap that does not
+// vanish and does not fall any more either is as small as it gets there: then the joint whose gap is the largest is named.
+#include "steppers/reduced/reduced_step.h"
+
+#include <stdio.h>
+
+#define CLOSED 1e-6      // m or rad, a gap that does not count
+#define MOST_MOTIONS 200 // of poses; loops that still close after them are taken
+#define STALLED 30       // motions, by the last of which
+#define FALLING 0.999    // the gap is still more than this share of what it was: it stays
+
+// The largest gap of loop joints, and the joint (of the step's numbers).
+static double worstGap(knReducedStep* step, int* joint) {
+	double worst = 0.0;
+	knReduced_PlacePairs(step, step->start, step->start);
+	for (int k = 0; k < step->pairCount; ++k) {
+		const knReducedPairRow* row = &step->pairs[k];
+		if (row->locked && knAbs(row->error) > worst) {
+			worst = knAbs(row->error);
+			*joint = row->joint;
+		}
+	}
+	return worst;
+}
+
+static knStatus refuse(const knModel* model, int joint, double gap, knError* error) {
+	char element[96];
+	snprintf(element, sizeof(element), "joint '%s'",
+			 knScene_GetJoint(model->scene, knModel_JointId(model, joint))->name);
+	return knError_Set(
+		error, KN_UNSUPPORTED, element,
+		"%s closes a loop that no pose of its bodies closes: %.3g (m, rad) stay open, which the "
+		"reduced stepper does not take; the velocity and impulse steppers do",
+		element, gap);
+}
+
+static knStatus closeLoops(knReducedStep* step, knError* error) {
+	int joint = -1;
+	double least = worstGap(step, &joint), before = least;
+	for (int k = 0, since = 0; k < MOST_MOTIONS && least > CLOSED; ++k, ++since) {
+		if (!knReduced_CloseLoops(step)) {
+			return knReduced_OutOfMemory(step);
+		}
+		least = knMin(least, worstGap(step, &joint));
+		if (since == STALLED) {
+			if (least > FALLING * before) {
+				return refuse(step->context->model, joint, least, error);
+			}
+			before = least;
+			since = 0;
+		}
+	}
+	return KN_OK;
+}
+
+static knStatus checkState(const knModel* model, knState* state, const knSettings* settings, knArena* arena,
+						   knError* error) {
+	knStepReport report = { 0 };
+	knStepContext context = { .model = model,
+							  .settings = settings,
+							  .state = state,
+							  .arena = arena,
+							  .allocator = &model->allocator,
+							  .report = &report,
+							  .error = error };
+	knReducedStep step = { .context = &context, .h = 1.0 };
+	knStatus status = knReduced_Begin(&step);
+	status = status == KN_OK && step.forest.loopCount > 0 ? knReduced_BuildPairs(&step) : status;
+	return status == KN_OK && step.forest.loopCount > 0 ? closeLoops(&step, error) : status;
+}
+
+knStatus knReduced_CheckLoops(const knModel* model, const knSettings* settings, knError* error) {
+	knArena arena;
+	knState state;
+	if (model->jointCount == 0) {
+		return KN_OK;
+	}
+	if (!knState_Create(&state, model, "reduced", 0, &model->allocator)) {
+		return knError_Set(error, KN_NO_MEMORY, "reduced", "there is no memory to look at the loops");
+	}
+	knArena_Init(&arena, &model->allocator);
+	knStatus status = checkState(model, &state, settings, &arena, error);
+	knArena_Free(&arena);
+	knState_Destroy(&state, &model->allocator);
+	return status;
+}
