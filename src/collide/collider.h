@@ -148,6 +148,9 @@ knStatus knPoses_CheckInput(const knCollider* collider, const knCollideInput* in
 							const knContactSet* contacts, knError* error);
 // Takes over frames, margins and activity. On an error nothing of the past is kept.
 knStatus knPoses_Update(knCollider* collider, const knCollideInput* input, knError* error);
+// The same for some frames, each named once; the others stay as the collider knows them. It has been asked about all before.
+knStatus knPoses_UpdateListed(knCollider* collider, const knCollideInput* input, const int* frames, int count,
+							  knError* error);
 bool knPoses_IsFiniteBox(knAabb box);
 
 // --- broad_phase.c ---

@@ -58,58 +58,75 @@ static bool isActive(const knCollideInput* input, int shape) {
 
 // --- frames ----------------------------------------------------------------------------------------------
 
+static void compareFrame(const PoseJob* job, int f) {
+	knCollider* c = job->collider;
+	const knFrame* frame = &job->input->frames[f];
+	double margin = marginOf(job->input, f);
+	knFrameMotion motion = motionOf(job->input, f);
+	bool still = c->posed && memcmp(frame, &c->frames[f], sizeof(knFrame)) == 0;
+	if (still && margin == c->margins[f] && isSameMotion(&motion, &c->motions[f])) {
+		c->frameChanged[f] = 0;
+		return;
+	}
+	bool goodMargin = knIsFinite(margin) && isFiniteMotion(&motion);
+	c->frameChanged[f] = !knIsFiniteF(*frame) ? BAD_FRAME
+											  : (!goodMargin ? BAD_MARGIN
+												 : still     ? CHANGED
+															 : MOVED);
+	c->frames[f] = *frame;
+	c->margins[f] = margin;
+	c->motions[f] = motion;
+}
+
 static void compareFrames(int begin, int end, int worker, void* argument) {
 	(void)worker;
-	const PoseJob* job = argument;
-	knCollider* c = job->collider;
 	for (int f = begin; f < end; ++f) {
-		const knFrame* frame = &job->input->frames[f];
-		double margin = marginOf(job->input, f);
-		knFrameMotion motion = motionOf(job->input, f);
-		bool still = c->posed && memcmp(frame, &c->frames[f], sizeof(knFrame)) == 0;
-		if (still && margin == c->margins[f] && isSameMotion(&motion, &c->motions[f])) {
-			c->frameChanged[f] = 0;
-			continue;
-		}
-		bool goodMargin = knIsFinite(margin) && isFiniteMotion(&motion);
-		c->frameChanged[f] = !knIsFiniteF(*frame) ? BAD_FRAME
-												  : (!goodMargin ? BAD_MARGIN
-													 : still     ? CHANGED
-																 : MOVED);
-		c->frames[f] = *frame;
-		c->margins[f] = margin;
-		c->motions[f] = motion;
+		compareFrame(argument, f);
 	}
 }
 
-// Frames whose shapes were switched on or off count as changed.
+// A frame whose shapes were switched on or off counts as changed.
+static void compareShapes(knCollider* c, const knCollideInput* input, int f) {
+	for (int i = c->firstShape[f]; i < c->firstShape[f + 1]; ++i) {
+		int shape = c->shapesOfFrame[i];
+		if (isActive(input, shape) != (c->active[shape] != 0)) {
+			c->frameChanged[f] = c->frameChanged[f] <= CHANGED ? MOVED : c->frameChanged[f];
+		}
+	}
+}
+
 static void compareActivity(knCollider* c, const knCollideInput* input) {
 	if (input->shapeActive != NULL && c->posed && c->shapeCount > 0 &&
 		memcmp(input->shapeActive, c->active, (size_t)c->shapeCount) == 0) {
 		return;
 	}
-	for (int i = 0; i < c->shapeCount; ++i) {
-		if (isActive(input, i) != (c->active[i] != 0)) {
-			uint8_t* changed = &c->frameChanged[c->shapes[i].frame];
-			*changed = *changed <= CHANGED ? MOVED : *changed;
-		}
+	for (int f = 0; f < c->frameCount; ++f) {
+		compareShapes(c, input, f);
 	}
 }
 
-static knStatus listChanged(knCollider* c, knError* error) {
-	c->changedCount = 0;
-	for (int f = 0; f < c->frameCount; ++f) {
-		if (c->frameChanged[f] == 0) {
-			continue;
-		}
-		if (c->frameChanged[f] > MOVED) {
-			const char* what = c->frameChanged[f] == BAD_FRAME ? "a pose" : "a margin";
-			return knError_Set(error, KN_BAD_DATA, "collider", "frame %d has %s that is not finite", f, what);
-		}
-		c->frameEpoch[f] = c->frameChanged[f] == MOVED ? c->epoch : c->frameEpoch[f];
-		c->changedFrames[c->changedCount++] = f;
+// Takes a frame that changed into the list.
+static knStatus noteFrame(knCollider* c, int f, knError* error) {
+	if (c->frameChanged[f] == 0) {
+		return KN_OK;
 	}
+	if (c->frameChanged[f] > MOVED) {
+		const char* what = c->frameChanged[f] == BAD_FRAME ? "a pose" : "a margin";
+		return knError_Set(error, KN_BAD_DATA, "collider", "frame %d has %s that is not finite", f, what);
+	}
+	c->frameEpoch[f] = c->frameChanged[f] == MOVED ? c->epoch : c->frameEpoch[f];
+	c->changedFrames[c->changedCount++] = f;
 	return KN_OK;
+}
+
+// Frames of a list, or all if there is none.
+static knStatus listChanged(knCollider* c, const int* frames, int count, knError* error) {
+	knStatus status = KN_OK;
+	c->changedCount = 0;
+	for (int k = 0; k < count && status == KN_OK; ++k) {
+		status = noteFrame(c, frames != NULL ? frames[k] : k, error);
+	}
+	return status;
 }
 
 // --- shapes ----------------------------------------------------------------------------------------------
@@ -236,10 +253,29 @@ knStatus knPoses_Update(knCollider* c, const knCollideInput* input, knError* err
 	c->looksAhead = input->motions != NULL;
 	knTasks_For(&input->tasks, c->frameCount, FRAMES_PER_TASK, compareFrames, &job);
 	compareActivity(c, input);
-	knStatus status = listChanged(c, error);
+	knStatus status = listChanged(c, NULL, c->frameCount, error);
 	if (status == KN_OK) {
 		knTasks_For(&input->tasks, c->changedCount, CHANGED_PER_TASK, placeFrames, &job);
-		status = listChanged(c, error); // boxes may have overflowed
+		status = listChanged(c, NULL, c->frameCount, error); // boxes may have overflowed
+	}
+	c->posed = status == KN_OK;
+	return status;
+}
+
+knStatus knPoses_UpdateListed(knCollider* c, const knCollideInput* input, const int* frames, int count,
+							  knError* error) {
+	PoseJob job = { c, input };
+	KN_ASSERT(c->posed);
+	c->epoch += 1;
+	c->looksAhead = input->motions != NULL;
+	for (int k = 0; k < count; ++k) {
+		compareFrame(&job, frames[k]);
+		compareShapes(c, input, frames[k]);
+	}
+	knStatus status = listChanged(c, frames, count, error);
+	if (status == KN_OK) {
+		placeFrames(0, c->changedCount, 0, &job);
+		status = listChanged(c, frames, count, error);
 	}
 	c->posed = status == KN_OK;
 	return status;

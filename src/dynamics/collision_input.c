@@ -14,8 +14,12 @@ static bool pairBefore(const void* a, const void* b, void* context) {
 	return p->a < q->a || (p->a == q->a && p->b < q->b);
 }
 
+double knCollisionEnvelope_OfRadius(double radius) {
+	return knMin(2.0 * ENVELOPE_SHARE * radius, ENVELOPE_LIMIT);
+}
+
 double knCollisionEnvelope(const knModel* model, int body) {
-	return knMin(2.0 * ENVELOPE_SHARE * model->radius[body], ENVELOPE_LIMIT);
+	return knCollisionEnvelope_OfRadius(model->radius[body]);
 }
 
 bool knCollisionInput_Make(knCollideInput* input, const knModel* model, const knState* state,

@@ -7,6 +7,7 @@
 
 // m, the collision envelope eps_c of a body: within it, bodies count as near, and small overlaps as harmless.
 double knCollisionEnvelope(const knModel* model, int body);
+double knCollisionEnvelope_OfRadius(double radius); // never less for a larger one
 
 // Frames, active shapes and run-time exclusions of the state; `margins` [bodyCount] may be NULL. The lists
 // live in the arena. An attached joint keeps its two bodies from touching as long as it exists, enabled or

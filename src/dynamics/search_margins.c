@@ -38,12 +38,21 @@ static void setReach(knSearchMargins* reach, const knModel* model, const knStepB
 	}
 }
 
-bool knSearchMargins_Make(knSearchMargins* reach, const knModel* model, const knStepBodies* blocks,
-						  const knTwist* force, knVec3 drift, bool predict, knArena* arena) {
-	reach->drift = knScale(blocks->h, drift);
+bool knSearchMargins_Begin(knSearchMargins* reach, const knModel* model, double h, knVec3 drift,
+						   knArena* arena) {
+	reach->drift = knScale(h, drift);
 	reach->margins = KN_SCRATCH(arena, double, model->bodyCount);
 	reach->motions = KN_SCRATCH(arena, knFrameMotion, model->bodyCount);
-	if (arena->failed) {
+	return !arena->failed;
+}
+
+void knSearchMargins_Set(knSearchMargins* reach, const knModel* model, const knStepBodies* blocks, int body) {
+	setReach(reach, model, blocks, body, knZeroTwist());
+}
+
+bool knSearchMargins_Make(knSearchMargins* reach, const knModel* model, const knStepBodies* blocks,
+						  const knTwist* force, knVec3 drift, bool predict, knArena* arena) {
+	if (!knSearchMargins_Begin(reach, model, blocks->h, drift, arena)) {
 		return false;
 	}
 	for (int b = 0; b < model->bodyCount; ++b) {

@@ -24,6 +24,11 @@ typedef struct knSearchMargins {
 bool knSearchMargins_Make(knSearchMargins* reach, const knModel* model, const knStepBodies* blocks,
 						  const knTwist* force, knVec3 drift, bool predict, knArena* arena);
 
+// The same for some bodies: room for all, of which only those that are set count; by the velocities blocks->u.
+bool knSearchMargins_Begin(knSearchMargins* reach, const knModel* model, double h, knVec3 drift,
+						   knArena* arena);
+void knSearchMargins_Set(knSearchMargins* reach, const knModel* model, const knStepBodies* blocks, int body);
+
 // Asks the collider with the reach as margins and motions of `input`; it grows where bodies are struck.
 knStatus knSearchMargins_Collide(knSearchMargins* reach, const knModel* model, knCollider* collider,
 								 knCollideInput* input, knContactSet* set, knArena* arena, knError* error);

@@ -177,6 +177,34 @@ static void test_threshold_converges(void** state) {
 	assert_true(apart[2] < 1e-9);
 }
 
+// Links within segments touch as free ones do: nothing sinks into the ground or into the chain's other end.
+static void test_frozen_links_touch(void** state) {
+	(void)state;
+	enum { LINKS = 64 };
+	knBodyId bodies[LINKS];
+	ChainDef def = { .count = LINKS,
+					 .start = { 0.0, 0.0, 1.0 },
+					 .gravity = earth,
+					 .held = true,
+					 .shapes = true,
+					 .ground = true,
+					 .damping = 1e-3 };
+	knWorld* world = worldWith(newChain(&def, bodies), "adaptive", 8, -1.0);
+	int most = 0;
+	for (int i = 0; i < 60; ++i) {
+		knPenetration depth;
+		knError error = { 0 };
+		int count;
+		run(world, 5, 0.005);
+		assert_ok(knWorld_MeasurePenetration(world, &depth, &error));
+		assert_true(depth.max < 1e-3);
+		knWorld_Contacts(world, &count);
+		most = count > most ? count : most;
+	}
+	assert_true(most > 40);
+	knWorld_Destroy(world);
+}
+
 static void assertRefused(knScene* scene, const char* name) {
 	knError error = { 0 };
 	knModel* model = knModel_Create(scene, &error);
@@ -209,6 +237,7 @@ int main(void) {
 		cmocka_unit_test(test_fully_active_is_reduced),     cmocka_unit_test(test_freezing_keeps_momentum),
 		cmocka_unit_test(test_region_is_part_of_the_state), cmocka_unit_test(test_rest_rigidifies_and_wakes),
 		cmocka_unit_test(test_threshold_converges),         cmocka_unit_test(test_loops_are_refused_by_name),
+		cmocka_unit_test(test_frozen_links_touch),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

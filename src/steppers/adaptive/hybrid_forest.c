@@ -117,6 +117,35 @@ static knTwist movedTo(knTwist velocity, knVec3 from, knVec3 to) {
 	return velocity;
 }
 
+int knHybridForest_FindLink(const knHybridForest* hybrid, int body, knLinkPath* path) {
+	int node = hybrid->header->bodyCount + body;
+	path->count = 0;
+	for (;;) {
+		int above = hybrid->nodes[node].parent;
+		if (above == KN_NODE_NONE || hybrid->nodes[above].active) {
+			return hybrid->nodes[node].root;
+		}
+		if (hybrid->nodes[above].right == node && !hybrid->nodes[above].ground) {
+			KN_ASSERT(path->count < KN_LINK_PATH_MAX);
+			path->nodes[path->count++] = above;
+		}
+		node = above;
+	}
+}
+
+// The same arithmetic as below, so that a link has one pose, whoever asks.
+void knHybridForest_PlaceLink(const knHybridForest* hybrid, int root, const knLinkPath* path, knFrame pose,
+							  knTwist velocity, knFrame* linkPose, knTwist* linkVelocity) {
+	knVec3 center = hybrid->nodes[hybrid->segments[root].node].center;
+	knFrame at = knMakeFrame(knSub(pose.p, knRotate(pose.q, center)), pose.q);
+	for (int k = path->count - 1; k >= 0; --k) {
+		at = knMulF(at, hybrid->nodes[path->nodes[k]].place);
+	}
+	at.q = knNormalizeQ(at.q);
+	*linkPose = at;
+	*linkVelocity = movedTo(velocity, pose.p, at.p);
+}
+
 // Depth first, right parts first: those halve, while left parts may be deep where a link has many children.
 void knHybridForest_PlaceLinks(const knHybridForest* hybrid, int root, knFrame pose, knTwist velocity,
 							   knFrame* poses, knTwist* velocities) {
@@ -132,7 +161,7 @@ void knHybridForest_PlaceLinks(const knHybridForest* hybrid, int root, knFrame p
 		const knHybridNode* part = &hybrid->nodes[node];
 		if (knHybridForest_IsLeaf(part)) {
 			int body = part->root;
-			at.q = knNormalizeQ(knDotQ(at.q, poses[body].q) < 0.0 ? knNegQ(at.q) : at.q);
+			at.q = knNormalizeQ(at.q);
 			poses[body] = at;
 			velocities[body] = movedTo(velocity, pose.p, at.p);
 			if (waiting == 0) {

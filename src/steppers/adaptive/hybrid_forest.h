@@ -64,6 +64,13 @@ typedef struct knSegment {
 	knTwist velocity;
 } knSegment;
 
+// From a segment's root to a link: the nodes on the way whose right part holds it, nearest to the link first.
+#define KN_LINK_PATH_MAX 96 // right parts halve
+typedef struct knLinkPath {
+	int count;
+	int nodes[KN_LINK_PATH_MAX];
+} knLinkPath;
+
 typedef struct knHybridForestHeader {
 	double dt; // of the last step; 0: nothing yet
 	int32_t bodyCount, jointCount;
@@ -106,6 +113,10 @@ bool knHybridForest_Resize(knHybridForest* hybrid, knState* state, const knModel
 						   int jointRowCount, const knAllocator* allocator);
 // The segment that holds a link (its root), and where the link is, seen from the root.
 int knHybridForest_Locate(const knHybridForest* hybrid, int body, knFrame* inRoot);
+// The same in two parts, for poses and velocities of segments that are not those of the list.
+int knHybridForest_FindLink(const knHybridForest* hybrid, int body, knLinkPath* path);
+void knHybridForest_PlaceLink(const knHybridForest* hybrid, int root, const knLinkPath* path, knFrame pose,
+							  knTwist velocity, knFrame* linkPose, knTwist* linkVelocity);
 knFrame knHybridForest_RootPose(const knHybridForest* hybrid, int root);
 // Of the segment's centre of mass, seen from its root.
 knVec3 knHybridForest_Center(const knHybridForest* hybrid, int root);
