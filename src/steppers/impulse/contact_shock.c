@@ -37,7 +37,7 @@ static bool takesPart(const knImpulseStep* step, int body) {
 	int group = step->islands.group[body];
 	double solved = SOLVED * step->h * knLength(step->state->header->gravity);
 	return group >= 0 && step->graph.grounded[body] && !step->islands.jointed[group] &&
-		   step->facts[group].change > solved * solved;
+		   step->known.facts[group].change > solved * solved;
 }
 
 // Bodies by level, by counting.
@@ -138,7 +138,7 @@ static void guard(const knImpulseStep* step, Shock* shock, int level) {
 	sumSupports(step, shock, level);
 	for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
 		int b = shock->bodies[i];
-		knTwist supports = { knZero3(), step->facts[step->islands.group[b]].ground };
+		knTwist supports = { knZero3(), step->known.facts[step->islands.group[b]].ground };
 		if (shock->supports[b] > 0) {
 			supports = knScaleT(1.0 / shock->supports[b], shock->support[b]);
 		}
@@ -159,8 +159,8 @@ static void cutOff(const knImpulseStep* step, Shock* shock) {
 	for (int level = 0; level < step->graph.levelCount; ++level) {
 		for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
 			int b = shock->bodies[i], group = step->islands.group[b];
-			sum[group] += knContactGroups_Energy(step, b, step->blocks.u[b]) -
-						  knContactGroups_Energy(step, b, shock->before[b]);
+			sum[group] += knContactGroups_Energy(&step->known, b, step->blocks.u[b]) -
+						  knContactGroups_Energy(&step->known, b, shock->before[b]);
 		}
 		for (int i = shock->first[level]; i < shock->first[level + 1]; ++i) {
 			int group = step->islands.group[shock->bodies[i]];
@@ -184,7 +184,7 @@ static void giveBack(const knImpulseStep* step, const Shock* shock) {
 	for (int i = 0; i < shock->first[step->graph.levelCount]; ++i) {
 		int b = shock->bodies[i], group = step->islands.group[b];
 		knTwist taken = knSubT(shock->before[b], step->blocks.u[b]);
-		double leftOver = knGroupFacts_LeftOver(&step->facts[group]) * step->model->mass[b];
+		double leftOver = knGroupFacts_LeftOver(&step->known.facts[group]) * step->model->mass[b];
 		if (knImpulseStep_Product(step, b, taken, taken) > leftOver) {
 			step->blocks.u[b] = shock->before[b];
 		}
@@ -196,7 +196,7 @@ static int sweepsOf(const knImpulseStep* step) {
 	double rough = ROUGH * step->h * knLength(step->state->header->gravity);
 	int height = TALL;
 	for (int b = 0; b < step->model->bodyCount; ++b) {
-		const knGroupFacts* facts = &step->facts[b];
+		const knGroupFacts* facts = &step->known.facts[b];
 		bool struck =
 			step->islands.group[b] == b && !step->islands.jointed[b] && facts->change > rough * rough;
 		height = struck && facts->levels > height ? facts->levels : height;

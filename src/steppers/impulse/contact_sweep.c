@@ -159,37 +159,9 @@ void knContactSweep_HandOver(knImpulseStep* step) {
 	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, handOver, step);
 }
 
-typedef struct StoreTask {
-	const knImpulseStep* step;
-	const knSweepSet* set;
-} StoreTask;
-
-static void storePacked(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const StoreTask* task = argument;
-	const knImpulseStep* step = task->step;
-	const knSweepSet* set = task->set;
-	for (int at = begin; at < end; ++at) {
-		const double(*lambda)[KN_LANES] = set->points[at].lambda;
-		for (int lane = 0; lane < KN_LANES; ++lane) {
-			if (set->source[at][lane] < 0) {
-				continue;
-			}
-			knImpulsePoint* p = &step->points[set->source[at][lane] >> 1];
-			p->jn = lambda[0][lane];
-			p->j1 = lambda[1][lane];
-			p->j2 = lambda[2][lane];
-			if (p->turn >= 0) {
-				const double(*g)[KN_LANES] = set->rolling[at].lambda;
-				step->turns[p->turn].g = knV3(g[0][lane], g[1][lane], g[2][lane]);
-			}
-		}
-	}
-}
-
 void knContactSweep_Store(knImpulseStep* step, const knSweepSet* set) {
-	StoreTask task = { step, set };
-	knTasks_For(&step->context->tasks, set->pointCount, POINT_GRAIN, storePacked, &task);
+	knSweepSet_Store(set, &step->context->tasks, step->list.points);
+	knContactSweep_TakeOver(step);
 }
 
 // --- sweeps ------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "dynamics/bounce.h"
 #include "dynamics/contact_correction.h"
 #include "dynamics/contact_graph.h"
+#include "dynamics/contact_groups.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/fast_bodies.h"
 #include "dynamics/islands.h"
@@ -97,12 +98,12 @@ typedef struct knImpulseStep {
 	int* order;      // [pairCount] pairs by level
 	int* levelFirst; // [levelCount + 1] into order
 
-	knTimeStep time;            // default scheme, of KN_PART_SMALL and KN_PART_LARGE. knContactSolve_Begin
-	knSweepSet mean;            // their points, a stage a level, part after part. contact_solve.c
-	bool meanBuilt;             // the same
-	double* change;             // [bodyCount] by group, m2/s2, of the last sweep; NULL: not known. The same
-	knSweepSet set;             // the points of KN_PART_END, a stage a level; knContactSweep_Begin
-	struct knGroupFacts* facts; // [bodyCount] by group, default scheme. knContactGroups_Find
+	knTimeStep time;       // default scheme, of KN_PART_SMALL and KN_PART_LARGE. knContactSolve_Begin
+	knSweepSet mean;       // their points, a stage a level, part after part. contact_solve.c
+	bool meanBuilt;        // the same
+	double* change;        // [bodyCount] by group, m2/s2, of the last sweep; NULL: not known. The same
+	knSweepSet set;        // the points of KN_PART_END, a stage a level; knContactSweep_Begin
+	knContactGroups known; // of groups after the sweeps, default scheme. knImpulseStep_FindGroups
 
 	int64_t pairTests; // knCollide_Pair calls
 
@@ -265,28 +266,8 @@ bool knContactSolve_Settle(knImpulseStep* step);
 // False when out of memory.
 bool knShockLoad_Run(knImpulseStep* step);
 
-// contact_groups.c: what is known of a group of bodies in contact after the sweeps.
-typedef struct knGroupFacts {
-	double change; // m2/s2 of its mass: what the last sweep changed; or what is left by knContactColumns_Run
-	int levels;    // of what stands on the ground
-	int points;
-	bool turns;    // it has points with rolling friction
-	knVec3 ground; // m/s, of what does not yield below it
-	double mass;   // kg
-	double energy; // J, kinetic as seen from the ground
-} knGroupFacts;
-
-// What sweeps changed counts as infinite where it is not known. False when out of memory.
-bool knContactGroups_Find(knImpulseStep* step);
-// J, of a body with velocity u, as seen from the ground of its group.
-double knContactGroups_Energy(const knImpulseStep* step, int body, knTwist u);
-// m2/s2, the square of the speed by which sweeps may still be wrong: twice what the last one changed for every level.
-static inline double knGroupFacts_LeftOver(const knGroupFacts* facts) {
-	return 4.0 * facts->levels * facts->levels * facts->change;
-}
-
-// contact_columns.c: columns that the sweeps have left unfinished, solved at once. False when out of memory.
-bool knContactColumns_Run(knImpulseStep* step);
+// What is known of groups after the sweeps, with their levels; the list's points have what they carry. False when out of memory.
+bool knImpulseStep_FindGroups(knImpulseStep* step);
 
 // contact_shock.c: levels from the ground up, what is below frozen, after the sweeps. False when out of memory.
 bool knContactShock_Run(knImpulseStep* step);

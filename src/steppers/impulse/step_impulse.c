@@ -397,6 +397,27 @@ static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactNn
 	knContactSweep_Store(step, &step->set);
 }
 
+bool knImpulseStep_FindGroups(knImpulseStep* step) {
+	step->known = (knContactGroups){ .model = step->model,
+									 .state = step->state,
+									 .blocks = &step->blocks,
+									 .contacts = &step->list,
+									 .islands = &step->islands,
+									 .change = step->change,
+									 .arena = step->context->arena };
+	if (!knContactGroups_Find(&step->known)) {
+		return false;
+	}
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		int32_t group = step->islands.group[b];
+		if (group >= 0 && step->graph.grounded[b]) {
+			int* levels = &step->known.facts[group].levels;
+			*levels = step->graph.level[b] > *levels ? step->graph.level[b] : *levels;
+		}
+	}
+	return true;
+}
+
 static bool anyAtEnd(const knImpulseStep* step) {
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		if (step->partOf[b] == KN_PART_END) {
@@ -413,8 +434,11 @@ static bool propagate(knImpulseStep* step) {
 		return true;
 	}
 	knTwist* before = KN_SCRATCH(step->context->arena, knTwist, step->model->bodyCount);
-	if (before == NULL || !knContactGroups_Find(step) || !knContactColumns_Run(step)) {
+	if (before == NULL || !knImpulseStep_FindGroups(step) || !knContactColumns_Run(&step->known)) {
 		return false;
+	}
+	if (step->known.solved) {
+		knContactSweep_TakeOver(step);
 	}
 	knContactSolve_Sum(step);
 	for (int b = 0; b < step->model->bodyCount; ++b) {

@@ -100,7 +100,9 @@ static knStatus stepDefault(knVelocityStep* step) {
 	KN_THEN(status, knVelocity_SolveGlobal(step));
 	if (step->options.shock) {
 		KN_THEN(status, knVelocity_BuildLayers(step, knLayers_BuildSupports));
-		KN_THEN(status, knVelocity_SolveColumns(step));
+		if (step->context->settings->sweeps < 0) {
+			KN_THEN(status, knVelocity_SolveColumns(step));
+		}
 	}
 	if (status == KN_OK) {
 		knTimeStep_SumImpulses(&step->time);

@@ -1,6 +1,7 @@
 // Forces, contacts, rows and the global solve: phases 1 and 2.
 
 #include "dynamics/collision_input.h"
+#include "dynamics/contact_groups.h"
 #include "solve/pgs.h"
 #include "solve/subspace.h"
 #include "solve/sweep_momentum.h"
@@ -11,7 +12,6 @@
 #define TURNING_ROUNDS 2 // of groups in which bodies turn: arms and answers anew
 #define SIDE_SWEEPS 10   // of landings and settlings in large groups
 #define LARGE_ERROR 10.0 // of what a body's last sweep changed: what single points may have left
-#define COLUMN_LAYERS 20 // groups of that many layers are solved at once where sweeps do not settle
 
 knStatus knVelocity_OutOfMemory(const knVelocityStep* step) {
 	return knError_Set(step->context->error, KN_NO_MEMORY, "step", "there is no memory for this step");
@@ -458,44 +458,26 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 	return KN_OK;
 }
 
-// Whether sweeps cannot do it: news would have to pass through too many layers.
-static bool isColumn(const knVelocityStep* step, int32_t group) {
-	double least = step->options.settled[KN_STAGE_SMALL];
-	return step->solveSet[group] == KN_STAGE_SMALL && step->layers.ofGroup[group] >= COLUMN_LAYERS &&
-		   least > 0.0 && step->change[group] > least;
-}
-
 knStatus knVelocity_SolveColumns(knVelocityStep* step) {
-	knArena* arena = step->context->arena;
-	knSweepBlocks blocks = sweepBlocks(step);
-	uint8_t* wanted = KN_SCRATCH_ZERO(arena, uint8_t, step->blocks.count);
-	double* left = KN_SCRATCH(arena, double, step->blocks.count);
-	if (arena->failed) {
-		return knVelocity_OutOfMemory(step);
-	}
-	bool any = false;
-	for (int b = 0; b < step->blocks.count; ++b) {
-		bool awake = step->asleep == NULL || !step->asleep[b];
-		wanted[b] = step->islands.group[b] == b && awake && isColumn(step, b);
-		any = any || wanted[b];
-	}
-	for (int i = 0; any && i < step->contacts.chunkCount; ++i) {
-		const knSweepChunk* chunk = &step->contacts.chunks[i];
-		if (step->contacts.points[chunk->first].arm > 0.0) {
-			wanted[groupOfChunk(step, chunk)] = 0; // rolling resistance is left to the sweeps
-		}
-	}
-	knSubspace problem = { .chunks = step->contacts.chunks,
-						   .chunkCount = step->contacts.chunkCount,
-						   .points = step->contacts.points,
-						   .blocks = &blocks,
-						   .group = step->islands.group,
-						   .wanted = wanted };
-	if (any && !knSubspace_Solve(&problem, step->blocks.u, left, arena)) {
+	const knStepContext* context = step->context;
+	knContactGroups groups = { .model = context->model,
+							   .state = context->state,
+							   .blocks = &step->blocks,
+							   .contacts = &step->contacts,
+							   .islands = &step->islands,
+							   .change = step->change,
+							   .arena = context->arena };
+	if (!knContactGroups_Find(&groups)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	for (int b = 0; b < step->blocks.count; ++b) {
-		step->change[b] = wanted[b] ? knMin(step->change[b], left[b]) : step->change[b];
+		groups.facts[b].levels = step->layers.ofGroup[b];
+	}
+	if (!knContactColumns_Run(&groups)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	for (int b = 0; b < step->blocks.count; ++b) {
+		step->change[b] = knMin(step->change[b], groups.facts[b].change);
 	}
 	return KN_OK;
 }

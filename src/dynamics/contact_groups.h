@@ -1,0 +1,46 @@
+// What is known of every group of bodies in contact once the sweeps are done, for those who go on from there: columns that are
+// solved at once, and shock propagation. Speeds are seen from the ground, the bodies that do not yield, so that a pile on
+// a lift is treated like any other. (Not from the centre of mass: a heavy block draws that down with it, and bricks
+// that stand still would be those in motion.)
+#pragma once
+
+#include "dynamics/contact_rows.h"
+#include "dynamics/islands.h"
+
+typedef struct knGroupFacts {
+	double change; // m2/s2 of its mass: what the last sweep changed; or what is left by knContactColumns_Run
+	int levels;    // of what stands on the ground
+	int points;
+	bool turns;    // it has points with rolling friction
+	knVec3 ground; // m/s, of what does not yield below it
+	double mass;   // kg
+	double energy; // J, kinetic as seen from the ground
+} knGroupFacts;
+
+typedef struct knContactGroups {
+	// in
+	const knModel* model;
+	const knState* state;
+	knStepBodies* blocks;
+	knContactRows* contacts;
+	const knIslands* islands;
+	const double*
+		change; // [bodyCount] by group, m2/s2, of the last sweep; NULL: not known, which counts as infinite
+	knArena* arena;
+
+	knGroupFacts* facts; // [bodyCount] by group. knContactGroups_Find
+	bool solved;         // columns were. knContactColumns_Run
+} knContactGroups;
+
+// All but the levels, which are zero. False: no memory.
+bool knContactGroups_Find(knContactGroups* groups);
+// J, of a body with velocity u, as seen from the ground of its group.
+double knContactGroups_Energy(const knContactGroups* groups, int body, knTwist u);
+// m2/s2, the square of the speed by which sweeps may still be wrong: twice what the last one changed for every level.
+static inline double knGroupFacts_LeftOver(const knGroupFacts* facts) {
+	return 4.0 * facts->levels * facts->levels * facts->change;
+}
+
+// contact_columns.c: columns that the sweeps have left unfinished, solved at once (solve/subspace.h); u and the points'
+// impulses change. False: no memory.
+bool knContactColumns_Run(knContactGroups* groups);
