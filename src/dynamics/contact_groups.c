@@ -56,6 +56,7 @@ bool knContactGroups_Find(knContactGroups* groups) {
 		groups->facts[b].change = known ? groups->change[b] : (double)INFINITY;
 		if (group[b] >= 0) {
 			knGroupFacts* facts = &groups->facts[group[b]];
+			facts->bodies += 1;
 			facts->mass += groups->model->mass[b];
 			facts->energy += knContactGroups_Energy(groups, b, groups->blocks->u[b]);
 		}

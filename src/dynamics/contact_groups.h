@@ -10,7 +10,7 @@
 typedef struct knGroupFacts {
 	double change; // m2/s2 of its mass: what the last sweep changed; or what is left by knContactColumns_Run
 	int levels;    // of what stands on the ground
-	int points;
+	int points, bodies;
 	bool turns;    // it has points with rolling friction
 	knVec3 ground; // m/s, of what does not yield below it
 	double mass;   // kg

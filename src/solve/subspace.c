@@ -9,7 +9,6 @@
 #include "solve/subspace.h"
 
 #define ROUNDS 8
-#define PROGRESS 0.25       // of the residual: what a round must bring it down to
 #define SWEEPS 10           // between rounds
 #define STICKS (1.0 - 1e-9) // of the cone: less is sticking
 #define TOUCHES 1e-9        // m/s: what separates more slowly may come to press
@@ -262,9 +261,7 @@ static bool solveGroup(Solve* solve, knTwist* u, knArena* arena) {
 	if (!begin(solve, u, arena)) {
 		return false;
 	}
-	int idle = 0, patience = solve->problem->patience;
 	for (int round = 0; round < ROUNDS && solve->left > solve->problem->enough; ++round) {
-		double before = solve->left;
 		listRows(solve);
 		knDirectRows direct;
 		if (!knDirectRows_Build(&direct, &solve->rows, arena)) {
@@ -279,10 +276,6 @@ static bool solveGroup(Solve* solve, knTwist* u, knArena* arena) {
 		takeOver(solve);
 		sweepSites(solve);
 		keepBest(solve);
-		idle = solve->left < PROGRESS * before ? 0 : idle + 1;
-		if (patience > 0 && idle >= patience) {
-			break;
-		}
 	}
 	end(solve, u);
 	return true;

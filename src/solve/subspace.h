@@ -21,7 +21,6 @@ typedef struct knSubspace {
 	const int32_t* group;  // [blocks->count] of blocks that touch, by the lowest of them; -1: does not move
 	const uint8_t* wanted; // [blocks->count] by group: 1: to be solved
 	double enough;         // m2/s2 of a group's mass: with less left of it, a group is done
-	int patience;          // rounds that bring little, after which a group is left as it is; 0: any number
 } knSubspace;
 
 // The group of a chunk.
