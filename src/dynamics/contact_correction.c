@@ -183,7 +183,9 @@ bool knContactCorrection_Finish(knContactCorrection* c) {
 	return true;
 }
 
-bool knContactCorrection_IsDeep(const knContactCorrection* c) {
+// --- levels ----------------------------------------------------------------------------------------------
+
+static bool isDeep(const knContactCorrection* c) {
 	const knModel* model = c->model;
 	for (int i = 0; i < c->contacts->chunkCount; ++i) {
 		const knSweepChunk* chunk = &c->contacts->chunks[i];
@@ -195,4 +197,54 @@ bool knContactCorrection_IsDeep(const knContactCorrection* c) {
 		}
 	}
 	return false;
+}
+
+static int levelOf(const knContactCorrection* c, const int32_t* level, int b) {
+	int32_t group = c->islands->group[b];
+	return group >= 0 && !c->islands->jointed[group] ? level[b] : -1;
+}
+
+static bool buildLevels(knContactCorrection* c, const int32_t* level, int levelCount, knSweepSet* set) {
+	const double* invMass = c->blocks->invMass;
+	const int chunkCount = c->contacts->chunkCount;
+	knSweepChunk* chunks = KN_SCRATCH(c->arena, knSweepChunk, chunkCount);
+	int32_t* free = KN_SCRATCH(c->arena, int32_t, c->blocks->count);
+	uint8_t* tied = KN_SCRATCH_ZERO(c->arena, uint8_t, c->blocks->count);
+	if (c->arena->failed) {
+		return false;
+	}
+	for (int b = 0; b < c->blocks->count; ++b) {
+		free[b] = levelOf(c, level, b);
+	}
+	for (int i = 0; i < chunkCount; ++i) {
+		chunks[i] = c->contacts->chunks[i];
+		int a = free[chunks[i].a], b = free[chunks[i].b];
+		bool floats = (a < 0 && invMass[chunks[i].a] > 0.0) || (b < 0 && invMass[chunks[i].b] > 0.0);
+		chunks[i].stage = floats || chunks[i].stage < 0 ? -1 : a > b ? a : b;
+	}
+	knSweepBlocks blocks = { .count = c->blocks->count,
+							 .invMass = invMass,
+							 .invInertia = c->blocks->invInertia,
+							 .freeStage = free,
+							 .tied = tied };
+	return knSweepSet_Build(set, chunks, chunkCount, levelCount, c->contacts->points, &blocks, KN_SWEEP_CONE,
+							&c->tasks, c->arena);
+}
+
+bool knContactCorrection_PushLevels(knContactCorrection* c, const int32_t* level, int levelCount,
+									int sweeps) {
+	const knSweepRows none = { 0 };
+	knSweepSet set;
+	knContactCorrection_Measure(c);
+	if (!isDeep(c)) {
+		return true;
+	}
+	if (!buildLevels(c, level, levelCount, &set)) {
+		return false;
+	}
+	knContactCorrection_Begin(c, &set);
+	for (int stage = 0; stage < levelCount; ++stage) {
+		knSweep_Correct(&set, stage, sweeps, &c->tasks, &none, c->p);
+	}
+	return knContactCorrection_Finish(c);
 }

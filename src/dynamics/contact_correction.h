@@ -30,8 +30,10 @@ typedef struct knContactCorrection {
 void knContactCorrection_Measure(knContactCorrection* correction);
 // m, the separation of one point at the present poses.
 double knContactCorrection_Depth(const knContactCorrection* correction, int point);
-// Whether a few sweeps over all bodies would only pass the overlap on.
-bool knContactCorrection_IsDeep(const knContactCorrection* correction);
 void knContactCorrection_Begin(knContactCorrection* correction, knSweepSet* set);
+// Level by level from the ground up, what is below frozen, where a few sweeps over all bodies would only pass the overlap on.
+// Groups with joints are left out, their joints would open. `level` as in knContactGroups. False: no memory.
+bool knContactCorrection_PushLevels(knContactCorrection* correction, const int32_t* level, int levelCount,
+									int sweeps);
 // False: no memory.
 bool knContactCorrection_Finish(knContactCorrection* correction);

@@ -24,6 +24,9 @@ typedef struct knContactGroups {
 	knStepBodies* blocks;
 	knContactRows* contacts;
 	const knIslands* islands;
+	const int32_t* level; // [bodyCount] 0: does not move; -1: nothing below it stands on the ground
+	int levelCount;
+	const knTasks* tasks;
 	const double*
 		change; // [bodyCount] by group, m2/s2, of the last sweep; NULL: not known, which counts as infinite
 	knArena* arena;
@@ -32,7 +35,14 @@ typedef struct knContactGroups {
 	bool solved;         // columns were. knContactColumns_Run
 } knContactGroups;
 
-// All but the levels, which are zero. False: no memory.
+// The group of a chunk.
+static inline int32_t knContactGroups_Of(const knContactGroups* groups, const knSweepChunk* chunk) {
+	int32_t group = groups->islands->group[chunk->a];
+	return group >= 0 ? group : groups->islands->group[chunk->b];
+}
+// J, twice: u . M . v of one body.
+double knContactGroups_Product(const knContactGroups* groups, int body, knTwist u, knTwist v);
+// The facts; those of levels from `level`. False: no memory.
 bool knContactGroups_Find(knContactGroups* groups);
 // J, of a body with velocity u, as seen from the ground of its group.
 double knContactGroups_Energy(const knContactGroups* groups, int body, knTwist u);
@@ -40,6 +50,20 @@ double knContactGroups_Energy(const knContactGroups* groups, int body, knTwist u
 static inline double knGroupFacts_LeftOver(const knGroupFacts* facts) {
 	return 4.0 * facts->levels * facts->levels * facts->change;
 }
+
+// contact_descent.c: takes as much of a change of impulses as lowers their energy most, group by group.
+typedef struct knContactDescent knContactDescent;
+// Before the change; NULL when out of memory.
+knContactDescent* knContactDescent_Begin(const knContactGroups* groups);
+// The same for points that count as carrying nothing yet, whatever is written there.
+knContactDescent* knContactDescent_BeginFromZero(const knContactGroups* groups);
+void knContactDescent_Take(const knContactGroups* groups, const knContactDescent* descent);
+
+// What the points carry acts on u, as far as it is of use; what nothing holds any more begins with nothing. False: no memory.
+bool knContactGroups_WarmStart(const knContactGroups* groups);
+
+// shock_load.c: carries the weight of piles down to the ground, before the sweeps. False: no memory.
+bool knShockLoad_Run(const knContactGroups* groups);
 
 // contact_columns.c: columns that the sweeps have left unfinished, solved at once (solve/subspace.h); u and the points'
 // impulses change. False: no memory.

@@ -14,8 +14,7 @@
 #include "dynamics/contact_geometry.h"
 #include "dynamics/islands.h"
 
-#define KN_ROW_OUT_OF_REACH 1e30 // m/s, bias of a row that takes no part
-#define KN_OUT_OF_REACH_GAP 1e3  // m, depth of a point that takes no part in corrections
+#define KN_OUT_OF_REACH_GAP 1e3 // m, depth of a point that takes no part in corrections
 
 // A solver of contact points over stages. Points and blocks are those of the time step.
 typedef struct knTimeSolver {

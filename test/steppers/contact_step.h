@@ -48,6 +48,7 @@ static inline void openContactStep(ContactStep* c, knScene* scene, double h) {
 	assert_int_equal(knImpulseStep_Prepare(&c->step), KN_OK);
 	seeEndVelocities(&c->step);
 	assert_int_equal(knContactLevels_Build(&c->step), KN_OK);
+	assert_true(knImpulseStep_BeginGroups(&c->step));
 }
 
 static inline void closeContactStep(ContactStep* c) {

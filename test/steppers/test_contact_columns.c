@@ -184,7 +184,7 @@ static void test_facts_of_groups(void** state) {
 		knContactSweep_Run(&c.step, momentum);
 	}
 	knContactSweep_Store(&c.step, &c.step.set);
-	assert_true(knImpulseStep_FindGroups(&c.step));
+	assert_true(knContactGroups_Find(&c.step.known));
 	for (int k = 0; k < 2; ++k) {
 		const knGroupFacts* facts = &c.step.known.facts[c.step.islands.group[bodyOf(&c, boxes[k][0])]];
 		assert_int_equal(facts->levels, 3);

@@ -47,30 +47,6 @@ static void turn(const knImpulseStep* step, const knImpulsePoint* p, knVec3 chan
 	}
 }
 
-bool knContactSweep_WarmStart(knImpulseStep* step) {
-	knContactDescent* descent = knContactDescent_BeginFromZero(step);
-	if (descent == NULL) {
-		return false;
-	}
-	for (int i = 0; i < step->pointCount; ++i) {
-		knImpulsePoint* p = &step->points[i];
-		// what nothing holds any more carries no weight: it starts from zero
-		if (step->islands.anchored[knImpulseStep_GroupOf(step, p)] && p->jn > 0.0) {
-			knImpulsePoint_Apply(step, p, knImpulsePoint_Carried(p));
-			if (p->turn >= 0) {
-				turn(step, p, step->turns[p->turn].g);
-			}
-		} else {
-			p->jn = p->j1 = p->j2 = 0.0;
-			if (p->turn >= 0) {
-				step->turns[p->turn].g = knZero3();
-			}
-		}
-	}
-	knContactDescent_Take(step, descent);
-	return true;
-}
-
 // --- the set -----------------------------------------------------------------------------------------------
 
 static void setTurnMasses(const knImpulseStep* step, const knImpulsePoint* p) {

@@ -103,7 +103,7 @@ typedef struct knImpulseStep {
 	bool meanBuilt;        // the same
 	double* change;        // [bodyCount] by group, m2/s2, of the last sweep; NULL: not known. The same
 	knSweepSet set;        // the points of KN_PART_END, a stage a level; knContactSweep_Begin
-	knContactGroups known; // of groups after the sweeps, default scheme. knImpulseStep_FindGroups
+	knContactGroups known; // groups of bodies in contact, default scheme. knImpulseStep_BeginGroups
 
 	int64_t pairTests; // knCollide_Pair calls
 
@@ -213,8 +213,6 @@ static inline void knClampDisc(double* x, double* y, double length) {
 	}
 }
 
-// Applies what the points carried in the last step, as far as it is of use; false when out of memory.
-bool knContactSweep_WarmStart(knImpulseStep* step);
 // A set of the points of some parts, a stage a level, part after part; false when out of memory.
 bool knContactSweep_BuildSet(knImpulseStep* step, knSweepSet* set, const int* parts, int partCount);
 // The set of KN_PART_END, with what its points carry; false when out of memory.
@@ -227,14 +225,6 @@ void knContactSweep_Store(knImpulseStep* step, const knSweepSet* set);
 // Impulses of the points into step->list.points, for who goes on from there; and back again.
 void knContactSweep_HandOver(knImpulseStep* step);
 void knContactSweep_TakeOver(knImpulseStep* step);
-
-// contact_descent.c: takes as much of a change of impulses as lowers their energy most, group by group.
-typedef struct knContactDescent knContactDescent;
-// Before the change; NULL when out of memory.
-knContactDescent* knContactDescent_Begin(knImpulseStep* step);
-// The same for points that count as carrying nothing yet, whatever is written there.
-knContactDescent* knContactDescent_BeginFromZero(knImpulseStep* step);
-void knContactDescent_Take(knImpulseStep* step, const knContactDescent* descent);
 
 // contact_nncg.c: sweeps over the levels [first, end) of a part in a set, which go on in the direction of those before.
 // NULL when out of memory.
@@ -262,15 +252,12 @@ bool knContactSolve_Finish(knImpulseStep* step);
 // After the move: velocities of what is loaded, and overlaps. False when out of memory.
 bool knContactSolve_Settle(knImpulseStep* step);
 
-// shock_load.c: carries the weight of piles down to the ground, before the sweeps.
-// False when out of memory.
-bool knShockLoad_Run(knImpulseStep* step);
+// Groups of bodies in contact, with the levels of the graph; then what is known of them after the sweeps, once the list's points
+// have what they carry. False when out of memory.
+bool knImpulseStep_BeginGroups(knImpulseStep* step);
 
-// What is known of groups after the sweeps, with their levels; the list's points have what they carry. False when out of memory.
-bool knImpulseStep_FindGroups(knImpulseStep* step);
-
-// contact_shock.c: levels from the ground up, what is below frozen, after the sweeps. False when out of memory.
-bool knContactShock_Run(knImpulseStep* step);
+// Levels from the ground up, what is below frozen, after the sweeps. False when out of memory.
+bool knImpulseStep_PropagateShock(knImpulseStep* step);
 
 // contact_push.c: takes out overlap of KN_PART_END without touching velocities. False when out of memory.
 bool knContactPush_Run(knImpulseStep* step);

@@ -8,6 +8,7 @@
 #include "steppers/stepper_ops.h"
 
 #include "dynamics/joint_rows.h"
+#include "dynamics/shock_propagation.h"
 #include "steppers/impulse/impulse_memory.h"
 #include "steppers/impulse/impulse_step.h"
 #include "steppers/impulse/joint_contact.h"
@@ -340,21 +341,47 @@ static knStatus collide(knImpulseStep* step) {
 	return knContactSolve_Bounce(step) ? KN_OK : knImpulseStep_OutOfMemory(step);
 }
 
+bool knImpulseStep_BeginGroups(knImpulseStep* step) {
+	int32_t* level = KN_SCRATCH(step->context->arena, int32_t, step->model->bodyCount);
+	if (level == NULL) {
+		return false;
+	}
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		level[b] = step->graph.grounded[b] ? step->graph.level[b] : -1;
+	}
+	step->known = (knContactGroups){ .model = step->model,
+									 .state = step->state,
+									 .blocks = &step->blocks,
+									 .contacts = &step->list,
+									 .islands = &step->islands,
+									 .level = level,
+									 .levelCount = step->graph.levelCount,
+									 .tasks = &step->context->tasks,
+									 .change = step->change,
+									 .arena = step->context->arena };
+	return true;
+}
+
 // What the sweeps begin with: the impulses of the last step, velocities that the joints allow, the loads of piles. False when
 // out of memory.
 static bool beginContact(knImpulseStep* step, knJointContacts** pressed, knContactNncg** momentum) {
 	step->change = KN_SCRATCH_ZERO(step->context->arena, double, step->model->bodyCount);
-	if (step->change == NULL || !knTimeStep_Land(&step->time) || !knContactSweep_WarmStart(step)) {
+	if (step->change == NULL || !knImpulseStep_BeginGroups(step) || !knTimeStep_Land(&step->time) ||
+		!knContactGroups_WarmStart(&step->known)) {
 		return false;
 	}
+	knContactSweep_TakeOver(step);
 	double start = knStepContext_Now(step->context);
 	if (step->joints != NULL && !knJointContacts_Begin(step, pressed)) {
 		return false;
 	}
 	knImpulseStep_CountJointTime(step, start);
 	postStabilize(step);
-	if (step->context->settings->shock != 0 && !knShockLoad_Run(step)) {
-		return false;
+	if (step->context->settings->shock != 0) {
+		if (!knShockLoad_Run(&step->known)) {
+			return false;
+		}
+		knContactSweep_TakeOver(step);
 	}
 	*momentum = knContactSweep_Begin(step)
 					? knContactNncg_Begin(step, &step->set, KN_PART_END, 0, step->set.stageCount)
@@ -397,25 +424,9 @@ static void runSweeps(knImpulseStep* step, knJointContacts* pressed, knContactNn
 	knContactSweep_Store(step, &step->set);
 }
 
-bool knImpulseStep_FindGroups(knImpulseStep* step) {
-	step->known = (knContactGroups){ .model = step->model,
-									 .state = step->state,
-									 .blocks = &step->blocks,
-									 .contacts = &step->list,
-									 .islands = &step->islands,
-									 .change = step->change,
-									 .arena = step->context->arena };
-	if (!knContactGroups_Find(&step->known)) {
-		return false;
-	}
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		int32_t group = step->islands.group[b];
-		if (group >= 0 && step->graph.grounded[b]) {
-			int* levels = &step->known.facts[group].levels;
-			*levels = step->graph.level[b] > *levels ? step->graph.level[b] : *levels;
-		}
-	}
-	return true;
+bool knImpulseStep_PropagateShock(knImpulseStep* step) {
+	knShockPropagation shock = { .groups = &step->known, .friction = KN_SWEEP_CONE, .chosenSweeps = -1 };
+	return knShockPropagation_Run(&shock);
 }
 
 static bool anyAtEnd(const knImpulseStep* step) {
@@ -434,7 +445,7 @@ static bool propagate(knImpulseStep* step) {
 		return true;
 	}
 	knTwist* before = KN_SCRATCH(step->context->arena, knTwist, step->model->bodyCount);
-	if (before == NULL || !knImpulseStep_FindGroups(step) || !knContactColumns_Run(&step->known)) {
+	if (before == NULL || !knContactGroups_Find(&step->known) || !knContactColumns_Run(&step->known)) {
 		return false;
 	}
 	if (step->known.solved) {
@@ -444,7 +455,7 @@ static bool propagate(knImpulseStep* step) {
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		before[b] = step->blocks.u[b];
 	}
-	if (!knContactShock_Run(step)) {
+	if (!knImpulseStep_PropagateShock(step)) {
 		return false;
 	}
 	knTimeStep_AddChanges(&step->time, before);

@@ -20,8 +20,6 @@
 #define DEFAULT_TINY_SWEEPS 100
 #define DEFAULT_JOINT_SWEEPS 30
 #define LEAST_SETTLED 1e-24 // m2/s2, without gravity
-#define DEFAULT_LAYER_SWEEPS 20
-#define DEFAULT_TALL_SWEEPS 50
 #define DEFAULT_CORRECTION_SWEEPS 5
 
 // The stepper's own choice unless the user has one.
@@ -39,7 +37,6 @@ knVelocityOptions knVelocity_Options(const knStepContext* context, const knVeloc
 	const int relaxation = chosen(settings->study.solver, own->relaxation);
 	knVelocityOptions options = {
 		.layerSweeps = chosen(settings->velocity.layerSweeps, own->layerSweeps),
-		.tallLayerSweeps = chosen(settings->velocity.layerSweeps, own->tallLayerSweeps),
 		.correctionSweeps = chosen(settings->velocity.correctionSweeps, DEFAULT_CORRECTION_SWEEPS),
 		.shock = settings->shock != 0,
 		.queries = chosen(settings->velocity.queries, own->queries),
@@ -63,8 +60,7 @@ knVelocityOptions knVelocity_Options(const knStepContext* context, const knVeloc
 static knVelocityOptions defaultOptions(const knStepContext* context, double h) {
 	static const knVelocityChoices own = {
 		.sweeps = { DEFAULT_SWEEPS, DEFAULT_SMALL_SWEEPS, DEFAULT_TINY_SWEEPS, DEFAULT_JOINT_SWEEPS },
-		.layerSweeps = DEFAULT_LAYER_SWEEPS,
-		.tallLayerSweeps = DEFAULT_TALL_SWEEPS,
+		.layerSweeps = -1,
 		.queries = 1,
 		.friction = KN_FRICTION_CONE,
 		.relaxation = KN_RELAXATION_CONJUGATE,
@@ -97,12 +93,11 @@ static knStatus stepDefault(knVelocityStep* step) {
 
 	// 2 what bounces, then dynamics(h): rows of the whole world, all masses true, from the impulses of the step before
 	KN_THEN(status, knVelocity_BuildRows(step));
+	KN_THEN(status, knVelocity_BuildLayers(step, knLayers_BuildSupports));
+	KN_THEN(status, knVelocity_BeginLoads(step));
 	KN_THEN(status, knVelocity_SolveGlobal(step));
 	if (step->options.shock) {
-		KN_THEN(status, knVelocity_BuildLayers(step, knLayers_BuildSupports));
-		if (step->context->settings->sweeps < 0) {
-			KN_THEN(status, knVelocity_SolveColumns(step));
-		}
+		KN_THEN(status, knVelocity_SolveColumns(step));
 	}
 	if (status == KN_OK) {
 		knTimeStep_SumImpulses(&step->time);
@@ -115,11 +110,8 @@ static knStatus stepDefault(knVelocityStep* step) {
 	KN_THEN(status, knVelocity_Finish(step));
 	KN_THEN(status, knVelocity_Collect(step));
 
-	// 4 move all bodies by h; correction() layer by layer
+	// 4 move all bodies by h; correction() layer by layer where something is deep
 	KN_THEN(status, knVelocity_Move(step));
-	if (step->options.shock) {
-		KN_THEN(status, knVelocity_ReturnVelocities(step));
-	}
 	KN_THEN(status, knVelocity_Settle(step));
 	if (step->options.shock) {
 		KN_THEN(status, knVelocity_CorrectLayers(step));

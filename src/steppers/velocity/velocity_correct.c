@@ -1,4 +1,4 @@
-// Moving, and the correction of overlaps (dynamics/contact_correction.h) and joint errors, layer by layer and of the whole world.
+// Moving, and the correction of overlaps (dynamics/contact_correction.h) and joint errors of the whole world.
 
 #include "solve/pgs.h"
 #include "steppers/velocity/velocity_step.h"
@@ -42,27 +42,10 @@ static bool beginCorrection(knVelocityStep* step, knSweepSet* set, const int32_t
 							 context->arena);
 }
 
-static void correctLayer(knVelocityStep* step, int layer) {
-	knSweep_Correct(&step->layered, layer, step->options.correctionSweeps, &step->context->tasks,
-					&step->errors, step->correction.p);
-	// what the guard let go on moving would be hammered out of the way by infinitely heavy supports
-	for (int i = step->layers.first[layer]; i < step->layers.first[layer + 1] && step->held != NULL; ++i) {
-		int b = step->layers.bodies[i];
-		step->correction.p[b] = step->held[b] ? step->correction.p[b] : knZeroTwist();
-	}
-}
-
 knStatus knVelocity_CorrectLayers(knVelocityStep* step) {
-	knContactCorrection_Measure(&step->correction);
-	if (step->rows.count == 0 && !knContactCorrection_IsDeep(&step->correction)) {
-		return KN_OK;
-	}
-	if (!beginCorrection(step, &step->layered, step->layers.stage, &step->errors)) {
-		return knVelocity_OutOfMemory(step);
-	}
-	knVelocity_Propagate(step, correctLayer);
-	step->context->report->iterations += step->options.correctionSweeps;
-	return knContactCorrection_Finish(&step->correction) ? KN_OK : knVelocity_OutOfMemory(step);
+	bool pushed = knContactCorrection_PushLevels(&step->correction, step->known.level, step->known.levelCount,
+												 step->options.correctionSweeps);
+	return pushed ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
 // The largest error of a locked row, m or rad.

@@ -1,7 +1,6 @@
 // Forces, contacts, rows and the global solve: phases 1 and 2.
 
 #include "dynamics/collision_input.h"
-#include "dynamics/contact_groups.h"
 #include "solve/pgs.h"
 #include "solve/subspace.h"
 #include "solve/sweep_momentum.h"
@@ -43,7 +42,6 @@ knStatus knVelocity_ApplyForces(knVelocityStep* step, double span) {
 								.alignTangents = step->options.alignTangents };
 	if (step->start == NULL) {
 		step->start = KN_SCRATCH(arena, knFrame, count);
-		step->saved = KN_SCRATCH(arena, knTwist, count);
 		step->solveSet = KN_SCRATCH(arena, int32_t, count);
 		step->correction = (knContactCorrection){ .model = context->model,
 												  .state = context->state,
@@ -182,23 +180,6 @@ bool knVelocity_FindGroups(knVelocityStep* step) {
 	return true;
 }
 
-// Bodies that nothing holds up carry no load from step to step: whatever they carried when the last of their supports
-// went is not to be given back to them. Joints are another matter, they carry what turns with them.
-static void forgetFloatingLoads(knVelocityStep* step) {
-	for (int i = 0; i < step->contacts.chunkCount; ++i) {
-		const knSweepChunk* chunk = &step->contacts.chunks[i];
-		int32_t group = groupOfChunk(step, chunk);
-		if (step->islands.anchored[group] || step->islands.jointed[group]) {
-			continue;
-		}
-		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
-			knSweepPoint* point = &step->contacts.points[k];
-			point->lambda[0] = point->lambda[1] = point->lambda[2] = 0.0;
-			point->rolling = knZero3();
-		}
-	}
-}
-
 static bool buildDirectRows(knVelocityStep* step) {
 	bool wanted = step->options.directJoints && step->rows.count > 0;
 	return !wanted || knDirectRows_Build(&step->direct, &step->rows, step->context->arena);
@@ -221,10 +202,13 @@ bool knVelocity_BuildGlobalSet(knVelocityStep* step) {
 							 KN_STAGE_JOINTED, context->arena);
 }
 
-static bool loadStage(void* context, int stage) {
-	knVelocityStep* step = context;
+void knVelocity_LoadStage(knVelocityStep* step, int stage) {
 	knSweepBlocks blocks = sweepBlocks(step);
 	knSweepSet_Reload(&step->global, stage, step->contacts.points, &blocks, &step->context->tasks);
+}
+
+static bool loadStage(void* context, int stage) {
+	knVelocity_LoadStage(context, stage);
 	return true;
 }
 
@@ -373,7 +357,6 @@ knStatus knVelocity_BuildRows(knVelocityStep* step) {
 	if (!solveJointIslands(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
-	forgetFloatingLoads(step);
 	bool built = buildDirectRows(step) && knVelocity_Bounce(step) && beginTimeStep(step) &&
 				 knVelocity_BuildGlobalSet(step) && knTimeStep_Land(&step->time);
 	return built ? KN_OK : knVelocity_OutOfMemory(step);
@@ -392,7 +375,7 @@ static void tellConvergence(int sweep, double theta, void* context) {
 
 static void noteChanges(const knVelocityStep* step, int stage, const knSweepMomentum* momentum) {
 	for (int b = 0; b < step->blocks.count; ++b) {
-		if (step->islands.group[b] == b && step->solveSet[b] == stage) {
+		if (step->change != NULL && step->islands.group[b] == b && step->solveSet[b] == stage) {
 			step->change[b] = momentum != NULL ? knSweepMomentum_Change(momentum, b) : (double)INFINITY;
 		}
 	}
@@ -407,12 +390,7 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 	options.fn = context->convergenceFn != NULL ? tellConvergence : NULL;
 	options.context = &listener;
 	knPgs_Begin(&step->rows, step->blocks.u);
-	knSweep_Apply(&step->global, &context->tasks, step->blocks.u);
 	knVelocity_QuietSleepers(step);
-	step->change = KN_SCRATCH_ZERO(context->arena, double, step->blocks.count);
-	if (context->arena->failed) {
-		return knVelocity_OutOfMemory(step);
-	}
 	int most = 0;
 	context->report->theta = 0.0;
 	for (int stage = 0; stage < KN_STAGE_COUNT; ++stage) {
@@ -459,27 +437,9 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 }
 
 knStatus knVelocity_SolveColumns(knVelocityStep* step) {
-	const knStepContext* context = step->context;
-	knContactGroups groups = { .model = context->model,
-							   .state = context->state,
-							   .blocks = &step->blocks,
-							   .contacts = &step->contacts,
-							   .islands = &step->islands,
-							   .change = step->change,
-							   .arena = context->arena };
-	if (!knContactGroups_Find(&groups)) {
-		return knVelocity_OutOfMemory(step);
-	}
-	for (int b = 0; b < step->blocks.count; ++b) {
-		groups.facts[b].levels = step->layers.ofGroup[b];
-	}
-	if (!knContactColumns_Run(&groups)) {
-		return knVelocity_OutOfMemory(step);
-	}
-	for (int b = 0; b < step->blocks.count; ++b) {
-		step->change[b] = knMin(step->change[b], groups.facts[b].change);
-	}
-	return KN_OK;
+	bool chosen = step->context->settings->sweeps >= 0; // as many sweeps as the user says, and no more
+	bool solved = knContactGroups_Find(&step->known) && (chosen || knContactColumns_Run(&step->known));
+	return solved ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
 knStatus knVelocity_Finish(knVelocityStep* step) {

@@ -4,6 +4,7 @@
 
 #include "dynamics/bounce.h"
 #include "dynamics/contact_correction.h"
+#include "dynamics/contact_groups.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/fast_bodies.h"
 #include "dynamics/islands.h"
@@ -27,8 +28,7 @@ typedef enum knGlobalStage {
 typedef struct knVelocityOptions {
 	int sweeps[KN_STAGE_COUNT];     // of the global solves
 	double settled[KN_STAGE_COUNT]; // m2/s2, of the change of a sweep, which then is the last
-	int layerSweeps;                // sweeps a layer
-	int tallLayerSweeps;            // the same in piles of many layers
+	int layerSweeps;                // sweeps a layer, negative: shock propagation chooses
 	int correctionSweeps;           // of each correction
 	bool shock;
 	int queries; // collision queries a step
@@ -52,7 +52,6 @@ typedef struct knVelocityStep {
 	knStepBodies blocks;
 	knRowInput input;
 	knFrame* start;    // poses at the time of the last query
-	knTwist* saved;    // velocities to which a guard may return; then what the layers took from them
 	int32_t* solveSet; // [bodyCount] the knGlobalStage of its group, -1: does not move. knVelocity_BuildRows
 
 	// knVelocity_FindContacts
@@ -80,15 +79,11 @@ typedef struct knVelocityStep {
 	// knVelocity_BuildLayers
 	knLayers layers;
 	knSweepSet layered;
-	void* assemblies; // [bodyCount] of the guard. knVelocity_ContinueLayers
-	double* change;   // [bodyCount] by group, m2/s2, of the global solve's last sweep. knVelocity_SolveGlobal
-	uint8_t* held;    // [bodyCount] 1: keeps the result of its layer; NULL: all do. The same
+	double* change; // [bodyCount] by group, m2/s2, of the global solve's last sweep. knVelocity_SolveGlobal
+	knContactGroups known;          // groups of bodies in contact, default scheme. knVelocity_BeginLoads
 	knSweepRows errors;             // joint rows of the correction at hand
 	knContactCorrection correction; // knVelocity_ApplyForces
 } knVelocityStep;
-
-// An algorithm that shock propagation applies layer by layer, the layers below being frozen.
-typedef void knLayerFn(knVelocityStep* step, int layer);
 
 // How the layers of a pile are found.
 typedef bool knLayersFn(knLayers* layers, const knLayerInput* input, knArena* arena);
@@ -98,7 +93,7 @@ typedef bool knLayersFn(knLayers* layers, const knLayerInput* input, knArena* ar
 // The options of a scheme where the user has none of his own: a setting below zero asks for them.
 typedef struct knVelocityChoices {
 	int sweeps[KN_STAGE_COUNT];
-	int layerSweeps, tallLayerSweeps;
+	int layerSweeps;
 	int queries;
 	int friction, relaxation; // values of the settings friction_model and solver
 	bool warmStart;
@@ -118,6 +113,8 @@ knStatus knVelocity_BuildRows(knVelocityStep* step);
 bool knVelocity_ReserveJoints(knVelocityStep* step);
 bool knVelocity_FindGroups(knVelocityStep* step);
 bool knVelocity_BuildGlobalSet(knVelocityStep* step);
+// Points and masses of a stage taken anew.
+void knVelocity_LoadStage(knVelocityStep* step, int stage);
 // Projected Gauss-Seidel over all groups, all masses true.
 knStatus knVelocity_SolveGlobal(knVelocityStep* step);
 // Tall and narrow groups that the sweeps have left unfinished, solved at once. After knVelocity_BuildLayers.
@@ -153,16 +150,12 @@ void knVelocity_RecordRest(knVelocityStep* step);
 
 // --- velocity_shock.c ------------------------------------------------------------------------------------
 
-// Shock propagation, a general procedure: any algorithm, layer by layer from the ground up.
-void knVelocity_Propagate(knVelocityStep* step, knLayerFn* algorithm);
 // Layers of the present contacts.
 knStatus knVelocity_BuildLayers(knVelocityStep* step, knLayersFn* build);
-// The set in which each body is free in one layer only. False: no memory.
-bool knVelocity_BuildLayeredSet(knVelocityStep* step);
+// What the points carried acts on u; the loads of piles (default scheme).
+knStatus knVelocity_BeginLoads(knVelocityStep* step);
 // Velocities layer by layer: sweeps that continue the impulses of the global solve.
 knStatus knVelocity_ContinueLayers(knVelocityStep* step);
-// After that and a move: where the global solve has settled, its velocities are those that go on.
-knStatus knVelocity_ReturnVelocities(knVelocityStep* step);
 
 // --- velocity_correct.c ----------------------------------------------------------------------------------
 

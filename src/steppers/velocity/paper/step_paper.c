@@ -27,7 +27,6 @@ static knVelocityOptions options(const knStepContext* context) {
 	static const knVelocityChoices own = {
 		.sweeps = { SWEEPS, SWEEPS, SWEEPS, SWEEPS },
 		.layerSweeps = LAYER_SWEEPS,
-		.tallLayerSweeps = LAYER_SWEEPS,
 		.queries = QUERIES,
 		.friction = KN_FRICTION_BOX,
 		.relaxation = KN_RELAXATION_GAUSS_SEIDEL,
@@ -50,10 +49,44 @@ static knStatus buildRows(knVelocityStep* step) {
 	}
 	knJointRows_Fill(&step->joints, &step->input, knVelocityMemory_Joints(state),
 					 warm ? memory->jointCount : 0, &step->rows);
-	return knVelocity_BuildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
+	if (!knVelocity_BuildGlobalSet(step)) {
+		return knVelocity_OutOfMemory(step);
+	}
+	knSweep_Apply(&step->global, &step->context->tasks, step->blocks.u);
+	return KN_OK;
 }
 
 // --- layers ----------------------------------------------------------------------------------------------
+
+// The set in which each body is free in one layer only. False: no memory.
+static bool buildLayeredSet(knVelocityStep* step) {
+	const knStepContext* context = step->context;
+	// the layered set has stages of its own, so it needs its own chunks
+	int count = step->contacts.chunkCount;
+	knSweepChunk* chunks = KN_SCRATCH(context->arena, knSweepChunk, count);
+	for (int i = 0; chunks != NULL && i < count; ++i) {
+		chunks[i] = step->contacts.chunks[i];
+		bool sleeps = chunks[i].stage < 0;
+		chunks[i].stage = sleeps ? -1 : knLayers_Between(&step->layers, chunks[i].a, chunks[i].b);
+	}
+	const knSweepOptions* solver = &step->options.solver;
+	uint8_t* tied = KN_SCRATCH_ZERO(context->arena, uint8_t, step->blocks.count);
+	for (int b = 0; tied != NULL && b < step->blocks.count; ++b) {
+		int32_t group = step->islands.group[b];
+		tied[b] = group >= 0 && step->islands.jointed[group];
+	}
+	bool plain = solver->gamma == 0.0 && solver->omega == 1.0 && !solver->jacobi;
+	knSweepBlocks blocks = { .count = step->blocks.count,
+							 .invMass = step->blocks.invMass,
+							 .invInertia = step->blocks.invInertia,
+							 .freeStage = step->layers.stage,
+							 .tied = plain ? tied : NULL };
+	return chunks != NULL && tied != NULL &&
+		   knSweepSet_Build(&step->layered, chunks, count, step->layers.count, step->contacts.points, &blocks,
+							step->options.friction, &context->tasks, context->arena) &&
+		   knSweepRows_Build(&step->layered.joints, &step->rows, step->layers.stage, step->layers.count, NULL,
+							 0, context->arena);
+}
 
 // The layers' sweeps begin from nothing.
 static bool beginLayers(knVelocityStep* step) {
@@ -67,7 +100,7 @@ static bool beginLayers(knVelocityStep* step) {
 	for (int b = 0; b < step->blocks.count; ++b) {
 		step->correction.p[b] = knZeroTwist();
 	}
-	return knVelocity_BuildLayeredSet(step);
+	return buildLayeredSet(step);
 }
 
 // Separations of a layer's points, between bodies that have moved; those of fast bodies are found along their way.
@@ -138,7 +171,9 @@ static knStatus solveLayers(knVelocityStep* step) {
 	for (int b = 0; b < step->blocks.count; ++b) {
 		before[b] = pose[b];
 	}
-	knVelocity_Propagate(step, solveLayer);
+	for (int layer = 0; layer < step->layers.count; ++layer) {
+		solveLayer(step, layer);
+	}
 	for (int b = 0; b < step->blocks.count; ++b) {
 		pose[b] = before[b];
 	}

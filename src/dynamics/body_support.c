@@ -7,7 +7,7 @@
 // make A singular; a trace of softness shares the load out evenly over them, and more of it where the supports move
 // apart from each other.
 
-#include "steppers/impulse/body_support.h"
+#include "dynamics/body_support.h"
 
 #include "core/dense.h"
 
@@ -21,12 +21,12 @@
 
 // +1 if the body is B, on which impulses are counted.
 static double sideOf(const knSupports* supports, int k) {
-	return supports->points[k]->b == supports->body ? 1.0 : -1.0;
+	return supports->points[k].b == supports->body ? 1.0 : -1.0;
 }
 
 static knVec3 armOf(const knSupports* supports, int k) {
-	const knImpulsePoint* p = supports->points[k];
-	return p->b == supports->body ? p->rB : p->rA;
+	const knSupportPoint* p = &supports->points[k];
+	return p->b == supports->body ? p->point->rB : p->point->rA;
 }
 
 void knSupports_Push(const knSupports* supports, const knStepBodies* blocks, int k, knVec3 impulse,
@@ -41,11 +41,12 @@ static void build(knSupports* supports, const knStepBodies* blocks, const knTwis
 	double invMass = blocks->invMass[supports->body];
 	const knMat33* invInertia = &blocks->invInertia[supports->body];
 	for (int i = 0; i < n; ++i) {
-		const knImpulsePoint* p = supports->points[i];
+		const knSupportPoint* at = &supports->points[i];
+		const knSweepPoint* p = at->point;
 		knVec3 along = supports->along[i] = knScale(sideOf(supports, i), p->n);
 		supports->moment[i] = knCross(armOf(supports, i), along);
 		knVec3 turned = knMulMV(invInertia, supports->moment[i]);
-		supports->w[i] = knDot(p->n, knImpulsePoint_Velocity(p, u)) - p->target;
+		supports->w[i] = knDot(p->n, knSupportPoint_Velocity(at, u)) + p->bias;
 		for (int k = 0; k <= i; ++k) {
 			double a = invMass * knDot(along, supports->along[k]) + knDot(turned, supports->moment[k]);
 			supports->A[i * n + k] = supports->A[k * n + i] = a;
