@@ -42,6 +42,7 @@ typedef struct knMixedRun {
 	double gapLeft;        // likewise
 	knIslandStatus status; // of the last round
 	bool arrives;          // something meets in this step: velocities at its end
+	bool firm;             // points are firm from the first round on
 	bool failed;           // no memory
 } knMixedRun;
 

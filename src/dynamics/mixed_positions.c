@@ -10,9 +10,13 @@
 #include "dynamics/integrate.h"
 #include "dynamics/joint_pose_rows.h"
 
-#define ROUND_LIMIT 8
-#define SOFTNESS                                                                                             \
-	1e-6 // of a row's own response: directions in which joints yield less (taut loops) are not chased
+#define ROUND_LIMIT 20
+#define SOFTNESS 1e-6     // of a row's own response, in the first round
+#define FIRMEST 1e-9      // likewise, the least
+#define SOFTER 10.0       // a round, where the errors grew
+#define FAST_SHARE 0.1    // of the errors' squares left by a round: the next may be firmer
+#define SLOW_SHARE 0.8    // likewise: it hardly helped
+#define SLOW_ROUNDS 5     // so many end it
 #define POINT_ROUNDS 2    // of the method of multipliers, with points
 #define TURN_LIMIT 0.2    // rad a round: beyond it rows are no longer those of the pose
 #define LIMIT_MARGIN 0.05 // m or rad: limits with less room are minded
@@ -69,6 +73,55 @@ static double listPoints(const knMixedPositions* in, const knMixedIsland* island
 	return deepest;
 }
 
+typedef struct Errors {
+	double deepest; // m, overlap
+	double squares; // of all errors, each over its row's own response
+} Errors;
+
+static double responseOf(const knMixedPositions* in, int body, knTwist w) {
+	const knModel* model = in->model;
+	const knVec3 local = knInvRotate(in->pose[body].q, w.ang);
+	return model->invMass[body] > 0.0 ? model->invMass[body] * knLengthSquared(w.lin) +
+											knDot(local, knMulMV(&model->invInertiaLocal[body], local))
+									  : 0.0;
+}
+
+static knTwist twistOf(const double* six) {
+	return knMakeTwist(knV3(six[0], six[1], six[2]), knV3(six[3], six[4], six[5]));
+}
+
+static void addSquare(Errors* errors, double error, double response) {
+	errors->squares += response > 0.0 ? error * error / response : 0.0;
+}
+
+// False: no memory.
+static bool listErrors(knMixedPositions* in, const knMixedIsland* island, knMixedVelocities* problem,
+					   Errors* errors, knArena* arena) {
+	*errors = (Errors){ 0 };
+	if (!listJoints(in, island, problem, arena)) {
+		return false;
+	}
+	errors->deepest = listPoints(in, island, problem->tasks);
+	for (int n = 0; n < island->jointCount; ++n) {
+		const knJoint* joint = knState_Joint(in->state, in->model, island->joints[n]);
+		for (int k = problem->jointFirst[n]; k < problem->jointFirst[n + 1]; ++k) {
+			const knVelocityRow* row = &problem->jointRows[k];
+			addSquare(errors, row->bounded ? knMax(row->wanted, 0.0) : row->wanted,
+					  responseOf(in, joint->parent, twistOf(row->row.a)) +
+						  responseOf(in, joint->child, twistOf(row->row.b)));
+		}
+	}
+	for (int i = 0; i < island->pointCount; ++i) {
+		const knContactAnchor* anchor = &in->contacts->anchors[island->points[i]];
+		const knSweepPoint* point = &in->contacts->points[island->points[i]];
+		const knTwist a = knMakeTwist(knCross(point->rA, point->n), point->n);
+		const knTwist b = knMakeTwist(knCross(point->rB, point->n), point->n);
+		addSquare(errors, knMax(problem->tasks[island->points[i]].target, 0.0),
+				  responseOf(in, anchor->bodyA, a) + responseOf(in, anchor->bodyB, b));
+	}
+	return true;
+}
+
 static void move(const knMixedPositions* in, const knMixedIsland* island, const knTwist* displacement) {
 	for (int i = 0; i < island->bodyCount; ++i) {
 		const int b = island->bodies[i];
@@ -79,14 +132,50 @@ static void move(const knMixedPositions* in, const knMixedIsland* island, const 
 	}
 }
 
+// Levenberg's and Marquardt's method on the sum of squares: rows become softer where a round has made it larger, as it does where
+// the derivative of the gaps nearly loses its rank (taut loops), and firmer where it has become much smaller.
+typedef struct Trust {
+	double softness; // of a locked row's own response
+	double best;     // of the sum at the best poses
+	double gap;      // m, there
+	knFrame* pose;   // [island bodies] these
+	int slow;        // rounds that hardly helped, one after the other
+} Trust;
+
+static void copyPoses(const knMixedPositions* in, const knMixedIsland* island, knFrame* store, bool back) {
+	for (int i = 0; i < island->bodyCount; ++i) {
+		knFrame* pose = &in->pose[island->bodies[i]];
+		*(back ? pose : &store[i]) = *(back ? &store[i] : pose);
+	}
+}
+
+static void judge(const knMixedPositions* in, const knMixedIsland* island, Trust* trust, double squares) {
+	if (!(squares < trust->best)) {
+		copyPoses(in, island, trust->pose, true);
+		trust->softness *= SOFTER;
+		trust->slow += 1;
+		return;
+	}
+	const double share = squares / trust->best;
+	trust->slow = share > SLOW_SHARE ? trust->slow + 1 : 0;
+	trust->softness = share < FAST_SHARE ? knMax(trust->softness / SOFTER, FIRMEST) : trust->softness;
+	trust->best = squares;
+	trust->gap = in->gap;
+	copyPoses(in, island, trust->pose, false);
+}
+
 bool knMixedPositions_Close(knMixedPositions* in, knMixedIsland* island, knArena* arena) {
 	const int pointCount = in->contacts != NULL ? in->contacts->pointCount : 0;
 	knTwist* displacement = KN_SCRATCH(arena, knTwist, in->model->bodyCount);
 	knPointTask* tasks = KN_SCRATCH_ZERO(arena, knPointTask, pointCount);
+	Trust trust = { .softness = SOFTNESS,
+					.best = (double)INFINITY,
+					.pose = KN_SCRATCH(arena, knFrame, island->bodyCount) };
 	if (arena->failed) {
 		return false;
 	}
 	for (in->rounds = 0;; ++in->rounds) {
+		Errors errors;
 		knMixedVelocities problem = { .islands = in->islands,
 									  .model = in->model,
 									  .state = in->state,
@@ -95,18 +184,24 @@ bool knMixedPositions_Close(knMixedPositions* in, knMixedIsland* island, knArena
 									  .tasks = island->pointCount > 0 ? tasks : NULL,
 									  .velocity = displacement,
 									  .places = true,
-									  .softness = SOFTNESS,
 									  .rounds = island->pointCount > 0 ? POINT_ROUNDS : 1 };
-		if (!listJoints(in, island, &problem, arena)) {
+		if (!listErrors(in, island, &problem, &errors, arena)) {
 			return false;
 		}
-		const double deepest = listPoints(in, island, tasks);
-		if ((in->gap <= in->gapTolerance && deepest <= in->depthTolerance) || in->rounds == ROUND_LIMIT) {
+		const bool closed = in->gap <= in->gapTolerance && errors.deepest <= in->depthTolerance;
+		const bool better = errors.squares < trust.best;
+		judge(in, island, &trust, errors.squares);
+		if (closed || in->rounds == ROUND_LIMIT || trust.slow == SLOW_ROUNDS) {
+			in->gap = trust.gap;
 			return true;
+		}
+		if (!better && !listErrors(in, island, &problem, &errors, arena)) {
+			return false;
 		}
 		for (int b = 0; b < in->model->bodyCount; ++b) {
 			displacement[b] = knZeroTwist();
 		}
+		problem.softness = trust.softness;
 		if (!knMixedVelocities_Solve(&problem, island, arena)) {
 			return !arena->failed;
 		}

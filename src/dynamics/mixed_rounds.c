@@ -40,6 +40,9 @@
 #define STALL_POINT 0.3     // of a point's error in the round before: more is too slow
 #define FIRMER 0.1          // a round, of the softness of such a point
 #define FIRMEST 1e-5        // of a row's own response
+#define LOAD_YIELD 1e-3     // m, by which a point's load may make it yield in a round
+#define LOAD_FIRMEST                                                                                         \
+	1e-4 // of a row's own response: loads alone make no point firmer; likewise where they are not known
 #define START_PASSES                                                                                         \
 	2 // of the step with start rows: the first finds the impulses whose stiffness the second has
 
@@ -406,6 +409,16 @@ static void firmPoints(knMixedRun* run, const double* before, double tolerance) 
 	}
 }
 
+// Of a row's own response, so that what the point carries makes it yield by no more than LOAD_YIELD: light bodies under heavy loads
+// answer far less than their own mass lets them.
+static double softnessAt(const knMixedRun* run, const knMixedPoint* point, double response) {
+	const double *l = point->lambda, load = sqrt(l[0] * l[0] + l[1] * l[1] + l[2] * l[2]);
+	const double yields = run->span.h * load * response;
+	return yields * point->softness > LOAD_YIELD
+			   ? knMin(knMax(LOAD_YIELD / yields, LOAD_FIRMEST), point->softness)
+			   : point->softness;
+}
+
 static void listPoint(knMixedRun* run, knIslandEntry* entry, const knMixedPoint* point) {
 	const knEquationBody *A = &run->bodies[point->a], *B = &run->bodies[point->b];
 	const knVec3 along[3] = { point->n, point->t1, point->t2 };
@@ -413,7 +426,8 @@ static void listPoint(knMixedRun* run, knIslandEntry* entry, const knMixedPoint*
 	for (int d = 0; d < (point->mu > 0.0 ? 3 : 1); ++d) {
 		knTwist onA = knMakeTwist(knNeg(knCross(point->rA, along[d])), knNeg(along[d]));
 		knTwist onB = knMakeTwist(knCross(point->rB, along[d]), along[d]);
-		rows[d] = addRow(run, entry, A, B, onA, onB, point->softness);
+		rows[d] = addRow(run, entry, A, B, onA, onB, 1.0);
+		rows[d]->soft *= softnessAt(run, point, rows[d]->soft);
 		rows[d]->law = d == 0 ? KN_LAW_RANGE : KN_LAW_DISC;
 		rows[d]->rate = point->rate[d];
 		rows[d]->lambda = point->lambda[d];
@@ -476,6 +490,7 @@ static bool solveRound(knMixedRun* run, int round, int refinements) {
 	listRows(run);
 	problem->iterationLimit = ITERATION_LIMIT;
 	problem->discTolerance = DISC_TOLERANCE;
+	problem->nearEnough = KN_ISLAND_NEAR;
 	problem->discPatience = round < ROUGH_ROUNDS ? ROUGH_PATIENCE : ITERATION_LIMIT;
 	problem->secantIterations = round < ROUGH_ROUNDS ? ITERATION_LIMIT : 0;
 	problem->refinements = refinements;
@@ -505,7 +520,7 @@ void knMixedRun_Begin(knMixedRun* run, double h, double theta) {
 		knVec3 onA = knAdd(A->x, knMulMV(&A->R, point->lA)), onB = knAdd(B->x, knMulMV(&B->R, point->lB));
 		point->gap = knDot(point->n, knSub(onB, onA));
 		point->radius = point->mu * knMax(point->lambda[0], 0.0);
-		point->softness = BOUND_SOFTNESS;
+		point->softness = run->firm ? LOAD_FIRMEST : BOUND_SOFTNESS;
 	}
 }
 

@@ -228,6 +228,34 @@ static void hold(knMixedRun* run) {
 	}
 }
 
+// Whether points have carried something before: rounds know how firm they must be.
+static bool knowsLoads(const knMixedRun* run) {
+	bool knows = false;
+	for (int k = 0; k < run->island->pointCount; ++k) {
+		knows = knows || run->points[k].lambda[0] > 0.0;
+	}
+	return knows;
+}
+
+// Rounds, and once more with firm points where nothing was known of loads. False: they do not converge.
+static bool converge(knMixedRun* run, double h, double* store) {
+	knMixedRun_Copy(run, store, false);
+	const bool known = knowsLoads(run);
+	for (run->firm = false;; run->firm = true) {
+		knMixedRun_Begin(run, h, run->arrives ? 1.0 : 0.5);
+		if (knMixedRun_Converge(run)) {
+			return true;
+		}
+		if (run->failed) {
+			return false;
+		}
+		knMixedRun_Copy(run, store, true);
+		if (known || run->firm) {
+			return false;
+		}
+	}
+}
+
 // False: no memory.
 static bool advance(knMixedRun* run, double h) {
 	knMixedStepResult* result = run->result;
@@ -236,15 +264,13 @@ static bool advance(knMixedRun* run, double h) {
 		run->failed = true;
 		return false;
 	}
-	knMixedRun_Copy(run, store, false);
-	knMixedRun_Begin(run, h, run->arrives ? 1.0 : 0.5);
-	if (knMixedRun_Converge(run)) {
+	if (converge(run, h, store)) {
 		return takeStep(run, run->left > KN_LOOSE_TOLERANCE);
 	}
 	if (run->failed) {
 		return false;
 	}
-	knMixedRun_Copy(run, store, true);
+	run->firm = false;
 	if (!knMixedRun_TakeStartRows(run, h)) {
 		result->rung = KN_RUNG_HELD;
 		hold(run);

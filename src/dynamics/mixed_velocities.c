@@ -291,6 +291,7 @@ bool knMixedVelocities_Solve(knMixedVelocities* in, knMixedIsland* island, knAre
 	listRows(&solve);
 	problem->iterationLimit = ITERATION_LIMIT;
 	problem->discTolerance = DISC_TOLERANCE;
+	problem->nearEnough = KN_ISLAND_NEAR;
 	problem->discPatience = ITERATION_LIMIT;
 	problem->secantIterations = 2;
 	problem->refinements = 0;
@@ -312,7 +313,7 @@ bool knMixedVelocities_Solve(knMixedVelocities* in, knMixedIsland* island, knAre
 		problem->secantIterations = 0;
 	}
 	const double after = kineticEnergy(&solve);
-	if (!solved && !(worstRate(&solve) < first && (in->places || after <= energy))) {
+	if (!solved && !in->places && !(worstRate(&solve) < first && after <= energy)) {
 		restore(&solve);
 		return true;
 	}

@@ -265,8 +265,8 @@ static void readDirection(knIslandProblem* problem, double* start, double* curve
 	}
 }
 
-static double searchLine(const knIslandProblem* problem, double start, double curve) {
-	double first = slopeAt(problem, 0.0, start, curve), low = 0.0, high = 1.0;
+static double searchLine(const knIslandProblem* problem, double first, double start, double curve) {
+	double low = 0.0, high = 1.0;
 	double lowSlope = first, highSlope = slopeAt(problem, 1.0, start, curve);
 	if (!(first < 0.0) || highSlope <= -SEARCH_TOLERANCE * first) {
 		return 1.0;
@@ -378,15 +378,21 @@ static double refine(knIslandProblem* problem) {
 	return size > 0.0 ? sqrt(change / size) : 0.0;
 }
 
+// Takes what is not symmetric; true: that changed little.
+static bool settle(knIslandProblem* problem, int* refined) {
+	return (*refined)++ >= problem->refinements || refine(problem) <= REFINEMENT_TOLERANCE;
+}
+
 knIslandStatus knIslandProblem_Solve(knIslandProblem* problem) {
-	double share = 0.0;
+	double share = 0.0, least = -(double)INFINITY; // slope of the first two iterations
 	int refined = 0;
 	begin(problem);
 	for (int i = 0; i <= problem->iterationLimit; ++i) {
+		// after the last iteration it is the changes of impulses alone that count
 		bool changed = chooseBranches(problem, i < problem->secantIterations, i < problem->discPatience);
 		if (!changed && share == 1.0) {
 			takeForeseen(problem);
-			if (refined++ >= problem->refinements || refine(problem) <= REFINEMENT_TOLERANCE) {
+			if (settle(problem, &refined)) {
 				return KN_ISLAND_SOLVED;
 			}
 		}
@@ -402,10 +408,18 @@ knIslandStatus knIslandProblem_Solve(knIslandProblem* problem) {
 		knBodyMatrix_Solve(&problem->matrix, problem->forward);
 		double start, curve;
 		readDirection(problem, &start, &curve);
-		share = searchLine(problem, start, curve);
+		const double first = slopeAt(problem, 0.0, start, curve);
+		share = i == 0 ? 1.0 : searchLine(problem, first, start, curve);
 		goAlong(problem, share);
 		problem->iterations += 1;
+		if (i < 2) {
+			least = knMax(least, first);
+		} else if (first > problem->nearEnough * least) {
+			(void)chooseBranches(problem, false, true);
+			if (settle(problem, &refined)) {
+				return KN_ISLAND_SOLVED;
+			}
+		}
 	}
-	forgetChanges(problem);
 	return KN_ISLAND_UNFINISHED;
 }

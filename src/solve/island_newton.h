@@ -43,6 +43,8 @@ typedef struct knIslandEntry {
 	int first, count; // rows
 } knIslandEntry;
 
+#define KN_ISLAND_NEAR 1e-6 // a good `nearEnough` in rounds
+
 typedef struct knIslandProblem {
 	// in
 	knBodyMatrix matrix; // its pattern has all entries
@@ -58,7 +60,9 @@ typedef struct knIslandProblem {
 	int iterationLimit;   // of Newton's method
 	double discTolerance; // of the radius: impulses on a rim may be off by this
 	int secantIterations; // in which rims are taken by their secant: a cautious start
-	int discPatience;     // iterations after which discs need not agree with their laws any more
+	double
+		nearEnough; // of the slope of the first two iterations: what is left is the next round's; 0: nothing
+	int discPatience; // iterations after which discs need not agree with their laws any more
 
 	// out
 	double* d; // [nodes][6] by pivot
@@ -72,8 +76,8 @@ typedef struct knIslandProblem {
 
 typedef enum knIslandStatus {
 	KN_ISLAND_SOLVED,
-	KN_ISLAND_UNFINISHED, // the iterations did not suffice: d is the best so far, and no impulse changes
-	KN_ISLAND_SINGULAR,   // the matrix could not be factored: d and the changes are zero
+	KN_ISLAND_UNFINISHED, // the iterations did not suffice: d is the best so far, and impulses follow from it by their laws
+	KN_ISLAND_SINGULAR, // the matrix could not be factored: d and the changes are zero
 } knIslandStatus;
 
 // Room for the vectors of a problem whose matrix is built; false: no memory.

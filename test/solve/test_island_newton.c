@@ -156,6 +156,32 @@ static void test_rounds_remove_the_softness(void** state) {
 	knArena_Free(&island.arena);
 }
 
+// What is nearly solved ends sooner, at nearly the same velocities, and impulses follow from these by the laws.
+static void test_nearly_solved_ends_sooner(void** state) {
+	(void)state;
+	int exact = 0, near = 0;
+	for (uint64_t seed = 1; seed <= 40; ++seed) {
+		Island island;
+		double unbalanced, unlawful, d[6 * NODES], away = 0.0, size = 0.0;
+		makeIsland(&island, seed, 1e-6, 1e-3);
+		assert_int_equal(knIslandProblem_Solve(&island.problem), KN_ISLAND_SOLVED);
+		exact += island.problem.iterations;
+		memcpy(d, island.problem.d, sizeof(d));
+		island.problem.nearEnough = KN_ISLAND_NEAR;
+		assert_int_equal(knIslandProblem_Solve(&island.problem), KN_ISLAND_SOLVED);
+		near += island.problem.iterations;
+		measure(&island, &unbalanced, &unlawful);
+		for (int i = 0; i < 6 * NODES; ++i) {
+			away = knMax(away, knAbs(island.problem.d[i] - d[i]));
+			size = knMax(size, knAbs(d[i]));
+		}
+		assert_true(away < 1e-2 * size);
+		assert_true(unlawful < 1e-9);
+		knArena_Free(&island.arena);
+	}
+	assert_true(near < exact);
+}
+
 static void test_too_few_iterations_are_told(void** state) {
 	(void)state;
 	Island island;
@@ -173,6 +199,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_solution_balances_and_obeys_the_laws),
 		cmocka_unit_test(test_rounds_remove_the_softness),
+		cmocka_unit_test(test_nearly_solved_ends_sooner),
 		cmocka_unit_test(test_too_few_iterations_are_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
