@@ -300,4 +300,57 @@ for (const { name, line } of DOCUMENTS.flatMap(commands)) {
 	}
 }
 
+// --- tables against the product ------------------------------------------------------------------------------------------
+
+const catalogue = JSON.parse(run(["scenes", "--json"]));
+const helpOf = (command) => run([command, "--help"]);
+
+await test("README.md and docs/guide.md name every stepper, shape and joint", () => {
+	const steppers = spawnSync(tool, ["run", "slope", "--stepper", "nosuch"], { encoding: "utf8" }).stderr.match(/velocity[a-z, ]*/)[0].split(/[, ]+| and /)
+		.filter((word) => /^[a-z]+$/.test(word) && word !== "and");
+	assert.ok(steppers.length >= 4, steppers.join());
+	steppers.forEach((name) => assert.ok(text("README.md").includes(`[\`${name}\`](docs/methods/${name}.md)`), `README.md does not name ${name}`));
+	const kinds = (header, prefix) => [...text(`include/knuckle/${header}`).matchAll(new RegExp(`^\\t${prefix}([A-Z0-9_]+)[,\\s=]`, "gm"))]
+		.map(([, kind]) => kind).filter((kind) => !/COUNT$/.test(kind));
+	const shapes = kinds("collide.h", "KN_GEOM_"), joints = kinds("scene.h", "KN_JOINT_");
+	assert.ok(shapes.length >= 9 && joints.length >= 11, `${shapes} ${joints}`);
+	const guide = text("docs/guide.md"), readme = text("README.md");
+	for (const shape of shapes) {
+		const name = { MESH: "triangle mesh", HULL: "convex hull", HEIGHT_FIELD: "height field" }[shape] ?? shape.toLowerCase();
+		assert.match(guide, new RegExp(`^\\| ${name} \\|`, "m"), `docs/guide.md has no row for ${shape}`);
+		assert.ok(readme.includes(name), `README.md does not name ${name}`);
+	}
+	joints.forEach((joint) => assert.match(guide, new RegExp(`^\\| \`${joint}\` \\|`, "m"), `docs/guide.md has no row for ${joint}`));
+});
+
+await test("docs/cli.md has every command with every option", () => {
+	const cli = text("docs/cli.md");
+	for (const [, command] of run(["--help"]).matchAll(/^ {2,}(?:knuckle )?([a-z]+) {2,}/gm)) {
+		assert.match(cli, new RegExp(`^## ${command}\\b|^ {4}knuckle ${command}\\b`, "m"), `docs/cli.md does not have ${command}`);
+		const part = cli.split(/^## /m).filter((section) => section.startsWith(command)).join("\n") || cli;
+		for (const [, option] of helpOf(command).matchAll(/^ +(--[a-z-]+)/gm)) {
+			assert.ok(option === "--help" || part.includes(option) || cli.includes(`${option}\` (also of`) || /are those of `run`/.test(part), `docs/cli.md does not have ${command} ${option}`);
+		}
+	}
+});
+
+await test("docs/scenes.md has every scene as it is", () => {
+	const rows = new Map([...text("docs/scenes.md").matchAll(/^\| `([a-z-]+)` (\\\* )?\| (.*?) \| (\d+) \| (\d+) \| (\S+) \| (.*?) \| (.*?) \|$/gm)].map((row) => [row[1], row]));
+	for (const scene of catalogue) {
+		const row = rows.get(scene.name);
+		assert.ok(row, `docs/scenes.md has no row for ${scene.name}`);
+		const [, , twins, summary, bodies, joints, dt, parameters] = row;
+		const step = dt.includes("/") ? dt.split("/").reduce((a, b) => a / b) : Number(dt);
+		assert.deepEqual([Boolean(twins), summary, Number(bodies), Number(joints)], [scene.twins === true || scene.twins?.length > 0, scene.summary, scene.bodies, scene.joints], scene.name);
+		assert.ok(Math.abs(step - scene.dt) < 1e-9, `${scene.name}: dt ${dt} is ${scene.dt}`);
+		for (const p of scene.parameters) {
+			const standard = p.choices ? p.choices[p.default] : String(p.default);
+			const told = parameters.match(new RegExp(`\`${p.name}=([^\`]*)\``))?.[1];
+			assert.ok(told === standard || Math.abs(Number(told) - p.default) < 1e-3 * Math.abs(p.default), `${scene.name}: ${p.name} is ${standard}, not ${told}`);
+		}
+		rows.delete(scene.name);
+	}
+	assert.deepEqual([...rows.keys()], [], "scenes that are not");
+});
+
 finish();
