@@ -146,6 +146,17 @@ function stillBox(poses: Placed, extents: Extents): Box3 {
 	return box.isEmpty() ? new Box3(new Vector3(-1, -1, 0), new Vector3(1, 1, 2)) : box;
 }
 
+// The height below which nothing is at the start, of all that has an end; what does not move counts too.
+export function lowestPoint(recording: Recording): number {
+	const poses = new Poses(recording), extents = actorExtents(recording);
+	const found: Placement[] = [];
+	poses.setFrame(0);
+	gather(poses, extents, () => true, found);
+	const world = actorRadius(extents, 0);
+	const own = world > 0 && world < Infinity ? extents.middle[2] - extents.half[2] : Infinity;
+	return found.reduce((low, p) => Math.min(low, p.middle[2] - p.half[2]), own);
+}
+
 // Over the whole of a recording, or in one frame alone.
 export function actionBox(recording: Recording, only?: number): Box3 {
 	const poses = new Poses(recording);

@@ -1,7 +1,7 @@
 // Planes: large sheets with a grid, which fade out far from the action, and let the eye through from behind. Where the scene
 // has no level plane, a fainter sheet below everything gives the eye a floor to measure against; it sinks with what falls.
 import * as THREE from "three";
-import type { Placed } from "./framing";
+import { lowestPoint, type Placed } from "./framing";
 import type { Recording } from "./recording";
 
 interface Sheet {
@@ -88,7 +88,7 @@ export class Ground {
 			}
 		});
 		if (!level) {
-			const below = new THREE.Vector3(0, 0, box.min.z - 0.02 * extent);
+			const below = new THREE.Vector3(0, 0, Math.min(box.min.z, lowestPoint(recording)) - 0.02 * extent);
 			this.floor = this.add(0, below, new THREE.Quaternion(), 6 * extent, 0.55, extent, middle);
 			this.level = below.z;
 		}
