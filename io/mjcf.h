@@ -15,6 +15,7 @@
 //   mjcf_equality.c  equalities: loops and couplings
 //   mjcf_control.c   actuators, tendons, sensors
 //   mjcf_muscle.c    muscles
+//   mjcf_options.c   compiler, option and flag
 //   mjcf_pose.c      orientations, the reference pose, keyframes
 //   mjcf_custom.c    knuckle.* values
 //   mjcf_text.c      joints and compounds spelled in one line of text
@@ -377,6 +378,13 @@ bool knMjcf_PlanMuscle(knMjcf* reader, const knMjcfActuator* a, double shift, kn
 					   bool* known);
 // The inertia that a hinge or slide moves in the reference pose, armature included.
 bool knMjcf_JointMasses(knMjcf* reader, double* masses);
+
+// --- mjcf_options.c ---
+
+// Mistakes in <compiler> and <option>.
+bool knMjcf_CheckCompiler(knMjcf* reader);
+// Takes out of the elements what <flag> and <option> switch off.
+bool knMjcf_ApplyOptions(knMjcf* reader);
 
 // --- mjcf_build.c ---
 

@@ -305,46 +305,6 @@ static bool makeNodes(knMjcf* reader) {
 
 // --- the scene -------------------------------------------------------------------------------------------
 
-// What a model switches off is left out, where that is understood.
-static bool checkFlags(knMjcf* reader) {
-	const knMjcfFlag* flag = &reader->flag;
-	reader->option.gravity = flag->gravity ? reader->option.gravity : knZero3();
-	if (!flag->contact || !flag->constraint || !flag->equality || !flag->frictionloss || !flag->limit ||
-		!flag->passive || !flag->actuation) {
-		return knMjcf_Omit(reader, &flag->element, "<flag> that disables a part of the model not followed");
-	}
-	return true;
-}
-
-static bool checkCompiler(knMjcf* reader) {
-	for (int i = 0; i < reader->compilers.count; ++i) {
-		const knMjcfCompiler* compiler = &reader->compilers.items[i];
-		if (compiler->coordinate != 0) {
-			return knMjcf_Fail(reader, &compiler->element, "compiler", KN_UNSUPPORTED,
-							   "only local coordinates are understood");
-		}
-		const char* sequence = compiler->eulerSequence;
-		if (strlen(sequence) != 3 || strspn(sequence, "xyzXYZ") != 3) {
-			return knMjcf_Fail(reader, &compiler->element, "compiler", KN_BAD_DATA,
-							   "eulerseq is '%.40s'; it must be three of the letters x y z X Y Z", sequence);
-		}
-		if (compiler->boundMass < 0.0 || compiler->boundInertia < 0.0) {
-			return knMjcf_Fail(reader, &compiler->element, "compiler", KN_BAD_DATA,
-							   "boundmass and boundinertia must not be negative");
-		}
-	}
-	const knMjcfOption* option = &reader->option;
-	if (!(option->timestep > 0.0)) {
-		return knMjcf_Fail(reader, &option->element, "option", KN_BAD_DATA,
-						   "timestep is %g; it must be positive", option->timestep);
-	}
-	if (option->density < 0.0 || option->viscosity < 0.0) {
-		return knMjcf_Fail(reader, &option->element, "option", KN_BAD_DATA,
-						   "density and viscosity must not be negative");
-	}
-	return checkFlags(reader);
-}
-
 // The file's own name for the model, else the file name without folder and ending.
 static bool planScene(knMjcf* reader) {
 	knSceneDef* def = &reader->sceneDef;
@@ -568,9 +528,9 @@ static bool chooseStepper(knMjcf* reader) {
 }
 
 bool knMjcf_Build(knMjcf* reader, const char* keyframe) {
-	return checkCompiler(reader) && knMjcf_CheckHfields(reader) && applyDefaults(reader) &&
-		   collectAllNames(reader) && knMjcf_ResolveFrames(reader) && planScene(reader) &&
-		   knMjcf_CheckJoints(reader) && splitBodies(reader) &&
+	return knMjcf_CheckCompiler(reader) && knMjcf_CheckHfields(reader) && applyDefaults(reader) &&
+		   knMjcf_ApplyOptions(reader) && collectAllNames(reader) && knMjcf_ResolveFrames(reader) &&
+		   planScene(reader) && knMjcf_CheckJoints(reader) && splitBodies(reader) &&
 		   // bodies
 		   makeNodes(reader) && sortJoints(reader) && knMjcf_ReadCustoms(reader) &&
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_TREE) && planTree(reader) &&

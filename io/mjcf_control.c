@@ -55,6 +55,12 @@ static bool checkRange(knMjcf* reader, const knMjcfElement* element, const char*
 		   knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "the lower end of %s exceeds the upper", what);
 }
 
+static bool checkGiven(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* what,
+					   int bit) {
+	return knMjcf_Given(element, bit) ||
+		   knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "it is limited but has no %s", what);
+}
+
 static bool passOn(knMjcf* reader, const knMjcfElement* element, int index, const knError* cause) {
 	return index >= 0 || knMjcf_FailFrom(reader, element, cause);
 }
@@ -120,6 +126,10 @@ static bool planPart(knMjcf* reader, const knMjcfTendon* tendon, const knMjcfTen
 	}
 	if (from->kind == KN_MJCF_PART_GEOM) {
 		*used = false;
+		if (knNameTable_Get(&reader->geomNames, from->target) < 0) {
+			return knMjcf_Fail(reader, &from->element, tag, KN_BAD_DATA, "there is no geom named '%.60s'",
+							   from->target);
+		}
 		knMjcf_Approximate(reader, &from->element, "<spatial> does not wrap about geoms: it runs straight");
 		return !reader->failed;
 	}
@@ -132,6 +142,10 @@ static bool planPart(knMjcf* reader, const knMjcfTendon* tendon, const knMjcfTen
 		to->body = reader->nodes[owner].id;
 		to->point = frame.p;
 		return true;
+	}
+	if (!knMjcf_Given(&from->element, KN_MJCF_OWN + 1)) {
+		return knMjcf_Fail(reader, &from->element, tag, KN_BAD_DATA, "joint '%.60s' has no coef",
+						   from->target);
 	}
 	knMjcfJoint* joint = NULL;
 	if (!knMjcf_FindJoint(reader, &from->element, tag, from->target, &joint)) {
@@ -185,6 +199,33 @@ static double referenceLength(knMjcf* reader, const knMjcfTendon* tendon) {
 	return length;
 }
 
+// Each branch of a spatial tendon begins and ends at a site, and has two.
+static bool checkPath(knMjcf* reader, const knMjcfTendon* tendon) {
+	const knMjcfTendonPart* parts = &reader->tendonParts.items[tendon->first];
+	int sites = 0;
+	for (int i = 0; i <= tendon->count && tendon->spatial; ++i) {
+		const bool ends = i == tendon->count || parts[i].kind == KN_MJCF_PART_PULLEY;
+		if (!ends) {
+			sites += parts[i].kind == KN_MJCF_PART_SITE ? 1 : 0;
+			if (sites == 0 && parts[i].kind == KN_MJCF_PART_GEOM) {
+				break;
+			}
+			continue;
+		}
+		const bool empty = i > 0 && i < tendon->count && parts[i - 1].kind == KN_MJCF_PART_PULLEY;
+		if (i > 0 && !empty && (sites < 2 || parts[i - 1].kind != KN_MJCF_PART_SITE)) {
+			break;
+		}
+		if (i == tendon->count) {
+			return true;
+		}
+		sites = 0;
+	}
+	return !tendon->spatial ||
+		   knMjcf_Fail(reader, &tendon->element, "spatial", KN_BAD_DATA,
+					   "each branch of it must begin and end at a site, and have two of them");
+}
+
 static bool addTendon(knMjcf* reader, knMjcfTendon* from) {
 	const char* tag = from->spatial ? "spatial" : "fixed";
 	knTendonPart* parts = KN_SCRATCH_ZERO(&reader->arena, knTendonPart, from->count);
@@ -199,6 +240,9 @@ static bool addTendon(knMjcf* reader, knMjcfTendon* from) {
 			return false;
 		}
 		def.partCount += used ? 1 : 0;
+	}
+	if (!checkPath(reader, from)) {
+		return false;
 	}
 	if (from->frictionloss > 0.0) {
 		knMjcf_Omit(reader, &from->element, "<%s> frictionloss left out", tag);
@@ -218,7 +262,8 @@ static bool addTendon(knMjcf* reader, knMjcfTendon* from) {
 	const double rest = from->springLength[0] < 0.0 ? referenceLength(reader, from) : from->springLength[0];
 	def.restLower = rest - offset;
 	def.restUpper = (from->springCount == 2 ? from->springLength[1] : rest) - offset;
-	if (def.limited && !checkRange(reader, &from->element, tag, "its range", from->range)) {
+	if (def.limited && (!checkGiven(reader, &from->element, tag, "range", KN_MJCF_TENDON_RANGE) ||
+						!checkRange(reader, &from->element, tag, "its range", from->range))) {
 		return false;
 	}
 	knError cause = { .status = KN_OK };
@@ -387,6 +432,15 @@ static bool planTendonTarget(knMjcf* reader, const knMjcfActuator* a, const doub
 
 static bool planTarget(knMjcf* reader, const knMjcfActuator* a, const double* masses, double* mass,
 					   knActuatorDef* def, bool* known) {
+	const char* const targets[] = { a->joint, a->jointInParent, a->tendon, a->site, a->other };
+	int count = 0;
+	for (int i = 0; i < 5; ++i) {
+		count += targets[i] != NULL ? 1 : 0;
+	}
+	if (count > 1) {
+		return knMjcf_Fail(reader, &a->element, actuatorTag(a), KN_BAD_DATA,
+						   "it drives several things; give it one joint, tendon or site");
+	}
 	*known = true;
 	if (a->joint != NULL || a->jointInParent != NULL) {
 		return planJointTarget(reader, a, masses, mass, def, known);
@@ -458,6 +512,28 @@ static bool planLawOf(knMjcf* reader, const knMjcfActuator* a, double mass, doub
 	return planLaw(reader, a, mass, def, known);
 }
 
+static bool checkRanges(knMjcf* reader, const knMjcfActuator* a, const knActuatorDef* def) {
+	const char* tag = actuatorTag(a);
+	// a servo may have taken its range from what it drives
+	const bool ranged = a->inheritRange > 0.0;
+	const struct {
+		bool limited;
+		const char* name;
+		const double* range;
+		int bit;
+	} ranges[] = { { def->controlLimited, "ctrlrange", def->controlRange, KN_MJCF_ACTUATOR_CTRLRANGE },
+				   { def->forceLimited, "forcerange", def->forceRange, KN_MJCF_ACTUATOR_FORCERANGE },
+				   { def->activationLimited, "actrange", def->activationRange, KN_MJCF_ACTUATOR_ACTRANGE } };
+	for (int i = 0; i < 3; ++i) {
+		if (ranges[i].limited &&
+			!((ranged || checkGiven(reader, &a->element, tag, ranges[i].name, ranges[i].bit)) &&
+			  checkRange(reader, &a->element, tag, ranges[i].name, ranges[i].range))) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool addActuator(knMjcf* reader, knMjcfActuator* a, int index, const double* masses) {
 	knActuatorDef def = knActuatorDef_Default();
 	double mass = 0.0;
@@ -490,10 +566,7 @@ static bool addActuator(knMjcf* reader, knMjcfActuator* a, int index, const doub
 	planActivation(a, &def);
 	def.forceLimited = limitedBy(a->forceLimited, &a->element, KN_MJCF_ACTUATOR_FORCERANGE);
 	memcpy(def.forceRange, a->forceRange, sizeof def.forceRange);
-	const char* tag = actuatorTag(a);
-	if ((def.controlLimited && !checkRange(reader, &a->element, tag, "ctrlrange", def.controlRange)) ||
-		(def.forceLimited && !checkRange(reader, &a->element, tag, "forcerange", def.forceRange)) ||
-		(def.activationLimited && !checkRange(reader, &a->element, tag, "actrange", def.activationRange))) {
+	if (!checkRanges(reader, a, &def)) {
 		return false;
 	}
 	def.control = startControl(reader, a, index);
@@ -694,7 +767,7 @@ bool knMjcf_AddControl(knMjcf* reader) {
 	if (!addCouplings(reader)) {
 		return false;
 	}
-	for (int i = 0; i < reader->actuators.count; ++i) {
+	for (int i = 0; i < reader->actuators.count && reader->flag.actuation; ++i) {
 		if (!addActuator(reader, &reader->actuators.items[i], i, masses)) {
 			return false;
 		}

@@ -103,6 +103,10 @@ bool knMjcf_InitElements(knMjcf* reader) {
 								 .frictionloss = 1,
 								 .limit = 1,
 								 .passive = 1,
+								 .spring = 1,
+								 .damper = 1,
+								 .clampCtrl = 1,
+								 .filterParent = 1,
 								 .actuation = 1 };
 	const knMjcfBody world = { .element = { .name = "world", .frame = -1 }, .parent = -1, .inertial = -1 };
 	const knMjcfClass root = classDefault(-1);

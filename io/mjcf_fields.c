@@ -38,6 +38,13 @@
 	{ .name = text, KN_MJCF_FIELD_NOTED, 0, 0, 0, 0, 0, NULL }
 #define SILENT(text)                                                                                         \
 	{ .name = text, KN_MJCF_FIELD_SILENT, 0, 0, 0, 0, 0, NULL }
+// not followed, but a mistake in them is one
+#define SILENT_REALS(text, least, most)                                                                      \
+	{ .name = text, KN_MJCF_FIELD_SILENT, 0, 0, least, most, 0, NULL }
+#define SILENT_WORD(text, list)                                                                              \
+	{ .name = text, KN_MJCF_FIELD_SILENT, 0, 0, 0, 0, 0, list }
+#define NOTED_REALS(text, least, most)                                                                       \
+	{ .name = text, KN_MJCF_FIELD_NOTED, 0, 0, least, most, 0, NULL }
 
 #define NAME NAMED("name", KN_MJCF_NAME, knMjcfElement, name)
 #define CLASS NAMED("class", KN_MJCF_CLASS, knMjcfElement, className)
@@ -86,38 +93,43 @@ static const knMjcfField compilerFields[] = {
 	SILENT("conflict"),
 };
 
+static const char* const integratorWords[] = { "Euler", "RK4", "implicit", "implicitfast", NULL };
+static const char* const coneWords[] = { "pyramidal", "elliptic", NULL };
+static const char* const jacobianWords[] = { "dense", "sparse", "auto", NULL };
+static const char* const solverWords[] = { "PGS", "CG", "Newton", NULL };
+static const char* const collisionWords[] = { "all", "predefined", "dynamic", NULL };
+
 static const knMjcfField optionFields[] = {
 	REAL("timestep", KN_MJCF_OWN, knMjcfOption, timestep),
 	REALS("gravity", KN_MJCF_OWN, knMjcfOption, gravity, 3, 3),
 	REAL("density", KN_MJCF_OWN, knMjcfOption, density),
 	REAL("viscosity", KN_MJCF_OWN, knMjcfOption, viscosity),
-	SILENT("wind"),
-	SILENT("magnetic"),
-	SILENT("o_margin"),
-	SILENT("o_solref"),
-	SILENT("o_solimp"),
-	SILENT("o_friction"),
-	SILENT("apirate"),
-	SILENT("impratio"),
-	SILENT("integrator"),
-	SILENT("cone"),
-	SILENT("jacobian"),
-	SILENT("solver"),
-	SILENT("iterations"),
-	SILENT("tolerance"),
-	SILENT("ls_iterations"),
-	SILENT("ls_tolerance"),
-	SILENT("noslip_iterations"),
-	SILENT("noslip_tolerance"),
-	SILENT("mpr_iterations"),
-	SILENT("mpr_tolerance"),
-	SILENT("ccd_iterations"),
-	SILENT("ccd_tolerance"),
-	SILENT("sdf_iterations"),
-	SILENT("sdf_initpoints"),
-	SILENT("actuatorgroupdisable"),
-	SILENT("collision"),
-	SILENT("sleep_tolerance"),
+	REALS("wind", KN_MJCF_OWN, knMjcfOption, wind, 3, 3),
+	SILENT_REALS("magnetic", 3, 3),
+	SILENT_REALS("o_margin", 1, 1),
+	SILENT_REALS("o_solref", 1, 2),
+	SILENT_REALS("o_solimp", 1, 5),
+	SILENT_REALS("o_friction", 1, 5),
+	SILENT_REALS("apirate", 1, 1),
+	SILENT_REALS("impratio", 1, 1),
+	SILENT_WORD("integrator", integratorWords),
+	SILENT_WORD("cone", coneWords),
+	SILENT_WORD("jacobian", jacobianWords),
+	SILENT_WORD("solver", solverWords),
+	SILENT_REALS("iterations", 1, 1),
+	SILENT_REALS("tolerance", 1, 1),
+	SILENT_REALS("ls_iterations", 1, 1),
+	SILENT_REALS("ls_tolerance", 1, 1),
+	SILENT_REALS("noslip_iterations", 1, 1),
+	SILENT_REALS("noslip_tolerance", 1, 1),
+	SILENT_REALS("mpr_iterations", 1, 1),
+	SILENT_REALS("mpr_tolerance", 1, 1),
+	SILENT_REALS("ccd_iterations", 1, 1),
+	SILENT_REALS("ccd_tolerance", 1, 1),
+	SILENT_REALS("sdf_iterations", 1, 1),
+	SILENT_REALS("sdf_initpoints", 1, 1),
+	WORD("collision", KN_MJCF_OWN, knMjcfOption, collision, collisionWords),
+	SILENT_REALS("sleep_tolerance", 1, 1),
 };
 
 static const char* const switchWords[] = { "disable", "enable", NULL };
@@ -132,25 +144,25 @@ static const knMjcfField flagFields[] = {
 	SWITCH("limit", limit),
 	SWITCH("passive", passive),
 	SWITCH("actuation", actuation),
-	SILENT("spring"),
-	SILENT("damper"),
-	SILENT("clampctrl"),
-	SILENT("warmstart"),
-	SILENT("filterparent"),
-	SILENT("refsafe"),
-	SILENT("sensor"),
-	SILENT("midphase"),
-	SILENT("eulerdamp"),
-	SILENT("autoreset"),
-	SILENT("nativeccd"),
-	SILENT("override"),
-	SILENT("energy"),
-	SILENT("fwdinv"),
-	SILENT("invdiscrete"),
-	SILENT("sensornoise"),
-	SILENT("multiccd"),
-	SILENT("island"),
-	SILENT("sleep"),
+	SWITCH("spring", spring),
+	SWITCH("damper", damper),
+	SWITCH("clampctrl", clampCtrl),
+	SWITCH("filterparent", filterParent),
+	SILENT_WORD("warmstart", switchWords),
+	SILENT_WORD("refsafe", switchWords),
+	SILENT_WORD("sensor", switchWords),
+	SILENT_WORD("midphase", switchWords),
+	SILENT_WORD("eulerdamp", switchWords),
+	SILENT_WORD("autoreset", switchWords),
+	SILENT_WORD("nativeccd", switchWords),
+	SILENT_WORD("override", switchWords),
+	SILENT_WORD("energy", switchWords),
+	SILENT_WORD("fwdinv", switchWords),
+	SILENT_WORD("invdiscrete", switchWords),
+	SILENT_WORD("sensornoise", switchWords),
+	SILENT_WORD("multiccd", switchWords),
+	SILENT_WORD("island", switchWords),
+	SILENT_WORD("sleep", switchWords),
 };
 
 static const knMjcfField frameFields[] = {
@@ -182,14 +194,14 @@ static const knMjcfField geomFields[] = {
 	NAMED("mesh", KN_MJCF_GEOM_MESH, knMjcfGeom, mesh),
 	REAL("fitscale", KN_MJCF_GEOM_FITSCALE, knMjcfGeom, fitScale),
 	WORD("shellinertia", KN_MJCF_GEOM_SHELL, knMjcfGeom, shell, boolWords),
-	NOTED("solref"),
-	NOTED("solimp"),
-	NOTED("solmix"),
-	NOTED("margin"),
-	NOTED("gap"),
-	NOTED("priority"),
+	NOTED_REALS("solref", 1, 2),
+	NOTED_REALS("solimp", 1, 5),
+	NOTED_REALS("solmix", 1, 1),
+	NOTED_REALS("margin", 1, 1),
+	NOTED_REALS("gap", 1, 1),
+	NOTED_REALS("priority", 1, 1),
 	SILENT("fluidshape"),
-	SILENT("fluidcoef"),
+	SILENT_REALS("fluidcoef", 1, 5),
 	NAMED("hfield", KN_MJCF_GEOM_HFIELD, knMjcfGeom, hfield),
 	SILENT("user"),
 };
@@ -202,7 +214,7 @@ static const knMjcfField siteFields[] = {
 	SILENT("type"),
 	SILENT("size"),
 	SILENT("rgba"),
-	SILENT("group"),
+	SILENT_REALS("group", 1, 1),
 	SILENT("material"),
 	SILENT("fromto"),
 	SILENT("user"),
@@ -281,12 +293,12 @@ static const knMjcfField jointFields[] = {
 	WORD("actuatorfrclimited", KN_MJCF_JOINT_FORCELIMITED, knMjcfJoint, forceLimited, autoWords),
 	REALS("springdamper", KN_MJCF_JOINT_SPRINGDAMPER, knMjcfJoint, springDamper, 2, 2),
 	NOTED("actuatorgravcomp"),
-	NOTED("solreflimit"),
-	NOTED("solimplimit"),
-	NOTED("solreffriction"),
-	NOTED("solimpfriction"),
-	NOTED("margin"),
-	SILENT("group"),
+	NOTED_REALS("solreflimit", 1, 2),
+	NOTED_REALS("solimplimit", 1, 5),
+	NOTED_REALS("solreffriction", 1, 2),
+	NOTED_REALS("solimpfriction", 1, 5),
+	NOTED_REALS("margin", 1, 1),
+	SILENT_REALS("group", 1, 1),
 	SILENT("user"),
 };
 
@@ -319,14 +331,15 @@ static const knMjcfField worldBodyFields[] = { NAMED("childclass", KN_MJCF_OWN, 
 		NAMED("site1", KN_MJCF_EQUALITY_SITE1, knMjcfEquality, site1),                                       \
 		NAMED("site2", KN_MJCF_EQUALITY_SITE2, knMjcfEquality, site2),                                       \
 		COUNTED("solref", KN_MJCF_EQUALITY_SOLREF, knMjcfEquality, solref, solrefCount, 1, 2),               \
-		SILENT("solimp"), REALS("anchor", KN_MJCF_EQUALITY_ANCHOR, knMjcfEquality, anchor, 3, 3),            \
+		SILENT_REALS("solimp", 1, 5),                                                                        \
+		REALS("anchor", KN_MJCF_EQUALITY_ANCHOR, knMjcfEquality, anchor, 3, 3),                              \
 		WORD("active", KN_MJCF_EQUALITY_ACTIVE, knMjcfEquality, active, boolWords)
 
 static const knMjcfField connectFields[] = { EQUALITY_COMMON };
 static const knMjcfField weldFields[] = {
 	EQUALITY_COMMON,
 	REALS("relpose", KN_MJCF_EQUALITY_RELPOSE, knMjcfEquality, relpose, 7, 7),
-	SILENT("torquescale"),
+	SILENT_REALS("torquescale", 1, 1),
 };
 static const knMjcfField coupleFields[] = {
 	NAME,
@@ -335,13 +348,13 @@ static const knMjcfField coupleFields[] = {
 	NAMED("joint2", KN_MJCF_EQUALITY_JOINT2, knMjcfEquality, joint2),
 	REALS("polycoef", KN_MJCF_EQUALITY_POLYCOEF, knMjcfEquality, polynomial, 1, 5),
 	COUNTED("solref", KN_MJCF_EQUALITY_SOLREF, knMjcfEquality, solref, solrefCount, 1, 2),
-	SILENT("solimp"),
+	SILENT_REALS("solimp", 1, 5),
 	WORD("active", KN_MJCF_EQUALITY_ACTIVE, knMjcfEquality, active, boolWords),
 };
 static const knMjcfField equalityFields[] = {
 	WORD("active", KN_MJCF_EQUALITY_ACTIVE, knMjcfEquality, active, boolWords),
 	COUNTED("solref", KN_MJCF_EQUALITY_SOLREF, knMjcfEquality, solref, solrefCount, 1, 2),
-	SILENT("solimp"),
+	SILENT_REALS("solimp", 1, 5),
 };
 
 static const knMjcfField pairFields[] = {
@@ -351,11 +364,11 @@ static const knMjcfField pairFields[] = {
 	NAMED("geom2", KN_MJCF_OWN + 1, knMjcfPair, geom2),
 	COUNTED("friction", KN_MJCF_OWN + 2, knMjcfPair, friction, frictionCount, 1, 5),
 	INT("condim", KN_MJCF_OWN + 3, knMjcfPair, condim),
-	NOTED("solref"),
-	NOTED("solreffriction"),
-	NOTED("solimp"),
-	NOTED("margin"),
-	NOTED("gap"),
+	NOTED_REALS("solref", 1, 2),
+	NOTED_REALS("solreffriction", 1, 2),
+	NOTED_REALS("solimp", 1, 5),
+	NOTED_REALS("margin", 1, 1),
+	NOTED_REALS("gap", 1, 1),
 };
 
 static const char* const dynWords[] = { "none",   "integrator", "filter", "filterexact",
@@ -415,7 +428,7 @@ static const knMjcfField actuatorFields[] = {
 	SILENT("cranklength"),
 	SILENT("actdim"),
 	SILENT("actearly"),
-	SILENT("group"),
+	SILENT_REALS("group", 1, 1),
 	SILENT("user"),
 };
 
@@ -432,15 +445,15 @@ static const knMjcfField tendonFields[] = {
 	WORD("limited", KN_MJCF_TENDON_LIMITED, knMjcfTendon, limited, autoWords),
 	NOTED("actuatorfrcrange"),
 	NOTED("actuatorfrclimited"),
-	NOTED("solreflimit"),
-	NOTED("solimplimit"),
-	NOTED("solreffriction"),
-	NOTED("solimpfriction"),
-	NOTED("margin"),
-	SILENT("width"),
+	NOTED_REALS("solreflimit", 1, 2),
+	NOTED_REALS("solimplimit", 1, 5),
+	NOTED_REALS("solreffriction", 1, 2),
+	NOTED_REALS("solimpfriction", 1, 5),
+	NOTED_REALS("margin", 1, 1),
+	SILENT_REALS("width", 1, 1),
 	SILENT("material"),
 	SILENT("rgba"),
-	SILENT("group"),
+	SILENT_REALS("group", 1, 1),
 	SILENT("user"),
 };
 
@@ -471,8 +484,8 @@ static const knMjcfField sensorFields[] = {
 	SENSOR_PART("refname", reference),
 	TEXT("objtype", KN_MJCF_OWN, knMjcfSensor, objectType),
 	SILENT("reftype"),
-	SILENT("cutoff"),
-	SILENT("noise"),
+	SILENT_REALS("cutoff", 1, 1),
+	SILENT_REALS("noise", 1, 1),
 	SILENT("nsample"),
 	SILENT("interp"),
 	SILENT("delay"),
@@ -493,8 +506,8 @@ static const knMjcfField keyFields[] = {
 	NUMBERS("qvel", KN_MJCF_KEY_QVEL, knMjcfKey, qvel),
 	NUMBERS("ctrl", KN_MJCF_KEY_CTRL, knMjcfKey, ctrl),
 	NUMBERS("act", KN_MJCF_KEY_ACT, knMjcfKey, act),
-	SILENT("mpos"),
-	SILENT("mquat"),
+	NUMBERS("mpos", KN_MJCF_KEY_MPOS, knMjcfKey, mpos),
+	NUMBERS("mquat", KN_MJCF_KEY_MQUAT, knMjcfKey, mquat),
 };
 
 static const knMjcfField customFields[] = {
@@ -580,21 +593,35 @@ static bool failNumber(knMjcf* reader, const char* tag, const char* attribute, c
 	return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s: '%s' is not a finite number", attribute, bad);
 }
 
-static bool readReals(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text,
-					  char* element) {
-	double numbers[10];
+// As many numbers as the field takes; -1 after a refusal.
+static int parseReals(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text,
+					  double numbers[10]) {
 	char bad[32];
 	int count = knMjcf_ParseNumbers(text, numbers, 10, bad);
 	if (count < 0) {
-		return failNumber(reader, tag, field->name, bad);
+		failNumber(reader, tag, field->name, bad);
+		return -1;
 	}
-	if (count < field->least || count > field->most) {
-		if (field->least == field->most) {
-			return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s has %d number%s; it takes %d", field->name,
-							   count, count == 1 ? "" : "s", field->most);
+	// where none is also an answer, it is all or none
+	if (count < field->least || count > field->most || (field->least == 0 && count != field->most)) {
+		if (field->least == field->most || field->least == 0) {
+			knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s has %d number%s; it takes %d", field->name, count,
+						count == 1 ? "" : "s", field->most);
+			return -1;
 		}
-		return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s has %d number%s; it takes %d to %d",
-						   field->name, count, count == 1 ? "" : "s", field->least, field->most);
+		knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s has %d number%s; it takes %d to %d", field->name,
+					count, count == 1 ? "" : "s", field->least, field->most);
+		return -1;
+	}
+	return count;
+}
+
+static bool readReals(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text,
+					  char* element) {
+	double numbers[10];
+	const int count = parseReals(reader, tag, field, text, numbers);
+	if (count < 0) {
+		return false;
 	}
 	memcpy(element + field->offset, numbers, (size_t)count * sizeof(double));
 	((knMjcfElement*)(void*)element)->counts[field->bit] = (uint8_t)count;
@@ -635,6 +662,16 @@ static bool readWord(knMjcf* reader, const char* tag, const knMjcfField* field, 
 	}
 	return knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s is '%.40s'; it must be one of %s", field->name,
 					   text, allowed);
+}
+
+// What is not followed may still be wrong.
+static bool readSilent(knMjcf* reader, const char* tag, const knMjcfField* field, const char* text) {
+	double numbers[10];
+	int word;
+	if (field->words != NULL) {
+		return readWord(reader, tag, field, text, (char*)&word);
+	}
+	return field->most == 0 || text[0] == '\0' || parseReals(reader, tag, field, text, numbers) >= 0;
 }
 
 // A name in a model that is attached, and what is called so in a <replicate>; the world has only one.
@@ -686,9 +723,9 @@ static bool readField(knMjcf* reader, const char* tag, const knMjcfField* field,
 	}
 	case KN_MJCF_FIELD_NOTED:
 		knMjcf_Approximate(reader, NULL, "<%s> %s not followed", tag, field->name);
-		break;
+		return readSilent(reader, tag, field, text);
 	case KN_MJCF_FIELD_SILENT:
-		break;
+		return readSilent(reader, tag, field, text);
 	}
 	return true;
 }

@@ -179,8 +179,8 @@ static void applyFree(const double* q, const double* v, Motion* motion) {
 
 static bool checkLength(knMjcf* reader, const knMjcfKey* key, const char* what, int count, int expected) {
 	return count == expected ||
-		   knMjcf_Fail(reader, &key->element, "key", KN_BAD_DATA,
-					   "%s has %d numbers; the model's joints take %d", what, count, expected);
+		   knMjcf_Fail(reader, &key->element, "key", KN_BAD_DATA, "%s has %d numbers; the model's %s take %d",
+					   what, count, what[0] == 'm' ? "mocap bodies" : "joints", expected);
 }
 
 // Says which keyframes have quaternions of no length.
@@ -199,20 +199,7 @@ static void noteQuats(knMjcf* reader, const knMjcfKey* key) {
 	}
 }
 
-static bool checkKey(knMjcf* reader, const knMjcfKey* key) {
-	int nq = 0, nv = 0;
-	for (int i = 0; i < reader->joints.count; ++i) {
-		nq += knMjcf_JointNq(&reader->joints.items[i]);
-		nv += knMjcf_JointNv(&reader->joints.items[i]);
-	}
-	if (knMjcf_Given(&key->element, KN_MJCF_KEY_QPOS) &&
-		!checkLength(reader, key, "qpos", key->qpos.count, nq)) {
-		return false;
-	}
-	if (knMjcf_Given(&key->element, KN_MJCF_KEY_QVEL) &&
-		!checkLength(reader, key, "qvel", key->qvel.count, nv)) {
-		return false;
-	}
+static bool checkControls(knMjcf* reader, const knMjcfKey* key) {
 	int states = 0;
 	for (int i = 0; i < reader->actuators.count; ++i) {
 		states += knMjcf_HasActivation(&reader->actuators.items[i]) ? 1 : 0;
@@ -227,6 +214,31 @@ static bool checkKey(knMjcf* reader, const knMjcfKey* key) {
 		   knMjcf_Fail(reader, &key->element, "key", KN_BAD_DATA,
 					   "ctrl has %d numbers; the model's actuators take %d", controls,
 					   reader->actuators.count);
+}
+
+static bool checkKey(knMjcf* reader, const knMjcfKey* key) {
+	int nq = 0, nv = 0;
+	for (int i = 0; i < reader->joints.count; ++i) {
+		nq += knMjcf_JointNq(&reader->joints.items[i]);
+		nv += knMjcf_JointNv(&reader->joints.items[i]);
+	}
+	if (knMjcf_Given(&key->element, KN_MJCF_KEY_QPOS) &&
+		!checkLength(reader, key, "qpos", key->qpos.count, nq)) {
+		return false;
+	}
+	if (knMjcf_Given(&key->element, KN_MJCF_KEY_QVEL) &&
+		!checkLength(reader, key, "qvel", key->qvel.count, nv)) {
+		return false;
+	}
+	int mocaps = 0;
+	for (int b = 0; b < reader->bodies.count; ++b) {
+		mocaps += reader->bodies.items[b].mocap != 0 ? 1 : 0;
+	}
+	if ((key->mpos.count != 0 && !checkLength(reader, key, "mpos", key->mpos.count, 3 * mocaps)) ||
+		(key->mquat.count != 0 && !checkLength(reader, key, "mquat", key->mquat.count, 4 * mocaps))) {
+		return false;
+	}
+	return checkControls(reader, key);
 }
 
 bool knMjcf_CheckKeys(knMjcf* reader) {
@@ -280,8 +292,21 @@ static knTwist originVelocity(const knMjcfNode* node, knFrame frame) {
 	return knMakeTwist(w, knSub(node->def.velocity, knCross(w, arm)));
 }
 
+// Where the keyframe puts the mocap bodies, in the order of the file.
+static void placeMocap(const knMjcf* reader, int index, knFrame* frame) {
+	const knMjcfKey* key = reader->key;
+	if (3 * index + 3 <= key->mpos.count) {
+		const double* p = key->mpos.items + 3 * (size_t)index;
+		frame->p = knV3(p[0], p[1], p[2]);
+	}
+	if (4 * index + 4 <= key->mquat.count) {
+		frame->q = keyQuat(key->mquat.items + 4 * (size_t)index);
+	}
+}
+
 // Poses of all nodes for the given coordinates; NULL: the reference pose, at rest. Parents come before children.
 static void poseAll(knMjcf* reader, const double* qpos, const double* qvel, bool reference) {
+	int mocaps = 0;
 	for (int b = 1; b < reader->bodies.count; ++b) {
 		knMjcfNode* node = &reader->nodes[b];
 		const int parentIndex = reader->bodies.items[b].parent;
@@ -304,6 +329,9 @@ static void poseAll(knMjcf* reader, const double* qpos, const double* qvel, bool
 			}
 			qpos = qpos != NULL ? qpos + knMjcf_JointNq(joint) : NULL;
 			qvel = qvel != NULL ? qvel + knMjcf_JointNv(joint) : NULL;
+		}
+		if (reader->bodies.items[b].mocap != 0 && !reference) {
+			placeMocap(reader, mocaps++, &motion.frame);
 		}
 		if (node->kinematic) {
 			motion.velocity = originVelocity(node, motion.frame);

@@ -126,6 +126,9 @@ static bool planMaterial(knMjcf* reader, const knMjcfGeom* geom, knMjcfShape* sh
 	def->rollingFriction = geom->condim == 6 ? (geom->frictionCount == 3 ? geom->friction[2] : 0.0001) : 0.0;
 	const int material =
 		geom->material != NULL ? knNameTable_Get(&reader->materialNames, geom->material) : -1;
+	if (geom->material != NULL && material < 0) {
+		knMjcf_Note(reader, &geom->element, "<geom> material '%.60s' is not in the file", geom->material);
+	}
 	if (knMjcf_Given(&geom->element, KN_MJCF_GEOM_RGBA)) {
 		def->color = colorOf(geom->rgba);
 	} else if (material >= 0 && reader->materials.items[material].rgbaCount >= 3) {
@@ -365,6 +368,12 @@ static bool planPairs(knMjcf* reader) {
 		}
 		pair->first = found[0];
 		pair->second = found[1];
+		const int condim = pair->condim;
+		if (found[0] == found[1] || (condim != 1 && condim != 3 && condim != 4 && condim != 6)) {
+			return knMjcf_Fail(reader, &pair->element, "pair", KN_BAD_DATA,
+							   found[0] == found[1] ? "it names one geom twice"
+													: "condim must be 1, 3, 4 or 6");
+		}
 	}
 	return !reader->failed;
 }

@@ -86,12 +86,16 @@ typedef struct knMjcfOption {
 	double timestep;
 	knVec3 gravity;
 	double density, viscosity;
+	knVec3 wind;
+	int collision;
 } knMjcfOption;
+enum { KN_MJCF_COLLISION_ALL, KN_MJCF_COLLISION_PREDEFINED, KN_MJCF_COLLISION_DYNAMIC };
 
 // What <flag> may switch off; others are the solver's own business.
 typedef struct knMjcfFlag {
 	knMjcfElement element;
-	int gravity, contact, constraint, equality, frictionloss, limit, passive, actuation;
+	int gravity, contact, constraint, equality, frictionloss, limit, passive, spring, damper, actuation,
+		clampCtrl, filterParent;
 } knMjcfFlag;
 
 enum {
@@ -281,13 +285,15 @@ enum {
 	KN_MJCF_KEY_QPOS,
 	KN_MJCF_KEY_QVEL,
 	KN_MJCF_KEY_CTRL,
-	KN_MJCF_KEY_ACT
+	KN_MJCF_KEY_ACT,
+	KN_MJCF_KEY_MPOS,
+	KN_MJCF_KEY_MQUAT
 };
 
 typedef struct knMjcfKey {
 	knMjcfElement element;
 	double time;
-	knMjcfNumbers qpos, qvel, ctrl, act;
+	knMjcfNumbers qpos, qvel, ctrl, act, mpos, mquat;
 } knMjcfKey;
 
 typedef struct knMjcfMesh {
