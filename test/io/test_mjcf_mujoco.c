@@ -8,9 +8,11 @@
 #include <mujoco/mujoco.h>
 #include <unistd.h>
 
-// A robot with one of everything that both know; joints at the top of the tree are held by the world.
+// A robot with one of everything that both know (exactmeshinertia: without it, old versions of MuJoCo weigh a mesh as the box of its
+// inertia, 1.39 times a tetrahedron's mass); joints at the top of the tree are held by the world.
 static const char* const robot =
-	"<mujoco><compiler angle='radian' boundmass='0.01' boundinertia='0.0001'/><option timestep='1e-6'/>"
+	"<mujoco><compiler angle='radian' boundmass='0.01' boundinertia='0.0001' "
+	"exactmeshinertia='true'/><option timestep='1e-6'/>"
 	"<default><geom density='700' contype='0' conaffinity='0'/><joint armature='0.02' damping='0.1'/>"
 	"<default class='light'><geom density='200'/></default></default>"
 	"<asset><mesh name='wedge' scale='0.1 0.2 0.3' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/></asset>"
@@ -26,7 +28,7 @@ static const char* const robot =
 	"class='light'/>"
 	"<site name='s' pos='0.05 0 -0.1'/>"
 	"<body name='slide' pos='0 0 -0.2'><joint name='j2' type='slide' axis='0 0 1' ref='0.05'/>"
-	"<geom type='mesh' mesh='wedge' mass='0.9'/>"
+	"<geom type='mesh' mesh='wedge'/>"
 	"<body name='tip' pos='0.05 0 -0.2'><joint name='j3' type='ball' pos='0 0.01 0'/><inertial pos='0.01 "
 	"0.02 -0.03' mass='0.4' "
 	"fullinertia='0.003 0.004 0.005 0.0001 -0.0002 0.0003'/><site name='t' pos='0 0 "
