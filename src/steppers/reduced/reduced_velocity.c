@@ -19,6 +19,7 @@
 #define ARRIVAL_SHARE 5e-4     // of that approach: less is left to the step
 #define ARRIVAL_TOLERANCE 1e-9 // m/s
 #define OVERLAP 1e-4           // m, that may stay
+#define REACH 3.0              // times what is wrong, that a pose moves to put it right
 #define PUSH_ROUNDS 6
 #define CLOSING_ROUNDS 4
 #define CLOSING_TURN 0.3  // rad of a link, in one motion that closes loops
@@ -416,17 +417,26 @@ bool knReduced_Impact(knReducedStep* step, bool landing) {
 
 // --- overlaps --------------------------------------------------------------------------------------------
 
-// Rows of a motion that takes overlaps out: contacts without friction, limits and locked directions.
-static bool findOverlaps(knReducedStep* step) {
-	bool any = false;
+// Rows of a motion that takes overlaps out: contacts without friction, limits and locked directions. m, the deepest; 0: none.
+static double findOverlaps(knReducedStep* step) {
+	double worst = 0.0;
 	for (int k = 0; k < step->contactCount; ++k) {
 		knReducedContact* contact = &step->contacts[k];
 		armsAt(step, contact, step->start);
 		double deep = -contact->gap - OVERLAP;
 		contact->target = (deep > 0.0 ? deep : -knMax(contact->gap, 0.0)) / step->h;
-		any = any || deep > 0.0;
+		worst = deep > 0.0 ? knMax(worst, deep + OVERLAP) : worst;
 	}
-	return any;
+	return worst;
+}
+
+// Loop joints that are open are to close at a rate, 1/s.
+static void aimLoops(knReducedStep* step, double rate) {
+	for (int k = 0; k < step->pairCount; ++k) {
+		if (step->pairs[k].locked) {
+			step->pairs[k].target = -rate * step->pairs[k].error;
+		}
+	}
 }
 
 // Kinematic bodies as they stand at the start, while overlaps are taken out; else as they move.
@@ -457,6 +467,32 @@ static void startPush(knReducedStep* step) {
 	knReduced_PlacePairs(step, step->start, step->start);
 }
 
+// What is contradictory must not throw bodies about: no link moves farther than REACH times what is wrong.
+static void boundMotion(knReducedStep* step, const knTwist* now, double wrong) {
+	double most = 0.0;
+	for (int i = 0; i < step->forest.count; ++i) {
+		int b = step->forest.links[i].body;
+		double way = knLength(now[b].lin) + step->context->model->radius[b] * knLength(now[b].ang);
+		most = knMax(most, step->h * way);
+	}
+	double share = most > REACH * wrong ? REACH * wrong / most : 1.0;
+	for (int k = 0; k < step->forest.nv; ++k) {
+		step->v[k] *= share;
+	}
+	for (int k = 0; k < step->contactCount && share < 1.0; ++k) {
+		knReducedContact* contact = &step->contacts[k];
+		contact->r[0] = share * (contact->r[0] + contact->target) - contact->target;
+	}
+	for (int k = 0; k < step->axisCount && share < 1.0; ++k) {
+		knReducedAxisRow* row = &step->axes[k];
+		row->r = share * (row->r + row->target) - row->target;
+	}
+	for (int k = 0; k < step->pairCount && share < 1.0; ++k) {
+		knReducedPairRow* row = &step->pairs[k];
+		row->r = share * (row->r + row->target) - row->target;
+	}
+}
+
 // Poses and rows after a motion v over h; velocities stay.
 static void movePoses(knReducedStep* step) {
 	memcpy(step->q, step->q0, (size_t)step->forest.nq * sizeof(double));
@@ -479,7 +515,8 @@ static void movePoses(knReducedStep* step) {
 bool knReduced_PushOut(knReducedStep* step, bool* moved) {
 	Kept kept;
 	Velocity velocity = { 0 };
-	*moved = findOverlaps(step);
+	double wrong = findOverlaps(step);
+	*moved = wrong > 0.0;
 	if (!*moved) {
 		return true;
 	}
@@ -491,6 +528,7 @@ bool knReduced_PushOut(knReducedStep* step, bool* moved) {
 	startPush(step);
 	velocity.problem.useContacts = velocity.problem.useAxes = velocity.problem.usePairs = true;
 	knReducedProblem_Solve(&velocity.problem, PUSH_ROUNDS);
+	boundMotion(step, velocity.now, wrong);
 	movePoses(step);
 	holdKinematics(step, false);
 	returnMultipliers(step, &kept);
@@ -511,15 +549,6 @@ static void pushFreely(const knReducedStep* step, knTwist* wanted) {
 		wanted[b] =
 			knMakeTwist(knMulAdd(step->before[b].ang, step->h, knMulMV(&inverse, state->force[b].ang)),
 						knMulAdd(step->before[b].lin, step->h, a));
-	}
-}
-
-// Loop joints that are open are to close at a rate, 1/s.
-static void aimLoops(knReducedStep* step, double rate) {
-	for (int k = 0; k < step->pairCount; ++k) {
-		if (step->pairs[k].locked) {
-			step->pairs[k].target = -rate * step->pairs[k].error;
-		}
 	}
 }
 
