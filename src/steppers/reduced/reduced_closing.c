@@ -1,4 +1,4 @@
-// Loops that no pose closes are refused before the first step.
+// Loops that start open: those that no pose closes are refused before the first step, the others close in it.
 //
 // From the initial pose, loops are closed by Newton steps in the metric of the masses, of poses alone. A gap that does not
 // vanish and does not fall any more either is as small as it gets there: then the joint whose gap is the largest is named.
@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define CLOSED 1e-6      // m or rad, a gap that does not count
+#define SHUT 1e-11       // the same, where closing ends
 #define MOST_MOTIONS 200 // of poses; loops that still close after them are taken
 #define STALLED 30       // motions, by the last of which
 #define FALLING 0.999    // the gap is still more than this share of what it was: it stays
@@ -53,6 +54,36 @@ static knStatus closeLoops(knReducedStep* step, knError* error) {
 		}
 	}
 	return KN_OK;
+}
+
+knStatus knReduced_Assemble(knReducedStep* step) {
+	const knReducedMemory* memory = knReducedMemory_Get(step->context->state, step->context->model);
+	if (memory->dt != 0.0 || step->forest.loopCount == 0) {
+		return KN_OK;
+	}
+	double h = step->h;
+	int joint = -1;
+	knStatus status = knReduced_BuildPairs(step);
+	step->h = 1.0;
+	bool open = status == KN_OK && worstGap(step, &joint) > CLOSED;
+	for (int k = 0; k < MOST_MOTIONS && open; ++k) {
+		if (!knReduced_CloseLoops(step)) {
+			return knReduced_OutOfMemory(step);
+		}
+		open = worstGap(step, &joint) > SHUT;
+	}
+	step->h = h;
+	step->pairCount = step->crossCount = 0;
+	for (int i = 0; i < step->forest.count && status == KN_OK; ++i) {
+		int body = step->forest.links[i].body;
+		const knModel* model = step->context->model;
+		knState* state = step->context->state;
+		knVec3 way = knSub(step->start[body].p, state->pose[body].p);
+		step->work -= model->mass[body] * model->gravityScale[body] * knDot(state->header->gravity, way);
+		state->pose[body] = step->start[body];
+	}
+	knForest_Velocities(&step->forest, step->columns0, step->start, step->v0, step->before);
+	return status;
 }
 
 static knStatus checkState(const knModel* model, knState* state, const knSettings* settings, knArena* arena,

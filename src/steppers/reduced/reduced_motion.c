@@ -192,9 +192,17 @@ static void turnJoints(knReducedProblem* problem) {
 
 // --- contacts --------------------------------------------------------------------------------------------
 
+static knQuat turnOfBody(const knReducedStep* step, int body) {
+	return knMulQ(step->pose[body].q, knConj(step->start[body].q));
+}
+
 static knVec3 endArm(const knReducedStep* step, int body, knVec3 core) {
-	knQuat turn = knMulQ(step->pose[body].q, knConj(step->start[body].q));
-	return knRotate(turn, core);
+	return knRotate(turnOfBody(step, body), core);
+}
+
+// The mean of the round part over the step.
+static knVec3 meanRound(const knReducedStep* step, int body, knVec3 round, knVec3 axis, knVec3 outward) {
+	return knLerp(round, knReduced_RoundAfter(round, axis, outward, turnOfBody(step, body)), 0.5);
 }
 
 // d(displacement of the point) by the body's turn: what turns with it moves by turn x end, a round surface by h dw x round.
@@ -214,12 +222,14 @@ static void placeContacts(knReducedStep* step) {
 		knVec3 endA = endArm(step, a, contact->coreA), endB = endArm(step, b, contact->coreB);
 		bool exactA = contact->linkA < 0 || step->forest.links[contact->linkA].steady;
 		bool exactB = contact->linkB < 0 || step->forest.links[contact->linkB].steady;
-		contact->armA = knAdd(meanArm(contact->coreA, endA, knScale(step->h, step->mean[a].ang), exactA),
-							  contact->roundA);
-		contact->armB = knAdd(meanArm(contact->coreB, endB, knScale(step->h, step->mean[b].ang), exactB),
-							  contact->roundB);
-		contact->byTurnA = turnOf(step, a, endA, contact->roundA, exactA);
-		contact->byTurnB = turnOf(step, b, endB, contact->roundB, exactB);
+		knVec3 roundA = meanRound(step, a, contact->roundA, contact->axisA, contact->n);
+		knVec3 roundB = meanRound(step, b, contact->roundB, contact->axisB, knNeg(contact->n));
+		contact->armA =
+			knAdd(meanArm(contact->coreA, endA, knScale(step->h, step->mean[a].ang), exactA), roundA);
+		contact->armB =
+			knAdd(meanArm(contact->coreB, endB, knScale(step->h, step->mean[b].ang), exactB), roundB);
+		contact->byTurnA = turnOf(step, a, endA, roundA, exactA);
+		contact->byTurnB = turnOf(step, b, endB, roundB, exactB);
 		if (contact->linkA >= 0 && contact->linkB >= 0) {
 			// one common point, so that momentum is kept
 			knVec3 xA = knLerp(step->start[a].p, step->pose[a].p, 0.5);

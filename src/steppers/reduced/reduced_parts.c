@@ -93,8 +93,14 @@ static void advanceRows(knReducedStep* step) {
 	for (int k = 0; k < step->contactCount; ++k) {
 		knReducedContact* contact = &step->contacts[k];
 		int a = contact->bodyA, b = contact->bodyB;
-		contact->coreA = knRotate(knMulQ(step->pose[a].q, knConj(step->start[a].q)), contact->coreA);
-		contact->coreB = knRotate(knMulQ(step->pose[b].q, knConj(step->start[b].q)), contact->coreB);
+		knQuat turnA = knMulQ(step->pose[a].q, knConj(step->start[a].q));
+		knQuat turnB = knMulQ(step->pose[b].q, knConj(step->start[b].q));
+		contact->coreA = knRotate(turnA, contact->coreA);
+		contact->coreB = knRotate(turnB, contact->coreB);
+		contact->roundA = knReduced_RoundAfter(contact->roundA, contact->axisA, contact->n, turnA);
+		contact->roundB = knReduced_RoundAfter(contact->roundB, contact->axisB, knNeg(contact->n), turnB);
+		contact->axisA = knRotate(turnA, contact->axisA);
+		contact->axisB = knRotate(turnB, contact->axisB);
 		contact->gap += contact->moved;
 		contact->lasting = contact->lambda[0] > 0.0;
 	}

@@ -6,8 +6,10 @@
 #include "model/control.h"
 #include "model/joint_parts.h"
 
-#define SOFTNESS 0.01     // of a row's own resistance
-#define UNEQUAL 10.0      // ratio of masses beyond which a tree's mobility tells a contact's resistance
+#define SOFTNESS 0.01 // of a row's own resistance
+#define UNEQUAL 10.0  // ratio of masses beyond which a tree's mobility tells a contact's resistance
+#define ALONG                                                                                                \
+	0.9999 // cosine, within which a cylinder's arm goes straight outward: a rim that lies flat does not
 #define LIMIT_MARGIN 0.01 // m or rad
 #define SERVO_GAIN 0.2    // share of its way that a servo plans to go per step
 #define BRAKING_SHARE 0.5 // of its greatest deceleration that a servo plans with
@@ -57,6 +59,17 @@ static knVec3 roundPart(const knModelShape* shape, knFrame pose, knVec3 arm, knV
 		return knMulAdd(fromCenter, -knDot(fromCenter, axis), axis);
 	}
 	return knZero3();
+}
+
+// The axis of a cylinder that rolls on its rim, or on its side: the round part of its arm is what of `outward` is across it.
+static knVec3 rollingAxis(const knModelShape* shape, knFrame pose, knVec3 round, knVec3 outward) {
+	if (knGeom_Kind(shape->geom) != KN_GEOM_CYLINDER) {
+		return knZero3();
+	}
+	knVec3 axis = knRotate(knMulQ(pose.q, shape->local.q), knV3(0.0, 0.0, 1.0));
+	knVec3 radial = knMulAdd(outward, -knDot(outward, axis), axis);
+	double size = knLength(radial) * knLength(round);
+	return size > 1e-9 && knDot(radial, round) > ALONG * size ? axis : knZero3();
 }
 
 // What a unit impulse along n does at a point of a body: of its tree where masses differ much, else of the body alone.
@@ -119,6 +132,8 @@ static void makeContact(knReducedStep* step, int k) {
 	};
 	contact->roundA = roundPart(shapeA, step->start[anchor->bodyA], anchor->onA, point->n);
 	contact->roundB = roundPart(shapeB, step->start[anchor->bodyB], anchor->onB, knNeg(point->n));
+	contact->axisA = rollingAxis(shapeA, step->start[anchor->bodyA], contact->roundA, point->n);
+	contact->axisB = rollingAxis(shapeB, step->start[anchor->bodyB], contact->roundB, knNeg(point->n));
 	contact->coreA = knSub(anchor->onA, contact->roundA);
 	contact->coreB = knSub(anchor->onB, contact->roundB);
 	double K = resistance(step, contact->bodyA, anchor->onA, point->n) +

@@ -18,6 +18,7 @@ typedef struct knReducedContact {
 	knVec3 n, t1, t2;
 	knVec3 coreA, coreB;   // m, from the centres at the start: what turns with the body
 	knVec3 roundA, roundB; // and what does not: the radius of a round surface
+	knVec3 axisA, axisB;   // of a rim that rolls: its radius stays across this axis; zero: none
 	double mu, gap;        // m
 	double e;              // 1/kg, softness
 	double lambda[3];      // N s, multipliers: of the round before
@@ -197,6 +198,16 @@ void knReduced_PlaceKinematics(knReducedStep* step, double from, double length);
 // Writes coordinates, poses and velocities back.
 knStatus knReduced_End(knReducedStep* step);
 
+// The round part of a contact's arm after a turn of its body. `outward`: to the other body.
+static inline knVec3 knReduced_RoundAfter(knVec3 round, knVec3 axis, knVec3 outward, knQuat turn) {
+	if (axis.x == 0.0 && axis.y == 0.0 && axis.z == 0.0) {
+		return round;
+	}
+	knVec3 a = knRotate(turn, axis);
+	knVec3 radial = knMulAdd(outward, -knDot(outward, a), a);
+	return knScale(knLength(round) / knMax(knLength(radial), 1e-6), radial);
+}
+
 // --- reduced_rows.c --------------------------------------------------------------------------------------
 
 knStatus knReduced_FindContacts(knReducedStep* step);
@@ -268,5 +279,7 @@ bool knReduced_After(knReducedStep* step);
 
 // --- reduced_closing.c -----------------------------------------------------------------------------------
 
+// In the first step of a world: loops that are open close, by a motion of poses alone. After knReduced_Begin.
+knStatus knReduced_Assemble(knReducedStep* step);
 // KN_UNSUPPORTED, with the joint's name, if loops of the model's initial pose cannot close.
 knStatus knReduced_CheckLoops(const knModel* model, const knSettings* settings, knError* error);

@@ -178,8 +178,10 @@ static double normalRate(const knReducedContact* contact, const knTwist* velocit
 static void armsAt(knReducedStep* step, knReducedContact* contact, const knFrame* poses) {
 	knQuat turnA = knMulQ(poses[contact->bodyA].q, knConj(step->start[contact->bodyA].q));
 	knQuat turnB = knMulQ(poses[contact->bodyB].q, knConj(step->start[contact->bodyB].q));
-	contact->armA = knAdd(knRotate(turnA, contact->coreA), contact->roundA);
-	contact->armB = knAdd(knRotate(turnB, contact->coreB), contact->roundB);
+	knVec3 roundA = knReduced_RoundAfter(contact->roundA, contact->axisA, contact->n, turnA);
+	knVec3 roundB = knReduced_RoundAfter(contact->roundB, contact->axisB, knNeg(contact->n), turnB);
+	contact->armA = knAdd(knRotate(turnA, contact->coreA), roundA);
+	contact->armB = knAdd(knRotate(turnB, contact->coreB), roundB);
 	if (contact->linkA >= 0 && contact->linkB >= 0) {
 		knVec3 apart = knScale(0.5, knSub(knAdd(poses[contact->bodyB].p, contact->armB),
 										  knAdd(poses[contact->bodyA].p, contact->armA)));

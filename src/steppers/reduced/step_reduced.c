@@ -1,6 +1,7 @@
 // The reduced stepper: joint coordinates (docs/methods/reduced.md).
 //
 //   1 the forest of links and their coordinates; what users changed      reduced_begin.c
+//     in the first step loops that are open close                        reduced_closing.c
 //   2 contacts, limits, motors, springs, loops as rows                    reduced_rows.c, reduced_pairs.c
 //   3 islands of trees, one after the other, in parts where need be        reduced_islands.c, reduced_parts.c
 //     a what arrives stops or bounces, before forces                      reduced_velocity.c
@@ -36,6 +37,7 @@ static knStatus stepIslands(knReducedStep* world) {
 static knStatus stepDefault(knStepContext* context, double h) {
 	knReducedStep step = { .context = context, .h = h };
 	knStatus status = knReduced_Begin(&step);
+	THEN(status, knReduced_Assemble(&step));
 	THEN(status, knReduced_FindContacts(&step));
 	THEN(status, knReduced_BuildAxes(&step));
 	THEN(status, knReduced_BuildPairs(&step));
