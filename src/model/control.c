@@ -124,7 +124,7 @@ static double tendonMass(const knModel* model, const knState* state, const knMod
 
 static void addForceAt(knState* state, int body, knVec3 point, knVec3 force) {
 	const knTwist wrench = knMakeTwist(knCross(knSub(point, state->pose[body].p), force), force);
-	state->force[body] = knAddT(state->force[body], wrench);
+	knState_AddForce(state, body, wrench);
 }
 
 // Force T (positive: it wants to lengthen) of a tendon, whose own stiffness and damping are k and d.
@@ -263,7 +263,7 @@ static void drivePoint(const knModel* model, knState* state, const knModelActuat
 	const knVec3 force = knScale(f, knRotate(frame.q, knV3(a->gear[0], a->gear[1], a->gear[2])));
 	const knVec3 torque = knScale(f, knRotate(frame.q, knV3(a->gear[3], a->gear[4], a->gear[5])));
 	addForceAt(state, a->body, frame.p, force);
-	state->force[a->body].ang = knAdd(state->force[a->body].ang, torque);
+	knState_AddForce(state, a->body, knMakeTwist(torque, knZero3()));
 }
 
 // Spring, damper and limits.
@@ -371,8 +371,7 @@ static void dragBody(const knModel* model, knState* state, int body, double h) {
 		knSetComponent(&force, i, resist(linear, vi, m, h));
 		knSetComponent(&torque, i, moment > 0.0 ? resist(angular, wi, moment, h) : 0.0);
 	}
-	state->force[body] =
-		knAddT(state->force[body], knMakeTwist(knRotate(axes, torque), knRotate(axes, force)));
+	knState_AddForce(state, body, knMakeTwist(knRotate(axes, torque), knRotate(axes, force)));
 }
 
 void knControl_Apply(const knModel* model, knState* state, double h) {

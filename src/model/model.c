@@ -208,6 +208,7 @@ static knStatus compileBodies(knModel* model, const knScene* scene, knError* err
 			return status;
 		}
 		model->bodyKind[body] = def->kind;
+		model->kinematicCount += def->kind == KN_BODY_KINEMATIC;
 		model->gravityScale[body] = def->gravityScale;
 		model->linearDamping[body] = def->linearDamping;
 		model->angularDamping[body] = def->angularDamping;
@@ -377,6 +378,7 @@ static knStatus compileJoints(knModel* model, const knScene* scene, knError* err
 		q += joint->nq;
 		v += joint->nv;
 		model->jointEnabled[i] = def->enabled;
+		model->breakableCount += joint->maxForce > 0.0;
 	}
 	model->jointCapacity = scene->def.jointCapacity;
 	model->qCount = q + KN_JOINT_MAX_Q * model->jointCapacity;

@@ -52,6 +52,8 @@ struct knModel {
 	bool* jointEnabled; // initially
 	int qCount, vCount; // coordinates of authored joints and of the capacity (7 and 6 each)
 	int dofCount;
+	int kinematicCount;     // bodies
+	int breakableCount;     // joints that may give way
 	knModelControl control; // actuators, tendons, couplings
 
 	// pairs of bodies that never touch: authored exclusions and jointed neighbours, a < b, sorted

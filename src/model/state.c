@@ -27,7 +27,8 @@ size_t knState_LayOut(knState* state, const knModel* model, void* block, uint64_
 	state->pose = knBlockLayout_Take(&carver, bodies, sizeof(knFrame));
 	state->velocity = knBlockLayout_Take(&carver, bodies, sizeof(knTwist));
 	state->force = knBlockLayout_Take(&carver, bodies, sizeof(knTwist));
-	state->poseStale = knBlockLayout_Take(&carver, bodies, sizeof(uint8_t));
+	state->pushed = knBlockLayout_Take(&carver, bodies, sizeof(uint8_t));
+	state->pushedBodies = knBlockLayout_Take(&carver, bodies, sizeof(int32_t));
 	state->shapeEnabled = knBlockLayout_Take(&carver, (uint64_t)model->shapeCount, sizeof(uint8_t));
 	state->joint = knBlockLayout_Take(&carver, joints, sizeof(knJointState));
 	state->attached = knBlockLayout_Take(&carver, (uint64_t)model->jointCapacity, sizeof(knJoint));
@@ -180,6 +181,26 @@ bool knState_Grow(knState* state, const knModel* model, size_t touchCapacity, si
 	knState_Destroy(state, allocator);
 	*state = grown;
 	return true;
+}
+
+// --- forces ----------------------------------------------------------------------------------------------
+
+void knState_AddForce(knState* state, int body, knTwist wrench) {
+	state->force[body] = knAddT(state->force[body], wrench);
+	if (!state->pushed[body]) {
+		state->pushed[body] = 1;
+		state->pushedBodies[state->header->pushedCount++] = body;
+	}
+}
+
+void knState_ClearForces(knState* state) {
+	for (int k = 0; k < state->header->pushedCount; ++k) {
+		int body = state->pushedBodies[k];
+		state->force[body] = knZeroTwist();
+		state->pushed[body] = 0;
+		state->pushedBodies[k] = 0;
+	}
+	state->header->pushedCount = 0;
 }
 
 // --- joints ----------------------------------------------------------------------------------------------

@@ -31,6 +31,8 @@ typedef struct knStateHeader {
 	knVec3 gravity;
 	int32_t attachedCount; // joint slots in use at run time, up to the model's jointCapacity
 	int32_t edits;         // counts what users changed of dynamic bodies and joints; world writes
+	int32_t pushedCount;   // bodies with forces for the next step
+	int32_t reserved;
 	knDivergenceWatch watch;
 } knStateHeader;
 
@@ -53,10 +55,11 @@ typedef struct knState {
 	knStateHeader* header;
 
 	// bodies [bodyCount]; written by knState_Reset, the stepper, and knWorld_Set*
-	knFrame* pose;      // centre of mass
-	knTwist* velocity;  // of the centre of mass, world axes
-	knTwist* force;     // (torque, force) gathered for the next step; cleared after it
-	uint8_t* poseStale; // 1: the stepper owes this pose (knStepperOps.sync)
+	knFrame* pose;         // centre of mass
+	knTwist* velocity;     // of the centre of mass, world axes
+	knTwist* force;        // (torque, force) gathered for the next step; cleared after it. knState_AddForce
+	uint8_t* pushed;       // 1: it is in the list of those that forces act on
+	int32_t* pushedBodies; // [header->pushedCount] of [bodyCount]
 
 	// shapes [shapeCount]
 	uint8_t* shapeEnabled;
@@ -100,6 +103,10 @@ knStatus knState_Restore(knState* state, const knModel* model, const void* block
 // Carries the state over to an edited model: bodies, shapes and joints are matched by id slot.
 bool knState_Migrate(knState* to, const knModel* toModel, const knState* from, const knModel* fromModel,
 					 const knAllocator* allocator);
+
+// Forces on a body for the next step; after it those that there were are forgotten.
+void knState_AddForce(knState* state, int body, knTwist wrench);
+void knState_ClearForces(knState* state);
 
 // Joint by dense index: authored, then attached. NULL if an attached slot is empty.
 const knJoint* knState_Joint(const knState* state, const knModel* model, int index);

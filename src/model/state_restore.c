@@ -10,6 +10,8 @@
 #include "model/joint_reach.h"
 #include "model/state_internal.h"
 
+#define SEEN 2 // of a flag: found in a list
+
 // --- checking a block ------------------------------------------------------------------------------------
 
 static knStatus refuse(knError* error, const char* reason) {
@@ -57,12 +59,40 @@ static bool isFlag(const void* byte) {
 	return *(const uint8_t*)byte <= 1;
 }
 
+// Each body with a force once in the list.
+static bool pushedIsSound(const knState* s, const knModel* model) {
+	int listed = 0;
+	for (int i = 0; i < model->bodyCount; ++i) {
+		bool none = knLengthSquared(s->force[i].ang) == 0.0 && knLengthSquared(s->force[i].lin) == 0.0;
+		listed += s->pushed[i];
+		if (!s->pushed[i] && !none) {
+			return false;
+		}
+	}
+	bool sound = listed == s->header->pushedCount;
+	// each is marked once
+	for (int k = 0; sound && k < listed; ++k) {
+		int32_t body = s->pushedBodies[k];
+		sound = body >= 0 && body < model->bodyCount && s->pushed[body] == 1;
+		if (sound) {
+			s->pushed[body] = SEEN;
+		}
+	}
+	for (int i = 0; i < model->bodyCount; ++i) {
+		s->pushed[i] = s->pushed[i] != 0;
+	}
+	return sound;
+}
+
 static bool bodiesAreSound(const knState* s, const knModel* model) {
 	for (int i = 0; i < model->bodyCount; ++i) {
 		if (!isUnitFrame(s->pose[i]) || !isFiniteTwist(s->velocity[i]) || !isFiniteTwist(s->force[i]) ||
-			!isFlag(&s->poseStale[i])) {
+			!isFlag(&s->pushed[i])) {
 			return false;
 		}
+	}
+	if (!pushedIsSound(s, model)) {
+		return false;
 	}
 	for (int i = 0; i < model->shapeCount; ++i) {
 		if (!isFlag(&s->shapeEnabled[i])) {
@@ -231,8 +261,9 @@ static void migrateBody(knState* to, const knModel* toModel, int b, const knStat
 	}
 	to->pose[b] = pose;
 	to->velocity[b] = velocity;
-	to->force[b] = from->force[a];
-	to->poseStale[b] = from->poseStale[a];
+	if (from->pushed[a]) {
+		knState_AddForce(to, b, from->force[a]);
+	}
 }
 
 static void copyCoordinates(knState* to, const knJoint* b, const knState* from, const knJoint* a) {

@@ -8,7 +8,7 @@
 #include "dynamics/step_contact.h"
 #include "knuckle/stepper.h"
 #include "knuckle/world.h"
-#include "model/state.h"
+#include "model/journal.h"
 
 // Runs the next phase of a step unless one has failed.
 #define KN_THEN(status, phase)                                                                               \
@@ -41,7 +41,12 @@ struct knStepContext {
 	knFindContactsFn* findContacts; // of a step within a step whose bodies are not the collider's; else NULL
 	void* findData;
 
+	knJournal* journal; // of what is written of the state; NULL or off: nothing to keep
+
 	// out
+	const int* written;      // bodies whose motion the step wrote; NULL: all. Of ops that journal
+	const knVec3* writtenAt; // where their centres were
+	int writtenCount;
 	knStepReport* report;
 	knStepContact* contacts; // in the arena, sorted by (shapeA, shapeB, feature)
 	int contactCount;
@@ -58,8 +63,15 @@ typedef struct knStepperOps {
 	size_t (*privateSize)(const knModel* model, const knSettings* settings);
 	// One step; on failure the caller restores the state from before.
 	knStatus (*step)(knStepContext* context, double dt);
+	// Whether the next step keeps in the journal what it overwrites and lists the bodies that it moves, so that the world
+	// need not look at the others; NULL: never.
+	bool (*journals)(const knModel* model, const knState* state);
 	// Brings stale poses up to date; NULL if this stepper leaves none.
 	void (*sync)(const knModel* model, knState* state);
+	// The motion of a body whose pose is stale, the same that sync writes; false: it is as the state says. With sync.
+	bool (*motion)(const knModel* model, const knState* state, int body, knFrame* pose, knTwist* velocity);
+	// Kinetic energy and that of gravity without a look at every body; false: not known. With journals.
+	bool (*energy)(const knModel* model, const knState* state, double* energy);
 	// Carries the stepper's part over to an edited model (after knState_Migrate); NULL: it starts empty.
 	// False when out of memory.
 	bool (*migrate)(knState* to, const knModel* toModel, const knState* from, const knModel* fromModel,

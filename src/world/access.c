@@ -84,6 +84,22 @@ void knWorld_SyncPoses(knWorld* world) {
 	}
 }
 
+knFrame knWorld_Pose(const knWorld* world, int body) {
+	knFrame pose;
+	knTwist velocity;
+	bool own =
+		world->ops->motion != NULL && world->ops->motion(world->model, &world->state, body, &pose, &velocity);
+	return own ? pose : world->state.pose[body];
+}
+
+knTwist knWorld_Velocity(const knWorld* world, int body) {
+	knFrame pose;
+	knTwist velocity;
+	bool own =
+		world->ops->motion != NULL && world->ops->motion(world->model, &world->state, body, &pose, &velocity);
+	return own ? velocity : world->state.velocity[body];
+}
+
 // --- bodies ----------------------------------------------------------------------------------------------
 
 knFrame knWorld_BodyFrame(const knWorld* world, knBodyId body) {
@@ -92,19 +108,19 @@ knFrame knWorld_BodyFrame(const knWorld* world, knBodyId body) {
 	if (b < 0) {
 		return knIdentityF();
 	}
-	return knMulF(world->state.pose[b], knMakeFrame(knNeg(world->model->centerLocal[b]), knIdentityQ()));
+	return knMulF(knWorld_Pose(world, b), knMakeFrame(knNeg(world->model->centerLocal[b]), knIdentityQ()));
 }
 
 knVec3 knWorld_BodyCenter(const knWorld* world, knBodyId body) {
 	int b = knWorld_BodyIndex(world, body);
 	KN_ASSERT(b >= 0);
-	return b >= 0 ? world->state.pose[b].p : knZero3();
+	return b >= 0 ? knWorld_Pose(world, b).p : knZero3();
 }
 
 static knTwist velocityOf(const knWorld* world, knBodyId body) {
 	int b = knWorld_BodyIndex(world, body);
 	KN_ASSERT(b >= 0);
-	return b >= 0 ? world->state.velocity[b] : knZeroTwist();
+	return b >= 0 ? knWorld_Velocity(world, b) : knZeroTwist();
 }
 
 knVec3 knWorld_BodyVelocity(const knWorld* world, knBodyId body) {
@@ -151,8 +167,9 @@ int knWorld_JointVelocities(const knWorld* world, knJointId id, double v[6]) {
 knFrame knWorld_JointFrame(const knWorld* world, knJointId id) {
 	int index;
 	const knJoint* joint = findJoint(world, id, &index);
-	const knFrame* pose = world->state.pose;
-	return joint != NULL ? knJoint_Frame(joint, pose[joint->parent], pose[joint->child]) : knIdentityF();
+	return joint != NULL
+			   ? knJoint_Frame(joint, knWorld_Pose(world, joint->parent), knWorld_Pose(world, joint->child))
+			   : knIdentityF();
 }
 
 knTwist knWorld_JointReaction(const knWorld* world, knJointId id) {

@@ -191,12 +191,12 @@ int knWorld_ReadProbe(knWorld* world, int index, double values[4]) {
 	if (probe == NULL) {
 		return 0;
 	}
+	knWorld_SyncPoses(world);
 	const int size = knProbeKind_Size(probe->kind);
 	if (size == 1) {
 		values[0] = readScalar(world, probe);
 		return 1;
 	}
-	(void)knWorld_BodyFrame(world, probe->body); // a stepper that owes the pose computes it now
 	const Place place = placeOf(world, probe);
 	if (size == 4) {
 		values[0] = place.frame.q.w;

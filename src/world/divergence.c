@@ -22,6 +22,10 @@
 // --- the scene's measure ---------------------------------------------------------------------------------------
 
 static double plainEnergy(const knWorld* world) {
+	double energy;
+	if (world->ops->energy != NULL && world->ops->energy(world->model, &world->state, &energy)) {
+		return energy;
+	}
 	return knMeasure_Kinetic(world->model, &world->state) +
 		   knMeasure_GravityPotential(world->model, &world->state);
 }
@@ -66,7 +70,7 @@ static void startWatch(const knWorld* world, knDivergenceWatch* watch, double en
 static double strikeEnergy(const knWorld* world) {
 	const knModel* model = world->model;
 	double fastest = 0.0;
-	for (int b = 1; b < model->bodyCount; ++b) {
+	for (int b = 1; b < model->bodyCount && model->kinematicCount > 0; ++b) {
 		if (model->bodyKind[b] == KN_BODY_KINEMATIC) {
 			knTwist v = world->state.velocity[b];
 			fastest = knMax(fastest, knLength(v.lin) + model->radius[b] * knLength(v.ang));
@@ -109,23 +113,41 @@ static knStatus refuseNumbers(const knWorld* world, knError* error) {
 }
 
 // The body that this step has taken out of the scene; -1: none. Where users put a body is their affair.
-static int findLost(const knWorld* world, const knDivergenceWatch* watch) {
+static int findLost(const knWorld* world, const knStepContext* context, const knDivergenceWatch* watch) {
 	double limit = FARTHEST * watch->size;
-	for (int b = 1; b < world->model->bodyCount; ++b) {
-		if (knDistance(world->state.pose[b].p, watch->center) > limit &&
-			!(knDistance(world->backup.pose[b].p, watch->center) > limit)) {
+	bool listed = context->written != NULL && world->journal.on;
+	int count = listed ? context->writtenCount : world->model->bodyCount;
+	for (int k = 0; k < count; ++k) {
+		int b = listed ? context->written[k] : k;
+		knVec3 before = listed ? context->writtenAt[k] : world->backup.pose[b].p;
+		if (b > 0 && knDistance(world->state.pose[b].p, watch->center) > limit &&
+			!(knDistance(before, watch->center) > limit)) {
 			return b;
 		}
 	}
 	return -1;
 }
 
-knStatus knWorld_CheckDivergence(knWorld* world, knError* error) {
-	if (!knState_IsFinite(&world->state, world->model)) {
+static bool isFinite(const knWorld* world, const knStepContext* context) {
+	const knState* state = &world->state;
+	if (context->written == NULL || !world->journal.on) {
+		return knState_IsFinite(state, world->model);
+	}
+	bool finite = true;
+	for (int k = 0; k < context->writtenCount; ++k) {
+		int b = context->written[k];
+		finite = finite && knIsFiniteF(state->pose[b]) && knIsFinite3(state->velocity[b].ang) &&
+				 knIsFinite3(state->velocity[b].lin);
+	}
+	return finite;
+}
+
+knStatus knWorld_CheckDivergence(knWorld* world, const knStepContext* context, knError* error) {
+	if (!isFinite(world, context)) {
 		return refuseNumbers(world, error);
 	}
 	knDivergenceWatch* watch = &world->state.header->watch;
-	int lost = findLost(world, watch);
+	int lost = findLost(world, context, watch);
 	if (lost > 0) {
 		return refuseBody(world, lost, error, "it is a million times the scene's size away from it");
 	}

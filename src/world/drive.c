@@ -32,7 +32,14 @@ static knStatus addWrench(knWorld* world, knBodyId body, knVec3 torque, knVec3 f
 	if (!knIsFinite3(torque) || !knIsFinite3(force)) {
 		return KN_BAD_DATA;
 	}
-	world->state.force[b] = knAddT(world->state.force[b], knMakeTwist(torque, force));
+	knState* state = &world->state;
+	knJournal* journal = world->stepping ? &world->journal : NULL;
+	knJournal_Keep(journal, state, &state->force[b], sizeof(knTwist));
+	knJournal_Keep(journal, state, &state->pushed[b], sizeof(uint8_t));
+	if (!state->pushed[b]) {
+		knJournal_Keep(journal, state, &state->pushedBodies[state->header->pushedCount], sizeof(int32_t));
+	}
+	knState_AddForce(state, b, knMakeTwist(torque, force));
 	return KN_OK;
 }
 
@@ -45,7 +52,7 @@ knStatus knWorld_AddForceAt(knWorld* world, knBodyId body, knVec3 force, knVec3 
 	if (b < 0) {
 		return KN_BAD_ARGUMENT;
 	}
-	return addWrench(world, body, knCross(knSub(point, world->state.pose[b].p), force), force);
+	return addWrench(world, body, knCross(knSub(point, knWorld_Pose(world, b).p), force), force);
 }
 
 knStatus knWorld_AddTorque(knWorld* world, knBodyId body, knVec3 torque) {
@@ -79,6 +86,15 @@ static void updateJointsOf(knWorld* world, int body) {
 	}
 }
 
+// Before a body or joint is changed: all that a step has not brought up to date, and from inside a step what it was.
+static bool beginEdit(knWorld* world) {
+	bool kept = knWorld_TakeCopy(world);
+	if (kept) {
+		knWorld_SyncPoses(world);
+	}
+	return kept;
+}
+
 // Steppers that do not look at every body are told that some have changed.
 static void noteEdit(knWorld* world, int b) {
 	world->state.header->edits += world->model->bodyKind[b] == KN_BODY_DYNAMIC;
@@ -97,9 +113,11 @@ knStatus knWorld_SetBodyFrame(knWorld* world, knBodyId body, knFrame frame) {
 	if (world->model->bodyKind[b] == KN_BODY_FIXED) {
 		return KN_UNSUPPORTED;
 	}
+	if (!beginEdit(world)) {
+		return KN_NO_MEMORY;
+	}
 	frame.q = knNormalizeQ(frame.q);
 	world->state.pose[b] = knMulF(frame, knMakeFrame(world->model->centerLocal[b], knIdentityQ()));
-	world->state.poseStale[b] = 0;
 	world->queries.ready = false;
 	noteEdit(world, b);
 	updateJointsOf(world, b);
@@ -117,6 +135,9 @@ knStatus knWorld_SetBodyVelocity(knWorld* world, knBodyId body, knVec3 velocity,
 	if (world->model->bodyKind[b] == KN_BODY_FIXED) {
 		return KN_UNSUPPORTED;
 	}
+	if (!beginEdit(world)) {
+		return KN_NO_MEMORY;
+	}
 	world->state.velocity[b] = knMakeTwist(angularVelocity, velocity);
 	noteEdit(world, b);
 	updateJointsOf(world, b);
@@ -126,6 +147,9 @@ knStatus knWorld_SetBodyVelocity(knWorld* world, knBodyId body, knVec3 velocity,
 static knStatus applyImpulse(knWorld* world, int b, knTwist impulse) {
 	if (!knIsFinite3(impulse.ang) || !knIsFinite3(impulse.lin)) {
 		return KN_BAD_DATA;
+	}
+	if (!beginEdit(world)) {
+		return KN_NO_MEMORY;
 	}
 	knMat33 invInertia = knRotateTensor(world->state.pose[b].q, &world->model->invInertiaLocal[b]);
 	knTwist change =
@@ -141,7 +165,7 @@ knStatus knWorld_ApplyImpulse(knWorld* world, knBodyId body, knVec3 impulse, knV
 	if (b < 0) {
 		return KN_BAD_ARGUMENT;
 	}
-	knVec3 arm = knSub(point, world->state.pose[b].p);
+	knVec3 arm = knSub(point, knWorld_Pose(world, b).p);
 	return applyImpulse(world, b, knMakeTwist(knCross(arm, impulse), impulse));
 }
 
@@ -164,6 +188,8 @@ knStatus knWorld_SetShapeEnabled(knWorld* world, knShapeId shape, bool enabled) 
 	if (s < 0) {
 		return KN_BAD_ARGUMENT;
 	}
+	knJournal_Keep(world->stepping ? &world->journal : NULL, &world->state, &world->state.shapeEnabled[s],
+				   sizeof(uint8_t));
 	world->state.shapeEnabled[s] = enabled && !world->model->shapes[s].looks;
 	return KN_OK;
 }
@@ -174,6 +200,9 @@ knStatus knWorld_SetJointEnabled(knWorld* world, knJointId joint, bool enabled) 
 	int j = findJoint(world, joint);
 	if (j < 0) {
 		return KN_BAD_ARGUMENT;
+	}
+	if (!beginEdit(world)) {
+		return KN_NO_MEMORY;
 	}
 	world->state.header->edits += (world->state.joint[j].enabled != 0) != enabled;
 	world->state.joint[j].enabled = enabled;
@@ -196,6 +225,7 @@ knStatus knWorld_SetMotor(knWorld* world, knJointId joint, int axis, knMotorMode
 		return KN_BAD_DATA;
 	}
 	knJointState* state = &world->state.joint[j];
+	knJournal_Keep(world->stepping ? &world->journal : NULL, &world->state, state, sizeof(*state));
 	state->motorMode[axis] = mode;
 	state->motorTarget[axis] = target;
 	state->motorMaxForce[axis] = maxForce;
@@ -250,6 +280,10 @@ knJointId knWorld_Attach(knWorld* world, const knJointDef* def, knError* error) 
 	if (knModel_CompileJoint(world->model, def, &joint, error) != KN_OK) {
 		return none;
 	}
+	if (!beginEdit(world)) {
+		knError_Set(error, KN_NO_MEMORY, "joint", "there is no memory for a copy of the state");
+		return none;
+	}
 	int slot = freeSlot(world);
 	if (slot < 0) {
 		if (knWorld_GrowJoints(world, error) != KN_OK) {
@@ -266,7 +300,11 @@ knStatus knWorld_Release(knWorld* world, knJointId joint) {
 	if (j < 0) {
 		return KN_BAD_ARGUMENT;
 	}
+	if (!beginEdit(world)) {
+		return KN_NO_MEMORY;
+	}
 	if (j < world->model->jointCount) {
+		world->state.header->edits += world->state.joint[j].enabled != 0;
 		world->state.joint[j].enabled = 0;
 	} else {
 		knWorld_FreeJointSlot(world, j);

@@ -45,6 +45,7 @@ static knStatus carryOver(knWorld* world, const knModel* model, knState* state, 
 static knStatus adoptModel(knWorld* world, const knModel* model, knError* error) {
 	knState state = { 0 };
 	knCollider* collider = NULL;
+	knWorld_SyncPoses(world);
 	knStatus status = carryOver(world, model, &state, &collider, error);
 	if (status != KN_OK) {
 		knState_Destroy(&state, &world->allocator);

@@ -145,6 +145,8 @@ static bool keepTouching(knWorld* world, const knFramePair* pairs, int count) {
 					  &world->allocator)) {
 		return false;
 	}
+	knJournal_Keep(&world->journal, state, state->touching,
+				   sizeof(*pairs) * (size_t)state->header->touchCount);
 	if (count > 0) {
 		memcpy(state->touching, pairs, sizeof(*pairs) * (size_t)count);
 	}
@@ -161,6 +163,9 @@ static const char* jointName(const knModel* model, int index) {
 
 static bool releaseOverloaded(knWorld* world) {
 	knState* state = &world->state;
+	if (world->model->breakableCount == 0 && state->header->attachedCount == 0) {
+		return true;
+	}
 	for (int j = 0; j < knState_JointCount(world->model); ++j) {
 		if (!knState_JointActive(state, world->model, j)) {
 			continue;
@@ -176,6 +181,8 @@ static bool releaseOverloaded(knWorld* world) {
 		}
 		knLog_Write(&world->log, KN_LOG_INFO, "joint '%s' gave way at %g N; it holds %g N",
 					jointName(world->model, j), force, limit);
+		knJournal_Keep(&world->journal, state, &state->joint[j], sizeof(state->joint[j]));
+		knWorld_SyncPoses(world);
 		state->joint[j].enabled = 0;
 		state->header->edits += 1;
 		if (j >= world->model->jointCount) {

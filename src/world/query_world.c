@@ -37,7 +37,7 @@ static Region makeRegion(const knWorld* world, const knQueryFilter* filter, knAa
 
 static knFrame shapeFrame(const knWorld* world, int shape) {
 	const knModelShape* s = &world->model->shapes[shape];
-	return knMulF(world->state.pose[s->body], s->local);
+	return knMulF(knWorld_Pose(world, s->body), s->local);
 }
 
 static bool isPlane(const knWorld* world, int shape) {

@@ -1,11 +1,10 @@
 // One step of a world, on one page. On any failure the state of before comes back: the backup is a copy of
-// the flat state block, so that restoring it is exchanging two pointers.
+// the flat state block, so that restoring it is exchanging two pointers; or, of steppers that touch little of a large
+// world, a journal of what they overwrote.
 
 #include "world/world_internal.h"
 
 #include "model/control.h"
-
-#include <string.h>
 
 // Takes memory only when the block has grown since the last step.
 static bool backUp(knWorld* world) {
@@ -15,7 +14,35 @@ static bool backUp(knWorld* world) {
 			   : knState_Assign(&world->backup, &world->state, world->model, &world->tasks, allocator);
 }
 
+// Probes read what was before the step.
+static bool begin(knWorld* world) {
+	const knStepperOps* ops = world->ops;
+	if (ops->journals != NULL && knScene_ProbeCount(world->model->scene) == 0 &&
+		ops->journals(world->model, &world->state)) {
+		knJournal_Start(&world->journal, &world->state, &world->arena);
+		return true;
+	}
+	world->journal = (knJournal){ 0 };
+	return backUp(world);
+}
+
+bool knWorld_TakeCopy(knWorld* world) {
+	if (!world->stepping || !world->journal.on) {
+		return true;
+	}
+	if (world->journal.failed || !backUp(world)) {
+		return false;
+	}
+	knJournal_Undo(&world->journal, &world->backup);
+	world->journal.on = false;
+	return true;
+}
+
 static void restoreBackup(knWorld* world) {
+	if (world->journal.on) {
+		knJournal_Undo(&world->journal, &world->state);
+		return;
+	}
 	knState failed = world->state;
 	world->state = world->backup;
 	world->backup = failed;
@@ -25,6 +52,9 @@ static knStatus advance(knWorld* world, double dt, knError* error) {
 	// gather forces: what users added since the last step, and what their function adds now
 	if (world->forceFn != NULL) {
 		world->forceFn(world, dt, world->forceContext);
+	}
+	if (world->journal.failed) {
+		return knError_Set(error, KN_NO_MEMORY, "step", "there is no memory for this step");
 	}
 	knControl_Apply(world->model, &world->state, dt);
 
@@ -45,12 +75,13 @@ static knStatus advance(knWorld* world, double dt, knError* error) {
 		.clockContext = world->clockContext,
 		.convergenceFn = world->convergenceFn,
 		.convergenceContext = world->convergenceContext,
+		.journal = &world->journal,
 		.report = &world->report,
 		.error = error,
 	};
 	knStatus status = world->ops->step(&context, dt);
 	if (status == KN_OK) {
-		status = knWorld_CheckDivergence(world, error);
+		status = knWorld_CheckDivergence(world, &context, error);
 	}
 
 	// events and read-out
@@ -64,7 +95,7 @@ static void finish(knWorld* world, double dt) {
 	knControl_Advance(world->model, &world->state, dt);
 	world->state.header->time += dt;
 	world->state.header->step += 1;
-	memset(world->state.force, 0, sizeof(*world->state.force) * (size_t)world->model->bodyCount);
+	knState_ClearForces(&world->state);
 }
 
 knStatus knWorld_Step(knWorld* world, double dt, knError* error) {
@@ -79,7 +110,7 @@ knStatus knWorld_Step(knWorld* world, double dt, knError* error) {
 	world->report = (knStepReport){ .status = KN_OK, .active = -1 };
 	knWorld_ClearReadout(world);
 	knArena_Clear(&world->arena);
-	if (!backUp(world)) {
+	if (!begin(world)) {
 		world->report.status = KN_NO_MEMORY;
 		return knError_Set(error, KN_NO_MEMORY, "step", "there is no memory for a copy of the state");
 	}

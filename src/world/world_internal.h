@@ -44,7 +44,8 @@ struct knWorld {
 
 	// per step
 	knArena arena;       // cleared by knWorld_Step
-	knState backup;      // the state before the step, for a failed one
+	knState backup;      // the state before the step, for a failed one; while the journal is on it is older
+	knJournal journal;   // or this, of steps that touch little. knWorld_Step
 	knStepReport report; // knWorld_Step
 	bool stepping;       // inside knWorld_Step: the user's force function may not edit or step the world
 
@@ -73,17 +74,28 @@ int knWorld_ShapeIndex(const knWorld* world, knShapeId shape);
 int knWorld_JointIndex(const knWorld* world, knJointId joint); // authored, then attached ones in use
 knJointId knWorld_JointIdAt(const knWorld* world, int index);
 
+// A body's motion, whether the state has it or not.
+knFrame knWorld_Pose(const knWorld* world, int body);
+knTwist knWorld_Velocity(const knWorld* world, int body);
+
 // --- divergence.c ---
 
 // Before the step: what users and scripts changed since the last one is no growth.
 void knWorld_WatchStep(knWorld* world);
-// After it: KN_DIVERGED with a sentence when it went beyond all bounds. Reads the report's work and the backup.
-knStatus knWorld_CheckDivergence(knWorld* world, knError* error);
+// After it: KN_DIVERGED with a sentence when it went beyond all bounds. Reads the report's work, the list of bodies
+// that were written, and the backup.
+knStatus knWorld_CheckDivergence(knWorld* world, const knStepContext* context, knError* error);
 
 // --- drive.c ---
 
 // Empties an attached slot.
 void knWorld_FreeJointSlot(knWorld* world, int index);
+
+// --- step.c ---
+
+// Before something else than forces and motors is written from inside a step: the copy that the journal was instead of.
+// False: no memory.
+bool knWorld_TakeCopy(knWorld* world);
 
 // --- edit.c ---
 

@@ -60,9 +60,9 @@ static void test_create_is_the_initial_state(void** unused) {
 	assert_null(knState_Joint(&state, model, 4));
 	assert_false(knState_JointActive(&state, model, 5));
 	assert_true(isAligned(state.pose) && isAligned(state.velocity) && isAligned(state.force) &&
-				isAligned(state.poseStale) && isAligned(state.shapeEnabled) && isAligned(state.joint) &&
-				isAligned(state.attached) && isAligned(state.q) && isAligned(state.v) &&
-				isAligned(state.touching) && isAligned(state.stepperPart));
+				isAligned(state.pushed) && isAligned(state.pushedBodies) && isAligned(state.shapeEnabled) &&
+				isAligned(state.joint) && isAligned(state.attached) && isAligned(state.q) &&
+				isAligned(state.v) && isAligned(state.touching) && isAligned(state.stepperPart));
 	knState_Destroy(&state, &allocator);
 	assert_null(state.block);
 	knModel_Release(model);

@@ -222,7 +222,8 @@ static void test_damaged_values_are_refused(void** unused) {
 	assertRefusedWith(&f, &s->pose[1].q.w, &two, 8);
 	assertRefusedWith(&f, &s->velocity[3].lin.z, &notANumber, 8);
 	assertRefusedWith(&f, &s->force[1].ang.x, &notANumber, 8);
-	assertRefusedWith(&f, &s->poseStale[2], &odd, 1);
+	assertRefusedWith(&f, &s->pushed[2], &odd, 1);
+	assertRefusedWith(&f, &s->header->pushedCount, &many, 4);
 	assertRefusedWith(&f, &s->shapeEnabled[0], &odd, 1);
 	// joints
 	assertRefusedWith(&f, &s->joint[1].enabled, &odd, 1);

@@ -22,6 +22,7 @@ typedef struct knAdaptiveStep {
 	double h;
 	knHybridForest hybrid;
 	bool changed; // users changed something since the last step. knAdaptive_Begin
+	bool lazy;    // poses of links are left stale. knAdaptive_Begin
 
 	knWeldedWorld world; // knAdaptive_Weld
 	knStepContext inner; // the reduced stepper's. knAdaptive_Weld
@@ -39,8 +40,19 @@ knStatus knAdaptive_OutOfMemory(const knAdaptiveStep* step);
 knStatus knAdaptive_Begin(knAdaptiveStep* step);
 // Coordinates of the joints that moved in the step; those of the others stay.
 void knAdaptive_WriteCoordinates(knAdaptiveStep* step);
-// Poses and velocities of all links.
+// Poses and velocities of all links; or, where these may stay stale, of a link of each segment, for the world to check.
 void knAdaptive_WriteLinks(knAdaptiveStep* step);
+// What a step may write of a joint.
+void knAdaptive_KeepJoint(const knAdaptiveStep* step, int joint);
+
+// --- adaptive_read.c ------------------------------------------------------------------------------------------------
+
+// Of knStepperOps.
+bool knAdaptive_Journals(const knModel* model, const knState* state);
+void knAdaptive_Sync(const knModel* model, knState* state);
+bool knAdaptive_Motion(const knModel* model, const knState* state, int body, knFrame* pose,
+					   knTwist* velocity);
+bool knAdaptive_Energy(const knModel* model, const knState* state, double* energy);
 
 // --- weld.c --------------------------------------------------------------------------------------------------------
 

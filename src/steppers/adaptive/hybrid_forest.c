@@ -43,6 +43,7 @@ static void view(knHybridForest* hybrid, const knState* state, int bodyCount, in
 				 int jointRowCount) {
 	char* part = state->stepperPart;
 	Layout at = layOut(bodyCount, contactCount, jointRowCount);
+	knJournal* journal = hybrid->journal;
 	*hybrid = (knHybridForest){ .header = (knHybridForestHeader*)part,
 								.nodes = (knHybridNode*)(part + at.nodes),
 								.links = (knHybridLink*)(part + at.links),
@@ -51,7 +52,9 @@ static void view(knHybridForest* hybrid, const knState* state, int bodyCount, in
 								.fronts = (int32_t*)(part + at.fronts),
 								.others = (int32_t*)(part + at.others),
 								.contacts = (knContactMemory*)(part + at.contacts),
-								.joints = (knJointMemory*)(part + at.joints) };
+								.joints = (knJointMemory*)(part + at.joints),
+								.journal = journal,
+								.state = state };
 }
 
 bool knHybridForest_Open(knHybridForest* hybrid, const knState* state, const knModel* model) {
@@ -146,6 +149,13 @@ void knHybridForest_PlaceLink(const knHybridForest* hybrid, int root, const knLi
 	*linkVelocity = movedTo(velocity, pose.p, at.p);
 }
 
+void knHybridForest_LinkMotion(const knHybridForest* hybrid, int body, knFrame* pose, knTwist* velocity) {
+	knLinkPath path;
+	int root = knHybridForest_FindLink(hybrid, body, &path);
+	const knSegment* segment = &hybrid->segments[root];
+	knHybridForest_PlaceLink(hybrid, root, &path, segment->pose, segment->velocity, pose, velocity);
+}
+
 // Depth first, right parts first: those halve, while left parts may be deep where a link has many children.
 void knHybridForest_PlaceLinks(const knHybridForest* hybrid, int root, knFrame pose, knTwist velocity,
 							   knFrame* poses, knTwist* velocities) {
@@ -191,11 +201,23 @@ static void makeSegment(knHybridForest* hybrid, int node, knFrame rootPose, knTw
 	segment->velocity = movedTo(velocity, at, segment->pose.p);
 }
 
+static void keepChange(const knHybridForest* hybrid, int node) {
+	const knHybridNode* whole = &hybrid->nodes[node];
+	int right = hybrid->nodes[whole->right].root;
+	knHybridForest_Keep(hybrid, whole, sizeof(*whole));
+	knHybridForest_Keep(hybrid, &hybrid->segments[whole->root], sizeof(knSegment));
+	knHybridForest_Keep(hybrid, &hybrid->segments[right], sizeof(knSegment));
+	knHybridForest_Keep(hybrid, &hybrid->memory[whole->root], sizeof(knLinkMemory));
+	knHybridForest_Keep(hybrid, &hybrid->memory[right], sizeof(knLinkMemory));
+}
+
 void knHybridForest_Split(knHybridForest* hybrid, int node) {
 	knHybridNode* whole = &hybrid->nodes[node];
 	KN_ASSERT(hybrid->segments[whole->root].node == node && !knHybridForest_IsLeaf(whole));
 	knSegment old = hybrid->segments[whole->root];
 	knFrame rootPose = knHybridForest_RootPose(hybrid, whole->root);
+	keepChange(hybrid, node);
+	knHybridForest_Keep(hybrid, &hybrid->fronts[hybrid->header->frontCount], sizeof(int32_t));
 	whole->active = 1;
 	++hybrid->header->activeCount;
 	if (whole->ground) {
@@ -302,6 +324,7 @@ void knHybridForest_Freeze(knHybridForest* hybrid, int node) {
 	knHybridNode* whole = &hybrid->nodes[node];
 	int rightRoot = hybrid->nodes[whole->right].root;
 	KN_ASSERT(whole->active && hybrid->segments[rightRoot].node == whole->right);
+	keepChange(hybrid, node);
 	whole->active = 0;
 	--hybrid->header->activeCount;
 	if (whole->ground) {

@@ -20,6 +20,7 @@
 #include "articulated/forest.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/joint_rows.h"
+#include "model/journal.h"
 #include "steppers/reduced/reduced_memory.h"
 
 #define KN_NODE_NONE (-1)
@@ -83,7 +84,7 @@ typedef struct knHybridForestHeader {
 	int32_t jointTotal;   // joints that can move
 	int32_t activeCount;  // that do
 	int32_t budgetCount;  // what budget= allows at present; 0: not known yet
-	int32_t reserved;
+	int32_t stale;        // 1: the state's poses and velocities of links are older than the segments'
 } knHybridForestHeader;
 
 // Views of the stepper's part of the state.
@@ -97,10 +98,21 @@ typedef struct knHybridForest {
 	int32_t* others;      // [otherCount] bodies that are no links, ascending
 	knContactMemory* contacts; // [contactCount]
 	knJointMemory* joints;     // [jointRowCount] by the model's joints
+
+	// of steps: what is overwritten is kept; NULL: nowhere
+	knJournal* journal;
+	const knState* state;
 } knHybridForest;
 
 static inline bool knHybridForest_IsLeaf(const knHybridNode* node) {
 	return node->left == KN_NODE_NONE;
+}
+
+// Before these bytes are written in a step.
+static inline void knHybridForest_Keep(const knHybridForest* hybrid, const void* bytes, size_t size) {
+	if (hybrid->journal != NULL) {
+		knJournal_Keep(hybrid->journal, hybrid->state, bytes, size);
+	}
 }
 
 // --- hybrid_forest.c ------------------------------------------------------------------------------------------------------
@@ -122,6 +134,8 @@ knFrame knHybridForest_RootPose(const knHybridForest* hybrid, int root);
 knVec3 knHybridForest_Center(const knHybridForest* hybrid, int root);
 // Whether the segment is welded to the ground.
 bool knHybridForest_IsGrounded(const knHybridForest* hybrid, int root);
+// Motion of a link by its segment's.
+void knHybridForest_LinkMotion(const knHybridForest* hybrid, int body, knFrame* pose, knTwist* velocity);
 // Poses and velocities of all links of a segment, into arrays by body; pose and velocity are the segment's.
 void knHybridForest_PlaceLinks(const knHybridForest* hybrid, int root, knFrame pose, knTwist velocity,
 							   knFrame* poses, knTwist* velocities);

@@ -69,6 +69,7 @@ static bool isJointNode(const knHybridNode* node) {
 static void addPiece(Lookahead* ahead, int node, knFrame rootPose, const knSegment* of, bool moved) {
 	knHybridNode* part = &ahead->step->hybrid.nodes[node];
 	int k = ahead->pieceCount++;
+	knHybridForest_Keep(&ahead->step->hybrid, part, sizeof(*part));
 	part->piece = k;
 	knVec3 center = knPoint(rootPose, part->center);
 	ahead->pieces[k] = (Piece){ node, part->root, part->ground && !part->active, moved };
@@ -475,6 +476,7 @@ static double scoreCandidates(Lookahead* ahead) {
 	for (int k = 0; k < count; ++k) {
 		keys[k] =
 			(knKeyed){ (uint64_t)hybrid->nodes[ahead->candidates[k]].links, (uint32_t)ahead->candidates[k] };
+		knHybridForest_Keep(hybrid, &hybrid->nodes[ahead->candidates[k]], sizeof(knHybridNode));
 		hybrid->nodes[ahead->candidates[k]].score = 0.0;
 	}
 	knSort_Keys(keys, count, arena);
@@ -603,12 +605,15 @@ static bool choose(Lookahead* ahead, int most, double threshold) {
 // --- the change ----------------------------------------------------------------------------------------------------
 
 static void stopCoordinates(knAdaptiveStep* step, int node) {
-	const knJoint* joint = &step->context->model->joints[step->hybrid.links[node].joint];
+	const int index = step->hybrid.links[node].joint;
+	const knJoint* joint = &step->context->model->joints[index];
+	knAdaptive_KeepJoint(step, index);
+	knHybridForest_Keep(&step->hybrid, &step->hybrid.memory[node], sizeof(knLinkMemory));
 	for (int k = 0; k < joint->nv; ++k) {
 		step->context->state->v[joint->vOffset + k] = 0.0;
 		step->hybrid.memory[node].v[k] = 0.0;
 	}
-	step->context->state->joint[step->hybrid.links[node].joint].reaction = knZeroTwist();
+	step->context->state->joint[index].reaction = knZeroTwist();
 }
 
 // A joint may stop when what it joins is rigid on both sides: active joints are a part of the tree that holds its root.

@@ -82,6 +82,9 @@ static knStatus stepAdaptive(knStepContext* context, double h) {
 		keepBudget(&step, knStepContext_Now(context) - start);
 		status = knAdaptive_UpdateRegion(&step);
 	}
+	if (status == KN_OK && context->journal != NULL && context->journal->failed) {
+		status = knAdaptive_OutOfMemory(&step);
+	}
 	if (status == KN_OK) {
 		knAdaptive_WriteLinks(&step);
 	}
@@ -145,4 +148,8 @@ const knStepperOps knAdaptiveStepper = {
 	.check = checkAdaptive,
 	.privateSize = privateSize,
 	.step = stepAdaptive,
+	.journals = knAdaptive_Journals,
+	.sync = knAdaptive_Sync,
+	.motion = knAdaptive_Motion,
+	.energy = knAdaptive_Energy,
 };

@@ -90,6 +90,7 @@ static bool weldBodies(knAdaptiveStep* step) {
 	}
 	for (int k = 0; k < count; ++k) {
 		int body = k < others ? hybrid->others[k] : hybrid->fronts[k - others];
+		knHybridForest_Keep(hybrid, &hybrid->links[body], sizeof(knHybridLink));
 		hybrid->links[body].slot = k;
 		step->world.bodyOf[k] = body;
 		if (k < others) {
@@ -237,13 +238,12 @@ static bool fillMemory(knAdaptiveStep* step) {
 
 // Forces on links act on their segments.
 static void gatherForces(knAdaptiveStep* step) {
-	const knModel* full = step->context->model;
 	const knState* state = step->context->state;
 	const knHybridForest* hybrid = &step->hybrid;
-	for (int b = 1; b < full->bodyCount; ++b) {
+	for (int k = 0; k < state->header->pushedCount; ++k) {
+		int b = state->pushedBodies[k];
 		knTwist force = state->force[b];
-		if (hybrid->links[b].rank < 0 ||
-			(knLengthSquared(force.lin) == 0.0 && knLengthSquared(force.ang) == 0.0)) {
+		if (hybrid->links[b].rank < 0) {
 			continue;
 		}
 		int root;
@@ -359,6 +359,7 @@ static void writeRates(knAdaptiveStep* step, const knReducedStep* reduced, int k
 	const knJoint *joint = &step->world.model.joints[k],
 				  *full = &step->context->model->joints[step->world.jointOf[k]];
 	knState* state = step->context->state;
+	knHybridForest_Keep(&step->hybrid, &state->v[full->vOffset], sizeof(double) * (size_t)full->nv);
 	int p = joint->parent, c = joint->child;
 	knFrame J = knJoint_Frame(joint, reduced->start[p], reduced->start[c]);
 	knTwist V = knJoint_RelativeTwist(joint, reduced->start[p], reduced->before[p], reduced->start[c],
@@ -381,6 +382,8 @@ knStatus knAdaptive_Project(knAdaptiveStep* step) {
 		const knForestLink* link = &reduced.forest.links[i];
 		int root = step->world.bodyOf[link->body];
 		knLinkMemory* memory = &hybrid->memory[root];
+		knHybridForest_Keep(hybrid, memory, sizeof(*memory));
+		knHybridForest_Keep(hybrid, &hybrid->segments[root], sizeof(knSegment));
 		memory->via = link->joint >= 0 ? step->world.jointOf[link->joint] : -1;
 		for (int k = 0; k < link->nq; ++k) {
 			memory->q[k] = reduced.q0[link->qOffset + k];

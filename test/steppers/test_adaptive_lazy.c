@@ -1,0 +1,249 @@
+// A step that does not touch everything: what it leaves stale is computed when somebody asks, a failed one is taken back
+// without a copy, and what it touches does not grow with the body.
+#include "steppers/chain_scene.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { LINKS = 64 };
+
+static const ChainDef hanging = { .count = LINKS,
+								  .start = { 0.0, 0.0, 1.0 },
+								  .gravity = { 0.0, 0.0, -9.81 },
+								  .held = true,
+								  .shapes = true,
+								  .ground = true };
+
+static knFrame frames[LINKS];
+static knVec3 velocities[LINKS], spins[LINKS];
+
+static void readAll(const knWorld* world, const knBodyId* bodies) {
+	for (int i = 0; i < LINKS; ++i) {
+		frames[i] = knWorld_BodyFrame(world, bodies[i]);
+		velocities[i] = knWorld_BodyVelocity(world, bodies[i]);
+		spins[i] = knWorld_BodyAngularVelocity(world, bodies[i]);
+	}
+}
+
+static void assertAll(const knWorld* world, const knBodyId* bodies) {
+	for (int i = 0; i < LINKS; ++i) {
+		knFrame frame = knWorld_BodyFrame(world, bodies[i]);
+		knVec3 velocity = knWorld_BodyVelocity(world, bodies[i]);
+		knVec3 spin = knWorld_BodyAngularVelocity(world, bodies[i]);
+		assert_memory_equal(&frame, &frames[i], sizeof(frame));
+		assert_memory_equal(&velocity, &velocities[i], sizeof(velocity));
+		assert_memory_equal(&spin, &spins[i], sizeof(spin));
+	}
+}
+
+// Asking writes nothing, gives what bringing all up to date gives, and changes nothing of what follows.
+static void test_stale_poses_are_computed_when_asked(void** state) {
+	(void)state;
+	knBodyId bodies[LINKS];
+	knWorld* world = worldWith(newChain(&hanging, bodies), "adaptive", 8, -1.0);
+	knWorld* quiet = worldWith(newChain(&hanging, bodies), "adaptive", 8, -1.0);
+	size_t room = 4 * knWorld_StateSize(world);
+	char *before = malloc(room), *after = malloc(room);
+	for (int i = 0; i < 60; ++i) {
+		run(world, 3, 0.005);
+		run(quiet, 3, 0.005);
+		size_t size = knWorld_StateSize(world);
+		assert_true(size <= room);
+		assert_ok(knWorld_Save(world, before, size));
+		readAll(world, bodies);
+		knWorldHit hit;
+		(void)knWorld_RayCast(world, knV3(1.0, 0.0, 5.0), knV3(0.0, 0.0, -10.0), NULL, &hit);
+		assert_ok(knWorld_Save(world, after, size));
+		assert_memory_equal(before, after, size);
+		if (i % 3 == 0) {
+			knWorld_SyncPoses(world);
+			assertAll(world, bodies);
+		}
+	}
+	assert_true(knWorld_Hash(world) == knWorld_Hash(quiet));
+	free(before);
+	free(after);
+	knWorld_Destroy(world);
+	knWorld_Destroy(quiet);
+}
+
+// A push that throws the last link out of the scene; the last steps' region updates and contacts are taken back too.
+typedef struct Push {
+	const knBodyId* bodies;
+	bool throws, shoves;
+} Push;
+
+static void pushChain(knWorld* world, double dt, void* context) {
+	(void)dt;
+	const Push* push = context;
+	assert_ok(knWorld_AddForce(world, push->bodies[LINKS / 2], knV3(0.0, 0.3, 0.0)));
+	if (push->shoves) {
+		assert_ok(knWorld_ApplyImpulse(world, push->bodies[3], knV3(0.0, 0.01, 0.0), knZero3()));
+	}
+	if (push->throws) {
+		assert_ok(knWorld_AddForce(world, push->bodies[LINKS - 1], knV3(0.0, 1e13, 0.0)));
+	}
+}
+
+static void test_failed_steps_are_taken_back(void** state) {
+	(void)state;
+	knBodyId bodies[LINKS];
+	for (int shoves = 0; shoves < 2; ++shoves) {
+		Push push = { .bodies = bodies };
+		knSettings settings = knSettings_Default();
+		settings.adaptive.active = 8;
+		settings.adaptive.update = 1;
+		ChainDef free = hanging;
+		free.held = false;
+		knWorldDef def = {
+			.stepper = "adaptive", .settings = &settings, .forceFn = pushChain, .forceContext = &push
+		};
+		knWorld* world = newWorldWith(newChain(&free, bodies), &def);
+		knWorld* twin = newWorldWith(newChain(&free, bodies), &def);
+		int failures = 0;
+		for (int i = 0; i < 4; ++i) {
+			knError error = { 0 };
+			run(world, 25, 0.005);
+			run(twin, 25, 0.005);
+			uint64_t hash = knWorld_Hash(world);
+			push.throws = true;
+			push.shoves = shoves != 0;
+			assert_int_equal(knWorld_Step(world, 0.005, &error), KN_DIVERGED);
+			push.throws = push.shoves = false;
+			++failures;
+			assert_true(knWorld_Hash(world) == hash);
+		}
+		assert_int_equal(failures, 4);
+		run(world, 20, 0.005);
+		run(twin, 20, 0.005);
+		assert_true(knWorld_Hash(world) == knWorld_Hash(twin));
+		knWorld_Destroy(world);
+		knWorld_Destroy(twin);
+	}
+}
+
+// A joint that is let go of by hand is noticed, wherever it is.
+static void test_released_joints_let_go(void** state) {
+	(void)state;
+	knBodyId bodies[LINKS];
+	ChainDef def = hanging;
+	def.ground = false;
+	knWorld* world = worldWith(newChain(&def, bodies), "adaptive", 8, -1.0);
+	run(world, 10, 0.005);
+	const knModel* model = knWorld_Model(world);
+	assert_ok(knWorld_Release(world, knModel_JointAt(model, 0)));
+	knVec3 before = knWorld_BodyCenter(world, bodies[0]);
+	run(world, 100, 0.005);
+	assert_true(knWorld_BodyCenter(world, bodies[0]).z < before.z - 0.5);
+	knWorld_Destroy(world);
+}
+
+// --- pages ---------------------------------------------------------------------------------------------------------
+
+// Large blocks are mapped, and may be locked: the first touch of each page is counted.
+enum { PAGE = 4096, MOST_BLOCKS = 4096 };
+
+static struct {
+	char* at;
+	size_t size;
+} blocks[MOST_BLOCKS];
+static int blockCount;
+static volatile int touched;
+
+static void* mapPages(size_t size, void* context) {
+	(void)context;
+	if (size < PAGE) {
+		return malloc(size);
+	}
+	size_t whole = (size + PAGE - 1) / PAGE * PAGE;
+	void* at = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED || blockCount == MOST_BLOCKS) {
+		return NULL;
+	}
+	blocks[blockCount].at = at;
+	blocks[blockCount++].size = whole;
+	return at;
+}
+
+static void unmapPages(void* memory, size_t size, void* context) {
+	(void)context;
+	for (int i = 0; i < blockCount; ++i) {
+		if (blocks[i].at == memory) {
+			munmap(memory, (size + PAGE - 1) / PAGE * PAGE);
+			blocks[i] = blocks[--blockCount];
+			return;
+		}
+	}
+	free(memory);
+}
+
+static void onTouch(int signal, siginfo_t* info, void* context) {
+	(void)context;
+	char* at = info->si_addr;
+	for (int i = 0; i < blockCount; ++i) {
+		if (at >= blocks[i].at && at < blocks[i].at + blocks[i].size) {
+			size_t page = (size_t)(at - blocks[i].at) / PAGE * PAGE;
+			mprotect(blocks[i].at + page, PAGE, PROT_READ | PROT_WRITE);
+			++touched;
+			return;
+		}
+	}
+	(void)sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+}
+
+static void lockAll(int protection) {
+	for (int i = 0; i < blockCount; ++i) {
+		mprotect(blocks[i].at, blocks[i].size, protection);
+	}
+}
+
+// Pages that ten steps touch in the middle of a swing, an update of the region among them.
+static int pagesOfSteps(int links) {
+	knAllocator memory = { mapPages, unmapPages, NULL };
+	knBodyId* bodies = malloc((size_t)links * sizeof(*bodies));
+	ChainDef def = {
+		.count = links, .gravity = earth, .held = true, .shapes = true, .damping = 0.05, .allocator = &memory
+	};
+	knSettings settings = knSettings_Default();
+	knError error = { 0 };
+	settings.adaptive.active = 50;
+	knScene* scene = newChain(&def, bodies);
+	knModel* model = knModel_Create(scene, &error);
+	assert_non_null(model);
+	knScene_Destroy(scene);
+	knWorldDef worldDef = { .stepper = "adaptive", .settings = &settings, .allocator = &memory };
+	knWorld* world = knWorld_Create(model, &worldDef, &error);
+	assert_non_null(world);
+	run(world, 25, 0.001);
+	touched = 0;
+	lockAll(PROT_NONE);
+	run(world, 10, 0.001);
+	lockAll(PROT_READ | PROT_WRITE);
+	assert_true(knWorld_Report(world)->active <= 50);
+	knWorld_Destroy(world);
+	knModel_Release(model);
+	free(bodies);
+	return touched;
+}
+
+static void test_touched_memory_does_not_grow(void** state) {
+	(void)state;
+	struct sigaction action = { .sa_sigaction = onTouch, .sa_flags = SA_SIGINFO }, old;
+	assert_int_equal(sigaction(SIGSEGV, &action, &old), 0);
+	int some = pagesOfSteps(4000), many = pagesOfSteps(16000);
+	assert_int_equal(sigaction(SIGSEGV, &old, NULL), 0);
+	print_message("pages touched: %d of 4000 links, %d of 16000\n", some, many);
+	assert_true(many < 1.35 * some); // the tree is two levels deeper
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stale_poses_are_computed_when_asked),
+		cmocka_unit_test(test_failed_steps_are_taken_back),
+		cmocka_unit_test(test_released_joints_let_go),
+		cmocka_unit_test(test_touched_memory_does_not_grow),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
