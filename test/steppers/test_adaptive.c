@@ -180,12 +180,81 @@ static void test_loops_are_refused_by_name(void** state) {
 	assertRefused(scene, "closing");
 }
 
+static knFrame stay(knFrame joint, void* context) {
+	(void)context;
+	return joint;
+}
+
+static knTwist stop(knFrame joint, knTwist velocity, void* context) {
+	(void)joint, (void)context;
+	return velocity;
+}
+
+static void test_custom_joints_are_refused_by_name(void** state) {
+	(void)state;
+	knBodyId bodies[4];
+	ChainDef def = { .count = 4, .gravity = earth };
+	knScene* scene = newChain(&def, bodies);
+	knJointDef own = knJointDef_Default(KN_JOINT_CUSTOM);
+	own.name = "of one's own";
+	own.child = bodies[0];
+	own.custom = (knCustomJoint){ .projectState = stay, .projectVelocity = stop };
+	newJoint(scene, &own);
+	assertRefused(scene, "of one's own");
+}
+
+// Attached in a running world: the step says so, and nothing moves.
+static void test_attached_joints_are_refused(void** state) {
+	(void)state;
+	knBodyId bodies[4];
+	ChainDef def = { .count = 4, .gravity = earth, .held = true };
+	knScene* scene = newChain(&def, bodies);
+	knScene_Def(scene)->jointCapacity = 1;
+	knWorld* world = worldWith(scene, "adaptive", 2, -1.0);
+	run(world, 5, 0.005);
+	knError error = { 0 };
+	knJointDef hook = knJointDef_Default(KN_JOINT_BALL);
+	hook.child = bodies[3];
+	hook.frameParent.p = knWorld_BodyCenter(world, bodies[3]);
+	knJointId attached = knWorld_Attach(world, &hook, &error);
+	assert_false(KN_ID_IS_NULL(attached));
+	uint64_t hash = knWorld_Hash(world);
+	assert_int_equal(knWorld_Step(world, 0.005, &error), KN_UNSUPPORTED);
+	assert_non_null(strstr(error.message, "attached"));
+	assert_non_null(strstr(error.message, "reduced"));
+	assert_true(knWorld_Hash(world) == hash);
+	assert_ok(knWorld_Release(world, attached));
+	run(world, 5, 0.005);
+	knWorld_Destroy(world);
+}
+
+// However few joints may move, what hangs swings: of two hinges that go together one, if there is room for one only.
+static void test_few_joints_swing(void** state) {
+	(void)state;
+	knBodyId bodies[24];
+	ChainDef def = { .count = 24, .gravity = earth, .held = true };
+	for (int active = 0; active <= 3; ++active) {
+		knWorld* world = worldWith(newChain(&def, bodies), "adaptive", active, -1.0);
+		run(world, 60, 0.005);
+		double fallen = -knWorld_BodyCenter(world, bodies[23]).z;
+		assert_true(knWorld_Report(world)->active <= active);
+		assert_true(active == 0 ? knAbs(fallen) < 1e-12 : fallen > 0.3);
+		knWorld_Destroy(world);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fully_active_is_reduced),     cmocka_unit_test(test_freezing_keeps_momentum),
-		cmocka_unit_test(test_region_is_part_of_the_state), cmocka_unit_test(test_rest_rigidifies_and_wakes),
-		cmocka_unit_test(test_threshold_converges),         cmocka_unit_test(test_loops_are_refused_by_name),
+		cmocka_unit_test(test_fully_active_is_reduced),
+		cmocka_unit_test(test_freezing_keeps_momentum),
+		cmocka_unit_test(test_region_is_part_of_the_state),
+		cmocka_unit_test(test_rest_rigidifies_and_wakes),
+		cmocka_unit_test(test_threshold_converges),
+		cmocka_unit_test(test_loops_are_refused_by_name),
 		cmocka_unit_test(test_frozen_links_touch),
+		cmocka_unit_test(test_custom_joints_are_refused_by_name),
+		cmocka_unit_test(test_attached_joints_are_refused),
+		cmocka_unit_test(test_few_joints_swing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

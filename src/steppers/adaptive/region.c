@@ -546,8 +546,8 @@ static void pushPart(const Lookahead* ahead, Heap* heap, int node) {
 	}
 }
 
-// Takes a node and those that follow it; their number.
-static int take(Lookahead* ahead, Heap* heap, int node, double* left) {
+// Takes a node and those that follow it, as long as there is room; their number.
+static int take(Lookahead* ahead, Heap* heap, int node, int room, double* left) {
 	const knHybridNode* nodes = ahead->step->hybrid.nodes;
 	int taken = 0;
 	for (bool follows = true; follows;) {
@@ -556,7 +556,7 @@ static int take(Lookahead* ahead, Heap* heap, int node, double* left) {
 		*left -= nodes[node].moves ? 0.0 : scoreOf(ahead, node);
 		pushPart(ahead, heap, nodes[node].left);
 		int right = nodes[node].right;
-		follows = right >= 0 && isCandidate(ahead, right) && nodes[right].follows;
+		follows = right >= 0 && isCandidate(ahead, right) && nodes[right].follows && taken < room;
 		if (!follows) {
 			pushPart(ahead, heap, right);
 		}
@@ -595,8 +595,10 @@ static bool choose(Lookahead* ahead, int most, double threshold) {
 		if (!must && left <= bar) {
 			break;
 		}
-		if (must || taken + groupSize(ahead, node) <= most) {
-			taken += take(ahead, &heap, node, &left);
+		// alone among all a joint has no others to swing against
+		int size = groupSize(ahead, node), room = taken == 0 && size > most ? most : size;
+		if (must || (room > 0 && taken + room <= most)) {
+			taken += take(ahead, &heap, node, must ? size : room, &left);
 		}
 	}
 	return true;
