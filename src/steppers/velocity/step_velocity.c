@@ -148,8 +148,8 @@ static knStatus checkVelocity(const knModel* model, const knSettings* settings, 
 
 static size_t privateSize(const knModel* model, const knSettings* settings) {
 	// a first guess that most scenes stay below: four points a body, six numbers a joint
-	return knVelocityMemory_Size(4 * model->bodyCount, 6 * (model->jointCount + model->jointCapacity),
-								 settings->sleep > 0 ? model->bodyCount : 0);
+	return knStepMemory_Size(4 * model->bodyCount, 6 * (model->jointCount + model->jointCapacity),
+							 settings->sleep > 0 ? model->bodyCount : 0);
 }
 
 const knStepperOps knVelocityStepper = {
@@ -161,5 +161,5 @@ const knStepperOps knVelocityStepper = {
 	.check = checkVelocity,
 	.privateSize = privateSize,
 	.step = stepVelocity,
-	.migrate = knVelocityMemory_Migrate,
+	.migrate = knStepMemory_Migrate,
 };

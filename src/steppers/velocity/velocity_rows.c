@@ -25,10 +25,10 @@ knStatus knVelocity_ApplyForces(knVelocityStep* step, double span) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knJointRows_ApplyForces(context->model, &step->blocks, context->state);
-	const knVelocityMemory* memory = knVelocityMemory_Get(context->state);
+	const knStepMemory* memory = knStepMemory_Get(context->state);
 	double last = memory->dt;
 	if (step->options.directJoints &&
-		!knJointRows_Steady(context->model, context->state, knVelocityMemory_Joints(context->state),
+		!knJointRows_Steady(context->model, context->state, knStepMemory_Joints(context->state),
 							memory->jointCount, last, &step->blocks, arena)) {
 		return knVelocity_OutOfMemory(step);
 	}
@@ -92,28 +92,23 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict) {
 		step->start[b] = state->pose[b];
 	}
 	bool listed = knFastBodies_Filter(&step->fast, context->model, &step->blocks, &set, context->arena) &&
-				  knContactRows_List(&step->contacts, &step->input, &set, knVelocityMemory_Contacts(state),
-									 knVelocityMemory_Get(state)->contactCount, context->arena);
+				  knContactRows_List(&step->contacts, &step->input, &set, knStepMemory_Contacts(state),
+									 knStepMemory_Get(state)->contactCount, context->arena);
 	return listed ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
-// Room for joint rows and for their errors.
-bool knVelocity_ReserveJoints(knVelocityStep* step) {
-	knStepContext* context = step->context;
-	knArena* arena = context->arena;
-	if (!knJointRows_Reserve(&step->joints, context->model, context->state, arena) ||
-		!knJointRows_Reserve(&step->errorList, context->model, context->state, arena)) {
-		return false;
-	}
-	step->rows = (knRows){ .items = KN_SCRATCH(arena, knRow, step->joints.capacity),
-						   .capacity = step->joints.capacity,
-						   .blockCount = context->model->bodyCount,
-						   .loads = KN_SCRATCH(arena, knRowLoad, step->joints.loadCapacity),
-						   .loadCapacity = step->joints.loadCapacity };
-	step->errorRows = (knRows){ .items = KN_SCRATCH(arena, knRow, step->errorList.capacity),
-								.capacity = step->errorList.capacity,
-								.blockCount = context->model->bodyCount };
-	return !arena->failed;
+bool knVelocity_ReserveRows(knVelocityStep* step) {
+	const knStepContext* context = step->context;
+	const knStepMemory* memory = knStepMemory_Get(context->state);
+	step->swept = (knJointSweeps){ .input = &step->input,
+								   .contacts = &step->contacts,
+								   .islands = &step->islands,
+								   .memory = knStepMemory_Joints(context->state),
+								   .memoryCount = step->options.warmStart ? memory->jointCount : 0,
+								   .direct = step->options.directJoints,
+								   .state = context->state,
+								   .arena = context->arena };
+	return knJointSweeps_Reserve(&step->swept);
 }
 
 // The solve in which a group takes part, by what holds it together and by its size.
@@ -180,11 +175,6 @@ bool knVelocity_FindGroups(knVelocityStep* step) {
 	return true;
 }
 
-static bool buildDirectRows(knVelocityStep* step) {
-	bool wanted = step->options.directJoints && step->rows.count > 0;
-	return !wanted || knDirectRows_Build(&step->direct, &step->rows, step->context->arena);
-}
-
 static knSweepBlocks sweepBlocks(const knVelocityStep* step) {
 	return (knSweepBlocks){ .count = step->blocks.count,
 							.invMass = step->blocks.invMass,
@@ -194,12 +184,10 @@ static knSweepBlocks sweepBlocks(const knVelocityStep* step) {
 bool knVelocity_BuildGlobalSet(knVelocityStep* step) {
 	const knStepContext* context = step->context;
 	knSweepBlocks blocks = sweepBlocks(step);
-	knDirectRows* direct = step->options.directJoints && step->rows.count > 0 ? &step->direct : NULL;
 	return knSweepSet_Build(&step->global, step->contacts.chunks, step->contacts.chunkCount, KN_STAGE_COUNT,
 							step->contacts.points, &blocks, step->options.friction, &context->tasks,
 							context->arena) &&
-		   knSweepRows_Build(&step->global.joints, &step->rows, step->solveSet, KN_STAGE_COUNT, direct,
-							 KN_STAGE_JOINTED, context->arena);
+		   knJointSweeps_AddRows(&step->swept, &step->global, step->solveSet, KN_STAGE_JOINTED);
 }
 
 void knVelocity_LoadStage(knVelocityStep* step, int stage) {
@@ -245,7 +233,7 @@ static bool beginTimeStep(knVelocityStep* step) {
 							   .islands = &step->islands,
 							   .stageOf = step->solveSet,
 							   .start = step->start,
-							   .memory = knVelocityMemory_Contacts(step->context->state),
+							   .memory = knStepMemory_Contacts(step->context->state),
 							   .solver = { .stageCount = KN_STAGE_JOINTED,
 										   .roughStage = KN_STAGE_LARGE,
 										   .context = step,
@@ -278,8 +266,8 @@ static bool findJointIslands(knVelocityStep* step) {
 		return false;
 	}
 	step->input.solved = step->jointStep.solved;
-	const knVelocityMemory* memory = knVelocityMemory_Get(state);
-	knJointStep_Recall(&step->jointStep, knVelocityMemory_Joints(state),
+	const knStepMemory* memory = knStepMemory_Get(state);
+	knJointStep_Recall(&step->jointStep, knStepMemory_Joints(state),
 					   step->options.warmStart ? memory->jointCount : 0, step->input.impulseScale);
 	for (int b = 0; step->jointStep.taken != NULL && b < context->model->bodyCount; ++b) {
 		if (step->jointStep.taken[b]) {
@@ -342,23 +330,20 @@ static bool solveJointIslands(knVelocityStep* step) {
 
 knStatus knVelocity_BuildRows(knVelocityStep* step) {
 	knState* state = step->context->state;
-	const knVelocityMemory* memory = knVelocityMemory_Get(state);
 	bool warm = step->options.warmStart;
-	if (!knVelocity_ReserveJoints(step) || !findJointIslands(step)) {
+	if (!knVelocity_ReserveRows(step) || !findJointIslands(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
-	knContactRows_Fill(&step->contacts, &step->input, warm ? knVelocityMemory_Contacts(state) : NULL);
+	knContactRows_Fill(&step->contacts, &step->input, warm ? knStepMemory_Contacts(state) : NULL);
 	if (!knVelocity_FindGroups(step) || !weighGroups(step) || !knVelocity_FindSleepers(step) ||
 		!mixIslands(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
-	knJointRows_Fill(&step->joints, &step->input, knVelocityMemory_Joints(state),
-					 warm ? memory->jointCount : 0, &step->rows);
-	if (!solveJointIslands(step)) {
-		return knVelocity_OutOfMemory(step);
-	}
-	bool built = buildDirectRows(step) && knVelocity_Bounce(step) && beginTimeStep(step) &&
+	int rounds = 0;
+	bool built = knJointSweeps_Begin(&step->swept) && solveJointIslands(step) &&
+				 knJointSweeps_Bounce(&step->swept, &rounds) && beginTimeStep(step) &&
 				 knVelocity_BuildGlobalSet(step) && knTimeStep_Land(&step->time);
+	step->context->report->iterations += rounds;
 	return built ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
@@ -389,12 +374,12 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 	options.stopStall = context->settings->study.stopStall;
 	options.fn = context->convergenceFn != NULL ? tellConvergence : NULL;
 	options.context = &listener;
-	knPgs_Begin(&step->rows, step->blocks.u);
+	knPgs_Begin(&step->swept.rows, step->blocks.u);
 	knVelocity_QuietSleepers(step);
 	int most = 0;
 	context->report->theta = 0.0;
 	for (int stage = 0; stage < KN_STAGE_COUNT; ++stage) {
-		bool jointed = stage == KN_STAGE_JOINTED && step->rows.count > 0;
+		bool jointed = stage == KN_STAGE_JOINTED && step->swept.rows.count > 0;
 		if (step->global.stages[stage].colourCount == 0 && !jointed) {
 			continue;
 		}
@@ -431,7 +416,7 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 	}
 	knSweepSet_Store(&step->global, &context->tasks, step->contacts.points);
 	context->report->iterations += most;
-	context->report->rows = step->rows.count + step->contacts.rowCount;
+	context->report->rows = step->swept.rows.count + step->contacts.rowCount;
 	context->report->contacts = step->contacts.pointCount;
 	return KN_OK;
 }
@@ -471,25 +456,25 @@ knStatus knVelocity_FindAgain(knVelocityStep* step) {
 		return knVelocity_OutOfMemory(step);
 	}
 	leaveMixed(step);
-	return buildDirectRows(step) && knVelocity_BuildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
+	return knVelocity_BuildGlobalSet(step) ? KN_OK : knVelocity_OutOfMemory(step);
 }
 
 knStatus knVelocity_Collect(knVelocityStep* step) {
 	knStepContext* context = step->context;
 	knState* state = context->state;
-	int rowMemories = knJointRows_MemoryCount(&step->joints);
+	int rowMemories = knJointRows_MemoryCount(&step->swept.joints);
 	int jointMemories = rowMemories + knJointStep_MemoryCount(&step->jointStep);
-	if (!knVelocityMemory_Resize(state, context->model, step->h, step->contacts.pointCount, jointMemories,
-								 step->asleep != NULL ? context->model->bodyCount : 0, context->allocator)) {
+	if (!knStepMemory_Resize(state, context->model, step->h, step->contacts.pointCount, jointMemories,
+							 step->asleep != NULL ? context->model->bodyCount : 0, context->allocator)) {
 		return knVelocity_OutOfMemory(step);
 	}
-	knContactRows_Collect(&step->contacts, &step->input, knVelocityMemory_Contacts(state));
-	knVelocity_ReportBounces(step);
-	double work = knJointRows_Collect(&step->joints, context->model, &step->blocks, &step->rows, state,
-									  knVelocityMemory_Joints(state));
-	knJointStep_Remember(&step->jointStep, knVelocityMemory_Joints(state), rowMemories);
+	knContactRows_Collect(&step->contacts, &step->input, knStepMemory_Contacts(state));
+	knJointSweeps_ReportBounces(&step->swept);
+	double work = knJointRows_Collect(&step->swept.joints, context->model, &step->blocks, &step->swept.rows,
+									  state, knStepMemory_Joints(state));
+	knJointStep_Remember(&step->jointStep, knStepMemory_Joints(state), rowMemories);
 	work += knStepBodies_DriveWork(&step->blocks, state);
-	work += knStepBodies_KinematicWork(&step->blocks, context->model, &step->rows);
+	work += knStepBodies_KinematicWork(&step->blocks, context->model, &step->swept.rows);
 	work += knContactRows_KinematicWork(&step->contacts, context->model, step->blocks.u);
 	context->report->work += work;
 	context->contacts = step->contacts.contacts;

@@ -65,7 +65,7 @@ static bool disturbs(const knVelocityStep* step, const knSweepChunk* chunk) {
 // awake [bodyCount], by group.
 static void findAwakeGroups(const knVelocityStep* step, bool all, uint8_t* awake) {
 	const knModel* model = step->context->model;
-	const knRestMemory* rest = knVelocityMemory_Bodies(step->context->state);
+	const knRestMemory* rest = knStepMemory_Bodies(step->context->state);
 	for (int b = 0; b < model->bodyCount; ++b) {
 		int32_t group = step->islands.group[b];
 		if (group >= 0 && (all || !staysAsleep(step, rest, b))) {
@@ -91,13 +91,13 @@ bool knVelocity_FindSleepers(knVelocityStep* step) {
 	if (context->arena->failed) {
 		return false;
 	}
-	const knVelocityMemory* memory = knVelocityMemory_Get(context->state);
+	const knStepMemory* memory = knStepMemory_Get(context->state);
 	bool known = memory->bodyCount == model->bodyCount;
 	bool changed = !known || memory->signature != worldSignature(model, context->state);
 	findAwakeGroups(step, changed, awake);
 	for (int b = 0; b < model->bodyCount; ++b) {
 		int32_t group = step->islands.group[b];
-		step->still[b] = known && !changed ? knVelocityMemory_Bodies(context->state)[b].still : 0.0;
+		step->still[b] = known && !changed ? knStepMemory_Bodies(context->state)[b].still : 0.0;
 		if (group >= 0 && !awake[group]) {
 			step->asleep[b] = 1;
 			step->solveSet[b] = -1;
@@ -140,7 +140,7 @@ void knVelocity_RecordRest(knVelocityStep* step) {
 	wakeStruck(step);
 	const knModel* model = step->context->model;
 	knState* state = step->context->state;
-	knRestMemory* rest = knVelocityMemory_Bodies(state);
+	knRestMemory* rest = knStepMemory_Bodies(state);
 	uint8_t* restless = step->asleep; // from here on by group, its sleepers are known by their rest time
 	for (int b = 0; b < model->bodyCount; ++b) {
 		knTwist v = state->velocity[b];
@@ -164,6 +164,6 @@ void knVelocity_RecordRest(knVelocityStep* step) {
 		}
 		rest[b].pose = state->pose[b];
 	}
-	knVelocityMemory* memory = state->stepperPart;
+	knStepMemory* memory = state->stepperPart;
 	memory->signature = worldSignature(model, state);
 }

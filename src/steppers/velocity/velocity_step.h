@@ -2,18 +2,17 @@
 // each field names who writes it. The two schemes, step_velocity.c and paper/step_paper.c, are lists of these phases.
 #pragma once
 
-#include "dynamics/bounce.h"
 #include "dynamics/contact_correction.h"
 #include "dynamics/contact_groups.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/fast_bodies.h"
 #include "dynamics/islands.h"
-#include "dynamics/joint_rows.h"
 #include "dynamics/joint_step.h"
+#include "dynamics/joint_sweeps.h"
 #include "dynamics/layers.h"
 #include "dynamics/time_step.h"
 #include "steppers/stepper_ops.h"
-#include "steppers/velocity/velocity_memory.h"
+#include "dynamics/step_memory.h"
 
 // The global solves. Groups differ in the sweeps that they need and can afford: few contacts cost little.
 typedef enum knGlobalStage {
@@ -60,28 +59,20 @@ typedef struct knVelocityStep {
 	knFastBodies fast; // and knVelocity_Move
 
 	// knVelocity_BuildRows
-	knJointRows joints;
-	knRows rows;
-	knJointRows errorList;
-	knRows errorRows;
+	knJointSweeps swept; // joints that have rows
 	knIslands islands;
 	uint8_t*
 		asleep;    // [bodyCount] 1: sleeps through this step; NULL without sleeping. knVelocity_FindSleepers
 	double* still; // [bodyCount] s at rest before the step. The same
-	knSweepSet global; // its stages are knGlobalStage
-	knDirectRows direct;
+	knSweepSet global;     // its stages are knGlobalStage
 	knTimeStep time;       // of islands without joints; empty in the published scheme
 	knJointStep jointStep; // islands of joints alone
-
-	knVec3* bounces;           // [pointCount] N s on B, of impacts; NULL: none. knVelocity_Bounce
-	knBounceLanding* landings; // [bodyCount] of what bounced; NULL: none. knVelocity_Bounce
 
 	// knVelocity_BuildLayers
 	knLayers layers;
 	knSweepSet layered;
 	double* change; // [bodyCount] by group, m2/s2, of the global solve's last sweep. knVelocity_SolveGlobal
 	knContactGroups known;          // groups of bodies in contact, default scheme. knVelocity_BeginLoads
-	knSweepRows errors;             // joint rows of the correction at hand
 	knContactCorrection correction; // knVelocity_ApplyForces
 } knVelocityStep;
 
@@ -110,7 +101,7 @@ knStatus knVelocity_FindContacts(knVelocityStep* step, bool predict);
 knStatus knVelocity_BuildRows(knVelocityStep* step);
 // Its parts: room for the rows of joints; which bodies belong together; points and rows ready to be swept.
 // False: no memory.
-bool knVelocity_ReserveJoints(knVelocityStep* step);
+bool knVelocity_ReserveRows(knVelocityStep* step);
 bool knVelocity_FindGroups(knVelocityStep* step);
 bool knVelocity_BuildGlobalSet(knVelocityStep* step);
 // Points and masses of a stage taken anew.
@@ -128,16 +119,6 @@ knStatus knVelocity_FindAgain(knVelocityStep* step);
 // Impulses, reactions and memories are read off the points and rows.
 knStatus knVelocity_Collect(knVelocityStep* step);
 knStatus knVelocity_OutOfMemory(const knVelocityStep* step);
-
-// --- velocity_bounce.c -----------------------------------------------------------------------------------
-
-// Impacts of what bounces, one after the other along rows of bodies, before the global solve.
-// Rows that are solved directly have been factored. False: no memory.
-bool knVelocity_Bounce(knVelocityStep* step);
-// After bodies have moved: those that bounced off the ground are put where a bounce on its surface leads.
-void knVelocity_LandBounces(knVelocityStep* step);
-// Adds the impulses of the impacts to those of the contacts.
-void knVelocity_ReportBounces(knVelocityStep* step);
 
 // --- velocity_sleep.c ------------------------------------------------------------------------------------
 

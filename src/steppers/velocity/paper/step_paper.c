@@ -38,18 +38,15 @@ static knVelocityOptions options(const knStepContext* context) {
 
 static knStatus buildRows(knVelocityStep* step) {
 	const knState* state = step->context->state;
-	const knVelocityMemory* memory = knVelocityMemory_Get(state);
 	bool warm = step->options.warmStart;
-	if (!knVelocity_ReserveJoints(step)) {
+	if (!knVelocity_ReserveRows(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
-	knContactRows_Fill(&step->contacts, &step->input, warm ? knVelocityMemory_Contacts(state) : NULL);
+	knContactRows_Fill(&step->contacts, &step->input, warm ? knStepMemory_Contacts(state) : NULL);
 	if (!knVelocity_FindGroups(step) || !knVelocity_FindSleepers(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
-	knJointRows_Fill(&step->joints, &step->input, knVelocityMemory_Joints(state),
-					 warm ? memory->jointCount : 0, &step->rows);
-	if (!knVelocity_BuildGlobalSet(step)) {
+	if (!knJointSweeps_Begin(&step->swept) || !knVelocity_BuildGlobalSet(step)) {
 		return knVelocity_OutOfMemory(step);
 	}
 	knSweep_Apply(&step->global, &step->context->tasks, step->blocks.u);
@@ -84,8 +81,8 @@ static bool buildLayeredSet(knVelocityStep* step) {
 	return chunks != NULL && tied != NULL &&
 		   knSweepSet_Build(&step->layered, chunks, count, step->layers.count, step->contacts.points, &blocks,
 							step->options.friction, &context->tasks, context->arena) &&
-		   knSweepRows_Build(&step->layered.joints, &step->rows, step->layers.stage, step->layers.count, NULL,
-							 0, context->arena);
+		   knSweepRows_Build(&step->layered.joints, &step->swept.rows, step->layers.stage, step->layers.count,
+							 NULL, 0, context->arena);
 }
 
 // The layers' sweeps begin from nothing.
@@ -137,12 +134,12 @@ static void solveLayer(knVelocityStep* step, int layer) {
 	measureLayer(step, layer);
 	knSweepRows none = { 0 };
 	const knSweepRows* joints = &none;
-	if (step->rows.count > 0) {
-		knJointRows_FillErrors(&step->errorList, &step->input, &step->errorRows);
-		knPgs_Begin(&step->errorRows, step->correction.p);
-		knSweepRows_Build(&step->errors, &step->errorRows, step->layers.stage, step->layered.stageCount, NULL,
-						  KN_STAGE_JOINTED, context->arena);
-		joints = &step->errors;
+	if (step->swept.rows.count > 0) {
+		knJointRows_FillErrors(&step->swept.errorList, &step->input, &step->swept.errorRows);
+		knPgs_Begin(&step->swept.errorRows, step->correction.p);
+		knSweepRows_Build(&step->swept.errors, &step->swept.errorRows, step->layers.stage,
+						  step->layered.stageCount, NULL, KN_STAGE_JOINTED, context->arena);
+		joints = &step->swept.errors;
 	}
 	knSweep_Correct(&step->layered, layer, step->options.correctionSweeps, &context->tasks, joints,
 					step->correction.p);

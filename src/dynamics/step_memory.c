@@ -1,46 +1,46 @@
-// The velocity stepper's part of the state. An empty part, or one whose counts do not fit its size (a damaged
+// An empty part, or one whose counts do not fit its size (a damaged
 // snapshot), reads as no memories.
 
-#include "steppers/velocity/velocity_memory.h"
+#include "dynamics/step_memory.h"
 
-static const knVelocityMemory nothing = { 0 };
+static const knStepMemory nothing = { 0 };
 
-size_t knVelocityMemory_Size(int contactCount, int jointCount, int bodyCount) {
-	return sizeof(knVelocityMemory) + (size_t)contactCount * sizeof(knContactMemory) +
+size_t knStepMemory_Size(int contactCount, int jointCount, int bodyCount) {
+	return sizeof(knStepMemory) + (size_t)contactCount * sizeof(knContactMemory) +
 		   (size_t)jointCount * sizeof(knJointMemory) + (size_t)bodyCount * sizeof(knRestMemory);
 }
 
-const knVelocityMemory* knVelocityMemory_Get(const knState* state) {
-	const knVelocityMemory* memory = state->stepperPart;
+const knStepMemory* knStepMemory_Get(const knState* state) {
+	const knStepMemory* memory = state->stepperPart;
 	uint64_t size = state->header->privateSize;
 	bool sound = size >= sizeof(*memory) && size <= state->header->privateCapacity &&
 				 memory->contactCount >= 0 && memory->jointCount >= 0 && memory->bodyCount >= 0 &&
-				 knVelocityMemory_Size(memory->contactCount, memory->jointCount, memory->bodyCount) == size;
+				 knStepMemory_Size(memory->contactCount, memory->jointCount, memory->bodyCount) == size;
 	return sound ? memory : &nothing;
 }
 
-knContactMemory* knVelocityMemory_Contacts(const knState* state) {
-	return (knContactMemory*)((char*)state->stepperPart + sizeof(knVelocityMemory));
+knContactMemory* knStepMemory_Contacts(const knState* state) {
+	return (knContactMemory*)((char*)state->stepperPart + sizeof(knStepMemory));
 }
 
-knJointMemory* knVelocityMemory_Joints(const knState* state) {
-	return (knJointMemory*)(knVelocityMemory_Contacts(state) + knVelocityMemory_Get(state)->contactCount);
+knJointMemory* knStepMemory_Joints(const knState* state) {
+	return (knJointMemory*)(knStepMemory_Contacts(state) + knStepMemory_Get(state)->contactCount);
 }
 
-knRestMemory* knVelocityMemory_Bodies(const knState* state) {
-	return (knRestMemory*)(knVelocityMemory_Joints(state) + knVelocityMemory_Get(state)->jointCount);
+knRestMemory* knStepMemory_Bodies(const knState* state) {
+	return (knRestMemory*)(knStepMemory_Joints(state) + knStepMemory_Get(state)->jointCount);
 }
 
-bool knVelocityMemory_Resize(knState* state, const knModel* model, double dt, int contactCount,
-							 int jointCount, int bodyCount, const knAllocator* allocator) {
-	size_t size = knVelocityMemory_Size(contactCount, jointCount, bodyCount);
+bool knStepMemory_Resize(knState* state, const knModel* model, double dt, int contactCount, int jointCount,
+						 int bodyCount, const knAllocator* allocator) {
+	size_t size = knStepMemory_Size(contactCount, jointCount, bodyCount);
 	if (size > state->header->privateCapacity &&
 		!knState_Grow(state, model, (size_t)state->header->touchCapacity, size, allocator)) {
 		return false;
 	}
 	state->header->privateSize = size;
-	knVelocityMemory* memory = state->stepperPart;
-	*memory = (knVelocityMemory){
+	knStepMemory* memory = state->stepperPart;
+	*memory = (knStepMemory){
 		.dt = dt, .contactCount = contactCount, .jointCount = jointCount, .bodyCount = bodyCount
 	};
 	return true;
@@ -58,9 +58,9 @@ static bool contactBefore(const knContactMemory* a, const knContactMemory* b) {
 // A pair whose two shapes change places is forgotten: its features would be named from the other side.
 static int migrateContacts(knContactMemory* out, const knState* from, const knModel* fromModel,
 						   const knModel* toModel) {
-	const knContactMemory* in = knVelocityMemory_Contacts(from);
+	const knContactMemory* in = knStepMemory_Contacts(from);
 	int count = 0;
-	for (int i = 0; i < knVelocityMemory_Get(from)->contactCount; ++i) {
+	for (int i = 0; i < knStepMemory_Get(from)->contactCount; ++i) {
 		knContactMemory item = in[i];
 		item.shapeA = knModel_ShapeIndex(toModel, knModel_ShapeId(fromModel, in[i].shapeA));
 		item.shapeB = knModel_ShapeIndex(toModel, knModel_ShapeId(fromModel, in[i].shapeB));
@@ -87,9 +87,9 @@ static int migrateJoint(int joint, const knModel* fromModel, const knModel* toMo
 
 static int migrateJoints(knJointMemory* out, const knState* from, const knModel* fromModel,
 						 const knModel* toModel) {
-	const knJointMemory* in = knVelocityMemory_Joints(from);
+	const knJointMemory* in = knStepMemory_Joints(from);
 	int count = 0;
-	for (int i = 0; i < knVelocityMemory_Get(from)->jointCount; ++i) {
+	for (int i = 0; i < knStepMemory_Get(from)->jointCount; ++i) {
 		knJointMemory item = in[i];
 		item.joint = migrateJoint(in[i].joint, fromModel, toModel);
 		if (item.joint < 0) {
@@ -104,15 +104,15 @@ static int migrateJoints(knJointMemory* out, const knState* from, const knModel*
 	return count;
 }
 
-bool knVelocityMemory_Migrate(knState* to, const knModel* toModel, const knState* from,
-							  const knModel* fromModel, const knAllocator* allocator) {
-	knVelocityMemory old = *knVelocityMemory_Get(from);
-	if (!knVelocityMemory_Resize(to, toModel, old.dt, old.contactCount, old.jointCount, 0, allocator)) {
+bool knStepMemory_Migrate(knState* to, const knModel* toModel, const knState* from, const knModel* fromModel,
+						  const knAllocator* allocator) {
+	knStepMemory old = *knStepMemory_Get(from);
+	if (!knStepMemory_Resize(to, toModel, old.dt, old.contactCount, old.jointCount, 0, allocator)) {
 		return false;
 	}
 	// from here on it only shrinks; contacts first, as the joints' place follows from their number
-	int contactCount = migrateContacts(knVelocityMemory_Contacts(to), from, fromModel, toModel);
-	knVelocityMemory_Resize(to, toModel, old.dt, contactCount, old.jointCount, 0, allocator);
-	int jointCount = migrateJoints(knVelocityMemory_Joints(to), from, fromModel, toModel);
-	return knVelocityMemory_Resize(to, toModel, old.dt, contactCount, jointCount, 0, allocator);
+	int contactCount = migrateContacts(knStepMemory_Contacts(to), from, fromModel, toModel);
+	knStepMemory_Resize(to, toModel, old.dt, contactCount, old.jointCount, 0, allocator);
+	int jointCount = migrateJoints(knStepMemory_Joints(to), from, fromModel, toModel);
+	return knStepMemory_Resize(to, toModel, old.dt, contactCount, jointCount, 0, allocator);
 }
