@@ -26,8 +26,6 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
 	set_source_files_properties(${PROJECT_SOURCE_DIR}/src/solve/sweep_avx512.c
 								PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512vl;-mavx512dq")
 	set_source_files_properties(${PROJECT_SOURCE_DIR}/src/solve/body_matrix_avx.c PROPERTIES COMPILE_OPTIONS -mavx)
-	set_source_files_properties(${PROJECT_SOURCE_DIR}/src/steppers/impulse/joint_lanes_avx.c
-								${PROJECT_SOURCE_DIR}/src/steppers/impulse/joint_links_avx.c PROPERTIES COMPILE_OPTIONS -mavx)
 	set_source_files_properties(${PROJECT_SOURCE_DIR}/src/articulated/kernel_avx.c
 								${PROJECT_SOURCE_DIR}/src/articulated/forest_avx.c PROPERTIES COMPILE_OPTIONS -mavx2)
 	target_compile_definitions(knuckle_objects PRIVATE KN_AVX_KERNEL)

@@ -201,9 +201,12 @@ bool knJointSweeps_Correct(knJointSweeps* s, knContactCorrection* correction, kn
 		if (round > 0 && worstJoint(s) < NEWTON_TOLERANCE) {
 			break;
 		}
-		for (int i = round == 0 ? 0 : stage; i < set->stageCount; ++i) {
-			knSweep_Correct(set, i, count, &correction->tasks, &s->errors, correction->p);
+		for (int k = 0; round == 0 && k < count; ++k) {
+			for (int i = 0; i < stage; ++i) {
+				knSweep_Correct(set, i, 1, &correction->tasks, &s->errors, correction->p);
+			}
 		}
+		knSweep_Correct(set, stage, count, &correction->tasks, &s->errors, correction->p);
 		if (!knContactCorrection_Finish(correction)) {
 			return false;
 		}

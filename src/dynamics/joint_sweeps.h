@@ -44,7 +44,7 @@ bool knJointSweeps_AddRows(knJointSweeps* sweeps, knSweepSet* set, const int32_t
 void knJointSweeps_Land(const knJointSweeps* sweeps);
 // Adds the impulses of the impacts to those of the contacts.
 void knJointSweeps_ReportBounces(const knJointSweeps* sweeps);
-// Sweeps over errors of positions in all stages of a set; joints that turned far are closed by more than one linear
-// correction, over `stage` alone.
+// Sweeps over errors of positions in all stages of a set, of which `stage` is the last; joints that turned far are closed by
+// more than one linear correction, over it alone.
 bool knJointSweeps_Correct(knJointSweeps* sweeps, knContactCorrection* correction, knSweepSet* set,
 						   const int32_t* stageOf, int stage, int count);

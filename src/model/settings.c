@@ -42,14 +42,14 @@ static const knSetting settingTable[] = {
 	CHOICE("shock", "velocity impulse", shock,
 		   "0 | 1: shock propagation; 2: joints take part in it (impulse, scheme=paper)", "0", "1", "2"),
 	WHOLE("sweeps", "velocity impulse", sweeps, 1.0, 100000.0, "N: solver sweeps per step"),
-	CHOICE("articulation", "velocity:default impulse", articulation,
+	CHOICE("articulation", "velocity:default impulse:default", articulation,
 		   "direct | sweep: all joints at once, at the end of the step, or in sweeps", "direct", "sweep"),
 	NUMBER("rolling", "velocity impulse", rolling, 0.0, LARGE, "R: rolling friction of every shape, m"),
 	FIRST("sleep", NULL, sleep, "0 | 1: groups of bodies at rest sleep", "0", "1"),
 
 	// impulse
-	CHOICE("prestabilize", "impulse", impulse.prestabilize,
-		   "0 | 1: impulse, joints kept closed before bodies move, or their velocities corrected only", "0",
+	CHOICE("prestabilize", "impulse:paper", impulse.prestabilize,
+		   "0 | 1: impulse scheme=paper, joints' velocities corrected only, or joints closed before bodies move", "0",
 		   "1"),
 	CHOICE("newton", "impulse:paper", impulse.newton,
 		   "golden | damped: impulse scheme=paper, Newton's step searched along, or shortened by the share",

@@ -24,12 +24,18 @@ static inline void seeEndVelocities(knImpulseStep* step) {
 			step->partOf[b] = KN_PART_END;
 		}
 	}
+	for (int c = 0; c < step->list.chunkCount; ++c) {
+		step->list.chunks[c].stage = KN_PART_END;
+	}
 }
 
 // The scene is gone afterwards.
 static inline void openContactStep(ContactStep* c, knScene* scene, double h) {
 	knWorldDef def = knWorldDef_Default();
+	knSettings settings = knSettings_Default();
+	settings.articulation = KN_ARTICULATION_SWEEP; // joints stay in the phases
 	def.stepper = "impulse";
+	def.settings = &settings;
 	*c = (ContactStep){ .world = newWorldWith(scene, &def) };
 	knWorld* world = c->world;
 	knArena_Clear(&world->arena);
@@ -61,13 +67,19 @@ static inline int bodyOf(const ContactStep* c, knBodyId id) {
 	return body;
 }
 
+// So many sweeps over all points.
+static inline void sweepPoints(ContactStep* c, int sweeps) {
+	c->world->settings.sweeps = sweeps;
+	assert_true(knContactSolve_RunEnd(&c->step));
+}
+
 // J, of the bodies that move, seen from something with velocity `frame`.
 static inline double kineticFrom(const knImpulseStep* step, knVec3 frame) {
 	double sum = 0.0;
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		if (step->blocks.invMass[b] > 0.0) {
 			knTwist seen = knMakeTwist(step->blocks.u[b].ang, knSub(step->blocks.u[b].lin, frame));
-			sum += 0.5 * knImpulseStep_Product(step, b, seen, seen);
+			sum += 0.5 * knContactGroups_Product(&step->known, b, seen, seen);
 		}
 	}
 	return sum;

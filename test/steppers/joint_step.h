@@ -1,18 +1,17 @@
-// A step of joints alone, for tests of the articulation solve: forces, pre-stabilization, move, post-stabilization.
+// A step of joints alone in the published form of the impulse stepper: forces, pre-stabilization, move, post-stabilization.
 #pragma once
 
 #include "world/fixture.h"
 
 #include "dynamics/joint_rows.h"
 #include "measure/measures.h"
-#include "steppers/impulse/articulation.h"
+#include "steppers/impulse/paper/articulation.h"
 
 typedef struct JointWorld {
 	knModel* model;
 	knState state;
 	knArena arena;
 	knAllocator allocator;
-	knArticulationMemory* memory; // NULL: every step starts cold
 	knSettings settings;
 	knTasks tasks;
 	int preSweeps, postSweeps;
@@ -32,56 +31,43 @@ static inline JointWorld newJointWorld(knScene* scene) {
 	knScene_Destroy(scene);
 	assert_true(knState_Create(&w.state, w.model, "impulse", 0, &w.allocator));
 	knArena_Init(&w.arena, &w.allocator);
-	int count = knArticulationMemory_Count(w.model);
-	w.memory = calloc((size_t)count + 1, sizeof(*w.memory));
-	assert_non_null(w.memory);
 	return w;
 }
 
 static inline void freeJointWorld(JointWorld* w) {
-	free(w->memory);
 	knArena_Free(&w->arena);
 	knState_Destroy(&w->state, &w->allocator);
 	knModel_Release(w->model);
 }
 
+static inline void preStabilize(knArticulationSolve* solve, double epsilon) {
+	for (int i = 0; i < knArticulationSolve_JointCount(solve); ++i) {
+		knPreStabilize_Joint(solve, i, epsilon);
+	}
+}
+
 static inline void stepJoints(JointWorld* w, double h) {
 	knArena_Clear(&w->arena);
 	knStepBodies blocks;
-	knArticulationInput input = { .model = w->model,
-								  .state = &w->state,
-								  .blocks = &blocks,
-								  .settings = &w->settings,
-								  .h = h,
-								  .tasks = w->tasks,
-								  .memory = w->memory };
+	knArticulationInput input = {
+		.model = w->model, .state = &w->state, .blocks = &blocks, .settings = &w->settings, .h = h
+	};
 	knArticulationSolve* solve = knArticulationSolve_Begin(&input, &w->arena);
 	assert_non_null(solve);
 	assert_true(knStepBodies_Begin(&blocks, w->model, &w->state, h, NULL, &w->tasks, &w->arena));
 	knJointRows_ApplyForces(w->model, &blocks, &w->state);
 	knArticulationSolve_Enter(solve, KN_ARTICULATION_DYNAMICS);
-	bool paper = w->settings.scheme == KN_SCHEME_PAPER;
-	for (int k = 1; paper && k <= w->postSweeps; ++k) {
+	for (int k = 1; k <= w->postSweeps; ++k) {
 		knPostStabilize_Sweep(solve, (double)k / w->postSweeps);
 	}
-	if (!paper) {
-		knArticulationSolve_Settle(solve);
-	}
 	for (int k = 1; k <= w->preSweeps; ++k) {
-		knPreStabilize_Sweep(solve, paper ? (double)k / w->preSweeps : 1.0);
+		preStabilize(solve, (double)k / w->preSweeps);
 	}
 	w->work += knStepBodies_DriveWork(&blocks, &w->state);
 	knStepBodies_End(&blocks, w->model, &w->tasks, &w->state);
-	if (!paper) {
-		knArticulationSolve_Enter(solve, KN_ARTICULATION_CORRECTION);
-		knArticulationSolve_Settle(solve);
-	}
 	knArticulationSolve_Enter(solve, KN_ARTICULATION_ARRIVAL);
-	if (!paper) {
-		knArticulationSolve_Settle(solve);
-	}
 	for (int k = 1; k <= w->postSweeps; ++k) {
-		knPostStabilize_Sweep(solve, paper ? (double)k / w->postSweeps : 1.0);
+		knPostStabilize_Sweep(solve, (double)k / w->postSweeps);
 	}
 	w->work += knArticulationSolve_Finish(solve);
 	knState_UpdateCoordinates(&w->state, w->model);

@@ -2,7 +2,7 @@
 #define BOUNCE_STEPPER "impulse"
 #include "bounce_facts.h"
 
-// Chained boxes fall on a bouncy ground, flat and aslant.
+// Chained boxes fall on a bouncy ground, flat and aslant: they never have more energy than at first.
 static void test_chain_gains_nothing(void** state) {
 	(void)state;
 	for (int k = 0; k < 2; ++k) {
@@ -23,7 +23,11 @@ static void test_chain_gains_nothing(void** state) {
 			last = link;
 		}
 		knWorld* world = bounceWorld(scene);
-		runWithoutGain(world, 300, DT, energyOf(world));
+		double first = energyOf(world);
+		for (int n = 0; n < 300; ++n) {
+			run(world, 1, DT);
+			assert_true(energyOf(world) <= first * (1.0 + 1e-12));
+		}
 		knWorld_Destroy(world);
 	}
 }

@@ -176,14 +176,7 @@ static void test_facts_of_groups(void** state) {
 	}
 	ContactStep c;
 	openContactStep(&c, scene, DT);
-	assert_true(knContactSweep_Begin(&c.step));
-	knContactNncg* momentum =
-		knContactNncg_Begin(&c.step, &c.step.set, KN_PART_END, 0, c.step.set.stageCount);
-	assert_non_null(momentum);
-	for (int k = 0; k < 500; ++k) {
-		knContactSweep_Run(&c.step, momentum);
-	}
-	knContactSweep_Store(&c.step, &c.step.set);
+	sweepPoints(&c, 500);
 	assert_true(knContactGroups_Find(&c.step.known));
 	for (int k = 0; k < 2; ++k) {
 		const knGroupFacts* facts = &c.step.known.facts[c.step.islands.group[bodyOf(&c, boxes[k][0])]];

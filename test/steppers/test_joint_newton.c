@@ -1,7 +1,7 @@
 // The equations of pre-stabilization against central differences, and Newton's method on them.
 #include "support/kn_test.h"
 
-#include "steppers/impulse/joint_newton.h"
+#include "steppers/impulse/paper/joint_newton.h"
 
 #define STEP 1e-6
 

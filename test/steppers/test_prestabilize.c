@@ -33,22 +33,19 @@ static knScene* pairOf(knJointKind kind, knVec3 gravity) {
 
 static void test_every_kind_closes_and_conserves(void** state) {
 	(void)state;
-	for (int paper = 0; paper < 2; ++paper) {
-		for (int kind = 0; kind < KN_JOINT_KIND_COUNT; ++kind) {
-			JointWorld w = newJointWorld(pairOf((knJointKind)kind, noGravity));
-			w.settings.scheme = paper ? KN_SCHEME_PAPER : KN_SCHEME_DEFAULT;
-			knMomentum before = knMeasure_Momentum(w.model, &w.state);
-			for (int k = 0; k < 200; ++k) {
-				stepJoints(&w, 1.0 / 60.0);
-				knJointErrors errors = knMeasure_Joints(w.model, &w.state);
-				assert_true(errors.maxDistance < (paper ? 2e-3 : 1e-9));
-				assert_true(errors.maxAngle < (paper ? 2e-3 : 1e-9));
-			}
-			knMomentum after = knMeasure_Momentum(w.model, &w.state);
-			assert_near3(after.linear, before.linear, 1e-12);
-			assert_near3(after.angular, before.angular, 2e-12);
-			freeJointWorld(&w);
+	for (int kind = 0; kind < KN_JOINT_KIND_COUNT; ++kind) {
+		JointWorld w = newJointWorld(pairOf((knJointKind)kind, noGravity));
+		knMomentum before = knMeasure_Momentum(w.model, &w.state);
+		for (int k = 0; k < 200; ++k) {
+			stepJoints(&w, 1.0 / 60.0);
+			knJointErrors errors = knMeasure_Joints(w.model, &w.state);
+			assert_true(errors.maxDistance < 2e-3);
+			assert_true(errors.maxAngle < 2e-3);
 		}
+		knMomentum after = knMeasure_Momentum(w.model, &w.state);
+		assert_near3(after.linear, before.linear, 1e-12);
+		assert_near3(after.angular, before.angular, 2e-12);
+		freeJointWorld(&w);
 	}
 }
 
@@ -87,27 +84,6 @@ static void test_pendulum_period(void** state) {
 		assert_near(periodOf(&w, 1, steps[k]), exact, 0.25 * steps[k] * exact);
 		freeJointWorld(&w);
 	}
-}
-
-// Two bodies of masses 1 : 1000 held by a fixed joint swing as one body.
-static void test_rigid_joint_is_one_body(void** state) {
-	(void)state;
-	knScene* scene = newScene(earth);
-	double amplitude = 0.05;
-	knQuat turned = knQuat_FromAxisAngle(knV3(0.0, 1.0, 0.0), -amplitude);
-	knVec3 down = knRotate(turned, knV3(0.0, 0.0, -1.0));
-	knBodyId light = newMass(scene, knMakeFrame(knScale(0.5, down), turned), 1.0, knV3(0.05, 0.05, 0.01));
-	knBodyId heavy = newMass(scene, knMakeFrame(knScale(1.2, down), turned), 1000.0, knV3(30.0, 30.0, 20.0));
-	knJointDef hinge = jointAt(scene, KN_JOINT_HINGE, KN_WORLD_BODY, light, knZero3(), knV3(0.0, 1.0, 0.0));
-	newJoint(scene, &hinge);
-	knJointDef fixed = jointAt(scene, KN_JOINT_FIXED, light, heavy, knScale(0.9, down), knV3(1.0, 0.0, 0.0));
-	newJoint(scene, &fixed);
-	JointWorld w = newJointWorld(scene);
-	double inertia = 0.05 + 0.25 + 30.0 + 1000.0 * 1.44, moment = 1.0 * 0.5 + 1000.0 * 1.2;
-	double exact = 2.0 * KN_PI * sqrt(inertia / (G * moment));
-	assert_near(periodOf(&w, 2, 1.0 / 120.0), exact, 3e-3 * exact);
-	assert_true(knMeasure_Joints(w.model, &w.state).maxDistance < 1e-9);
-	freeJointWorld(&w);
 }
 
 // --- slider ----------------------------------------------------------------------------------------------
@@ -202,28 +178,6 @@ static Worst runWorst(JointWorld* w, int steps, double h) {
 	return worst;
 }
 
-static void test_chains_hold_and_gain_nothing(void** state) {
-	(void)state;
-	const knJointKind kinds[2] = { KN_JOINT_BALL, KN_JOINT_HINGE };
-	for (int k = 0; k < 2; ++k) {
-		JointWorld w = newJointWorld(chainOf(20, 0.4, 1.0, kinds[k]));
-		Worst worst = runWorst(&w, 240, 1.0 / 60.0);
-		assert_true(worst.gap < 1e-8 && worst.angle < 1e-8);
-		assert_true(worst.gain < 1.0); // of 784 J that the fall sets free
-		freeJointWorld(&w);
-	}
-}
-
-// Links that hold and swing 1000 times their own mass at an animation's step.
-static void test_heavy_load(void** state) {
-	(void)state;
-	JointWorld w = newJointWorld(chainOf(20, 0.5, 1000.0, KN_JOINT_BALL));
-	Worst worst = runWorst(&w, 300, 1.0 / 60.0);
-	assert_true(worst.gap < 1e-4);
-	assert_true(worst.gain < 100.0); // of 95 kJ
-	freeJointWorld(&w);
-}
-
 // The published sweeps: a chain of ten opens by about a centimetre with nine, and more with five.
 static void test_published_chain(void** state) {
 	(void)state;
@@ -231,7 +185,6 @@ static void test_published_chain(void** state) {
 	const int sweeps[2] = { 5, 9 };
 	for (int k = 0; k < 2; ++k) {
 		JointWorld w = newJointWorld(chainOf(10, 0.4, 1.0, KN_JOINT_BALL));
-		w.settings.scheme = KN_SCHEME_PAPER;
 		w.preSweeps = sweeps[k];
 		gaps[k] = runWorst(&w, 120, 1.0 / 60.0).gap;
 		freeJointWorld(&w);
@@ -254,7 +207,6 @@ static void test_published_hinges_gain_nothing(void** state) {
 		parent = rod;
 	}
 	JointWorld w = newJointWorld(scene);
-	w.settings.scheme = KN_SCHEME_PAPER;
 	Worst worst = runWorst(&w, 300, 0.01);
 	assert_true(worst.gain < 1.0); // of 78 J that the fall sets free
 	assert_true(worst.gap < 2e-3 && worst.angle < 2e-3);
@@ -282,66 +234,12 @@ static void test_pendulums_keep_their_energy(void** state) {
 	}
 }
 
-// Three rods whirl about a pin: at a ninth of a radian a step they keep their energy, at two thirds of a radian they may
-// lose some. Neither gains any.
-static void test_whirling_rods_keep_their_energy(void** state) {
-	(void)state;
-	const double spins[2] = { 7.0, 40.0 };
-	for (int k = 0; k < 2; ++k) {
-		knScene* scene = chainOf(3, 0.5, 1.0, KN_JOINT_BALL);
-		knScene_Def(scene)->gravity = knZero3();
-		for (int i = 0; i < 3; ++i) {
-			knBodyDef* rod = knScene_EditBody(scene, knScene_BodyAt(scene, i));
-			rod->angularVelocity = knV3(0.0, 0.0, spins[k]);
-			rod->velocity = knCross(rod->angularVelocity, rod->frame.p);
-		}
-		JointWorld w = newJointWorld(scene);
-		double start = energyOf(&w);
-		Worst worst = runWorst(&w, 120, 1.0 / 60.0);
-		assert_true(k == 1 || energyOf(&w) > 0.98 * start);
-		assert_true(worst.gap < 1e-9 && worst.gain < 0.02 * start);
-		freeJointWorld(&w);
-	}
-}
-
 // Without pre-stabilization the errors of a chain add up.
 static void test_velocities_alone_drift(void** state) {
 	(void)state;
 	JointWorld w = newJointWorld(chainOf(10, 0.4, 1.0, KN_JOINT_BALL));
 	w.settings.impulse.prestabilize = 0;
 	assert_true(runWorst(&w, 120, 1.0 / 60.0).gap > 1e-2);
-	freeJointWorld(&w);
-}
-
-// A free ring of hinges that spins and deforms keeps both momenta to round-off, and stays closed.
-static void test_free_ring(void** state) {
-	(void)state;
-	enum { LINKS = 12 };
-	knScene* scene = newScene(noGravity);
-	knBodyId links[LINKS];
-	double radius = 0.2 / (2.0 * sin(KN_PI / LINKS));
-	for (int i = 0; i < LINKS; ++i) {
-		double a = 2.0 * KN_PI * i / LINKS;
-		knVec3 at = knScale(radius * cos(KN_PI / LINKS), knV3(cos(a), sin(a), 0.0));
-		knQuat turned = knQuat_FromAxisAngle(knV3(0.0, 0.0, 1.0), a + 0.5 * KN_PI);
-		links[i] = newMass(scene, knMakeFrame(at, turned), 1.0, knV3(1e-3, 3.4e-3, 3.4e-3));
-		knBodyDef* def = knScene_EditBody(scene, links[i]);
-		def->angularVelocity = knV3(0.4, 0.0, 2.0);
-		def->velocity = knAdd(knCross(def->angularVelocity, at), knScale(0.5 * cos(2.0 * a), at));
-	}
-	for (int i = 0; i < LINKS; ++i) {
-		double a = 2.0 * KN_PI * (i + 0.5) / LINKS;
-		knJointDef def = jointAt(scene, KN_JOINT_HINGE, links[i], links[(i + 1) % LINKS],
-								 knScale(radius, knV3(cos(a), sin(a), 0.0)), knV3(0.0, 0.0, 1.0));
-		newJoint(scene, &def);
-	}
-	JointWorld w = newJointWorld(scene);
-	knMomentum before = knMeasure_Momentum(w.model, &w.state);
-	Worst worst = runWorst(&w, 600, 1.0 / 60.0);
-	knMomentum after = knMeasure_Momentum(w.model, &w.state);
-	assert_true(worst.gap < 1e-9 && worst.angle < 1e-9);
-	assert_near3(after.linear, before.linear, 1e-12);
-	assert_near3(after.angular, before.angular, 1e-11);
 	freeJointWorld(&w);
 }
 
@@ -408,55 +306,18 @@ static void test_custom_equals_built_in(void** state) {
 
 // --- threads -----------------------------------------------------------------------------------------------
 
-static void test_threads_do_not_matter(void** state) {
-	(void)state;
-	knAllocator allocator = knAllocator_Default();
-	knTaskPool* pool = knTaskPool_Create(3, &allocator, NULL);
-	assert_non_null(pool);
-	uint64_t hashes[2];
-	for (int k = 0; k < 2; ++k) {
-		knScene* scene = newScene(earth);
-		for (int c = 0; c < 7; ++c) {
-			knBodyId parent = KN_WORLD_BODY;
-			for (int i = 0; i < 6; ++i) {
-				knBodyId link = newMass(scene, knMakeFrame(knV3(0.2 + 0.4 * i, c, 0.0), knIdentityQ()),
-										1.0 + i, knV3(0.01, 0.02, 0.02));
-				knJointDef def =
-					jointAt(scene, KN_JOINT_BALL, parent, link, knV3(0.4 * i, c, 0.0), knV3(1.0, 0.0, 0.0));
-				newJoint(scene, &def);
-				parent = link;
-			}
-		}
-		JointWorld w = newJointWorld(scene);
-		w.tasks = k == 0 ? (knTasks){ 0 } : knTaskPool_Tasks(pool);
-		for (int n = 0; n < 60; ++n) {
-			stepJoints(&w, 0.01);
-		}
-		hashes[k] = knState_Hash(&w.state, w.model);
-		freeJointWorld(&w);
-	}
-	assert_true(hashes[0] == hashes[1]);
-	knTaskPool_Destroy(pool);
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_kind_closes_and_conserves),
 		cmocka_unit_test(test_pendulum_period),
-		cmocka_unit_test(test_rigid_joint_is_one_body),
 		cmocka_unit_test(test_slider_travels_exactly),
 		cmocka_unit_test(test_signs_of_quaternions_do_not_matter),
-		cmocka_unit_test(test_chains_hold_and_gain_nothing),
-		cmocka_unit_test(test_heavy_load),
 		cmocka_unit_test(test_published_chain),
 		cmocka_unit_test(test_published_hinges_gain_nothing),
 		cmocka_unit_test(test_pendulums_keep_their_energy),
-		cmocka_unit_test(test_whirling_rods_keep_their_energy),
 		cmocka_unit_test(test_velocities_alone_drift),
-		cmocka_unit_test(test_free_ring),
 		cmocka_unit_test(test_loop_that_cannot_close),
 		cmocka_unit_test(test_custom_equals_built_in),
-		cmocka_unit_test(test_threads_do_not_matter),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,16 @@
-// The solver of the mean time step (dynamics/time_step.h): sweeps over the levels of the contact graph, upwards and down
-// again, in conjugate directions. Its stages are groups of bodies by size: small ones are solved to the end, large ones as
-// far as the sweeps go, and what is left of them is the business of columns and shock propagation.
+// Sweeps over the points of a step, and the solver of the mean time step (dynamics/time_step.h): over the levels of the contact
+// graph, upwards and down again, in conjugate directions (solve/sweep_momentum.h). Its stages are groups of bodies by size:
+// small ones are solved to the end, large ones as far as the sweeps go, and what is left of them is the business of columns and
+// shock propagation. Points go on when the pass upwards visits them, and what the sweep has changed is squared when the pass
+// downwards does: large piles do not stay in the cache for passes of their own.
 
-#include "steppers/impulse/impulse_memory.h"
+#include "dynamics/step_memory.h"
+#include "solve/sweep_momentum.h"
 #include "steppers/impulse/impulse_step.h"
 
 #define SMALL_SWEEPS 60 // of small groups; in the step itself unless the user sets them
-#define LEAST_SWEEPS                                                                                         \
-	5 // of small groups that stand on the ground: what changes little in a sweep may be far off
+// Of small groups that stand on the ground: what changes little in a sweep may be far off.
+#define LEAST_SWEEPS 5
 #define SMALL_SETTLED 1e-9  // of g h: sweeps of small groups that change speeds by less are the last
 #define LARGE_SETTLED 1e-7  // the same of large ones
 #define LEAST_SETTLED 1e-12 // m/s, without gravity
@@ -25,46 +28,119 @@ static int sweepsOf(const knImpulseStep* step, int part) {
 	return own ? SMALL_SWEEPS : knImpulseStep_Sweeps(step);
 }
 
-// --- the time step's interface -----------------------------------------------------------------------------
+// --- the set -----------------------------------------------------------------------------------------------
 
-static bool buildMean(knImpulseStep* step) {
-	static const int parts[KN_PART_MEAN_COUNT] = { KN_PART_SMALL, KN_PART_LARGE };
-	step->meanBuilt = knContactSweep_BuildSet(step, &step->mean, parts, KN_PART_MEAN_COUNT);
-	return step->meanBuilt;
+static int endStageOf(const knImpulseStep* step) {
+	return KN_PART_MEAN_COUNT * step->graph.levelCount;
+}
+
+static knSweepBlocks sweepBlocks(const knImpulseStep* step) {
+	return (knSweepBlocks){ .count = step->model->bodyCount,
+							.invMass = step->blocks.invMass,
+							.invInertia = step->blocks.invInertia };
+}
+
+static bool build(knImpulseStep* step) {
+	const knContactRows* list = &step->list;
+	knArena* arena = step->context->arena;
+	const int levels = step->graph.levelCount;
+	knSweepChunk* chunks = KN_SCRATCH(arena, knSweepChunk, list->chunkCount);
+	step->endStage = KN_SCRATCH(arena, int32_t, step->model->bodyCount);
+	if (arena->failed) {
+		return false;
+	}
+	for (int c = 0; c < list->chunkCount; ++c) {
+		chunks[c] = list->chunks[c];
+		int a = step->graph.level[chunks[c].a], b = step->graph.level[chunks[c].b], part = chunks[c].stage;
+		chunks[c].stage = part == KN_PART_END || part < 0 ? part : part * levels + (a > b ? a : b);
+		chunks[c].stage = part == KN_PART_END ? endStageOf(step) : chunks[c].stage;
+	}
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		step->endStage[b] = step->partOf[b] == KN_PART_END ? endStageOf(step) : -1;
+	}
+	knSweepBlocks blocks = sweepBlocks(step);
+	step->built = true;
+	return knSweepSet_Build(&step->set, chunks, list->chunkCount, endStageOf(step) + 1, list->points, &blocks,
+							KN_SWEEP_CONE, &step->context->tasks, arena) &&
+		   knJointSweeps_AddRows(&step->swept, &step->set, step->endStage, endStageOf(step));
+}
+
+static void reload(knImpulseStep* step, int first, int end) {
+	knSweepBlocks blocks = sweepBlocks(step);
+	for (int stage = first; stage < end; ++stage) {
+		knSweepSet_Reload(&step->set, stage, step->list.points, &blocks, &step->context->tasks);
+	}
 }
 
 static bool loadPart(void* context, int part) {
 	knImpulseStep* step = context;
-	if (!step->meanBuilt) {
-		return buildMean(step);
+	if (!step->built) {
+		return build(step);
 	}
-	knSweepBlocks blocks = { .count = step->model->bodyCount,
-							 .invMass = step->blocks.invMass,
-							 .invInertia = step->blocks.invInertia };
-	for (int level = 0; level < step->graph.levelCount; ++level) {
-		knSweepSet_Reload(&step->mean, part * step->graph.levelCount + level, step->list.points, &blocks,
-						  &step->context->tasks);
-	}
+	reload(step, part * step->graph.levelCount, (part + 1) * step->graph.levelCount);
 	return true;
 }
 
-// Sweeps over one part; u changes with the impulses of the set.
-static knContactNncg* sweepPart(knImpulseStep* step, int part, int sweeps, knTwist* u) {
-	const int levels = step->graph.levelCount;
-	const double settled = settledSpeed(step, part);
-	knContactNncg* momentum =
-		knContactNncg_Begin(step, &step->mean, part, part * levels, (part + 1) * levels);
-	bool done = momentum == NULL;
-	for (int k = 0; k < sweeps && !done; ++k) {
-		done = knContactNncg_Sweep(momentum, NULL, u) <= settled &&
-			   (part == KN_PART_LARGE || k + 1 >= LEAST_SWEEPS);
-		step->context->report->iterations += part == KN_PART_LARGE;
-		if (!done && k + 1 < sweeps) {
-			knContactNncg_After(momentum, u);
+static void store(knImpulseStep* step) {
+	knSweepSet_Store(&step->set, &step->context->tasks, step->list.points);
+}
+
+// --- the time step's solver --------------------------------------------------------------------------------
+
+// m/s, the largest change of a body's speed in a part.
+static double largestChange(const knImpulseStep* step, int part, const knTwist* before, const knTwist* u) {
+	double largest = 0.0;
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		if (step->partOf[b] == part) {
+			knTwist change = knSubT(u[b], before[b]);
+			double speed = knLength(change.lin) + step->model->radius[b] * knLength(change.ang);
+			largest = knMax(largest, speed);
 		}
 	}
-	if (momentum != NULL) {
-		knContactNncg_End(momentum);
+	return largest;
+}
+
+// Upwards and down again; m/s, the largest change of a body's speed.
+static double sweepLevels(knImpulseStep* step, int part, knSweepMomentum* momentum, knTwist* before,
+						  knTwist* u) {
+	const knTasks* tasks = &step->context->tasks;
+	const knMomentumPacks* packs = knSweepMomentum_InSweeps(momentum);
+	const int first = part * step->graph.levelCount, end = first + step->graph.levelCount;
+	for (int b = 0; b < step->model->bodyCount; ++b) {
+		before[b] = u[b];
+	}
+	const knMomentumPass upwards = knSweepMomentum_FirstPass(momentum, tasks, u);
+	for (int stage = first; stage < end; ++stage) {
+		knSweep_Pass(&step->set, stage, packs, upwards, tasks, u);
+	}
+	for (int stage = end - 1; stage >= first; --stage) {
+		knSweep_Pass(&step->set, stage, packs, KN_MOMENTUM_SQUARE, tasks, u);
+	}
+	return largestChange(step, part, before, u);
+}
+
+// Sweeps over one part; u changes with the impulses of the set. NULL when out of memory.
+static knSweepMomentum* sweepPart(knImpulseStep* step, int part, int sweeps, knTwist* u) {
+	const knTasks* tasks = &step->context->tasks;
+	const int levels = step->graph.levelCount, bodyCount = step->model->bodyCount;
+	const double settled = settledSpeed(step, part);
+	knArena* arena = step->context->arena;
+	knTwist* before = KN_SCRATCH(arena, knTwist, bodyCount);
+	knSweepMomentum* momentum =
+		knSweepMomentum_Begin(&step->set, part * levels, (part + 1) * levels, bodyCount, step->islands.group,
+							  step->islands.jointed, arena);
+	bool done = arena->failed || momentum == NULL;
+	if (done) {
+		return NULL;
+	}
+	for (int k = 0; k < sweeps && !done; ++k) {
+		done = sweepLevels(step, part, momentum, before, u) <= settled &&
+			   (part == KN_PART_LARGE || k + 1 >= LEAST_SWEEPS);
+		step->context->report->iterations += part == KN_PART_LARGE;
+		(void)knSweepMomentum_Look(momentum, tasks);
+		if (!done && k + 1 < sweeps) {
+			knSweepMomentum_GoOn(momentum, tasks, u);
+		}
 	}
 	return momentum;
 }
@@ -75,7 +151,7 @@ static bool solvePart(void* context, int part, knTwist* u) {
 	if (sweepPart(step, part, sweeps, u) == NULL) {
 		return false;
 	}
-	knSweepSet_Store(&step->mean, &step->context->tasks, step->list.points);
+	store(step);
 	return true;
 }
 
@@ -91,7 +167,7 @@ bool knContactSolve_Begin(knImpulseStep* step) {
 							   .islands = &step->islands,
 							   .stageOf = step->partOf,
 							   .start = step->start,
-							   .memory = knImpulseMemory_Contacts(step->state),
+							   .memory = knStepMemory_Contacts(step->state),
 							   .solver = { .stageCount = KN_PART_MEAN_COUNT,
 										   .roughStage = KN_PART_LARGE,
 										   .context = step,
@@ -102,39 +178,43 @@ bool knContactSolve_Begin(knImpulseStep* step) {
 	return knTimeStep_Begin(&step->time);
 }
 
-bool knContactSolve_Bounce(knImpulseStep* step) {
-	if (!knTimeStep_Bounce(&step->time)) {
-		return false;
-	}
-	if (step->time.renewed) {
-		knImpulseContacts_Take(step);
-	}
-	return true;
-}
-
 // --- the solve -----------------------------------------------------------------------------------------------
 
-static void noteChanges(const knImpulseStep* step, int part, const knContactNncg* momentum) {
+static void noteChanges(const knImpulseStep* step, int part, const knSweepMomentum* momentum) {
 	for (int b = 0; b < step->model->bodyCount; ++b) {
-		if (step->islands.group[b] == b && step->partOf[b] == part) {
-			step->change[b] = knContactNncg_LastChange(momentum, b);
+		if (step->change != NULL && step->islands.group[b] == b && step->partOf[b] == part) {
+			step->change[b] = momentum != NULL ? knSweepMomentum_Change(momentum, b) : (double)INFINITY;
 		}
 	}
 }
 
 static bool isEmpty(const knImpulseStep* step, int part) {
 	for (int level = 0; level < step->graph.levelCount; ++level) {
-		if (step->mean.stages[part * step->graph.levelCount + level].colourCount > 0) {
+		if (step->set.stages[part * step->graph.levelCount + level].colourCount > 0) {
 			return false;
 		}
 	}
 	return true;
 }
 
+bool knContactSolve_RunEnd(knImpulseStep* step) {
+	if (!step->built && !build(step)) {
+		return false;
+	}
+	const int stage = endStageOf(step);
+	reload(step, stage, stage + 1);
+	knSweepOptions options = { .sweeps = knImpulseStep_Sweeps(step),
+							   .omega = 1.0,
+							   .tasks = &step->context->tasks };
+	if (step->set.stages[stage].colourCount > 0 || step->swept.rows.count > 0) {
+		step->context->report->iterations += knSweep_Velocities(&step->set, stage, &options, step->blocks.u);
+		noteChanges(step, KN_PART_END, NULL);
+		store(step);
+	}
+	return true;
+}
+
 bool knContactSolve_Run(knImpulseStep* step) {
-	const knTasks* tasks = &step->context->tasks;
-	knContactSweep_HandOver(step);
-	bool turned = false;
 	for (int part = 0; part < KN_PART_MEAN_COUNT; ++part) {
 		if (!loadPart(step, part)) {
 			return false;
@@ -146,9 +226,9 @@ bool knContactSolve_Run(knImpulseStep* step) {
 		int sweeps = sweepsOf(step, part);
 		// large groups do not settle: new arms come half way
 		sweeps = turns && part == KN_PART_LARGE ? (sweeps + 1) / ROUNDS : sweeps;
-		const knContactNncg* momentum = sweepPart(step, part, sweeps, step->blocks.u);
+		const knSweepMomentum* momentum = sweepPart(step, part, sweeps, step->blocks.u);
 		for (int round = 1; turns && momentum != NULL && round < ROUNDS; ++round) {
-			knSweepSet_Store(&step->mean, tasks, step->list.points);
+			store(step);
 			knTimeStep_Aim(&step->time, part);
 			momentum = sweepPart(step, part, sweeps, step->blocks.u);
 		}
@@ -156,35 +236,21 @@ bool knContactSolve_Run(knImpulseStep* step) {
 			return false;
 		}
 		noteChanges(step, part, momentum);
-		turned = turned || turns;
 	}
-	knSweepSet_Store(&step->mean, tasks, step->list.points);
-	if (turned) {
-		knImpulseContacts_Take(step);
-	} else {
-		knContactSweep_TakeOver(step);
-	}
+	store(step);
 	return true;
-}
-
-void knContactSolve_Sum(knImpulseStep* step) {
-	knTimeStep_SumImpulses(&step->time);
-}
-
-bool knContactSolve_Finish(knImpulseStep* step) {
-	knTimeStep_Finish(&step->time);
-	if (step->time.guarded > 0) {
-		knContactSweep_TakeOver(step);
-		step->context->report->guarded = true;
-	}
-	return !step->context->arena->failed;
 }
 
 // --- after the move ------------------------------------------------------------------------------------------
 
-static bool correct(knImpulseStep* step) {
+bool knContactSolve_Settle(knImpulseStep* step) {
 	knStepContext* context = step->context;
 	const int bodyCount = step->model->bodyCount;
+	step->time.ignored = step->fast.kind;
+	if (!knTimeStep_Settle(&step->time)) {
+		return false;
+	}
+	context->report->work += knTimeStep_AddExtra(&step->time);
 	knContactCorrection correction = { .model = step->model,
 									   .state = step->state,
 									   .blocks = &step->blocks,
@@ -197,27 +263,7 @@ static bool correct(knImpulseStep* step) {
 									   .arena = context->arena,
 									   .p = KN_SCRATCH(context->arena, knTwist, bodyCount),
 									   .turns = KN_SCRATCH(context->arena, knQuat, bodyCount) };
-	if (context->arena->failed) {
-		return false;
-	}
-	knContactCorrection_Measure(&correction);
-	knContactCorrection_Begin(&correction, &step->mean);
-	for (int sweep = 0; sweep < CORRECTION_SWEEPS; ++sweep) {
-		for (int stage = 0; stage < step->mean.stageCount; ++stage) {
-			knSweep_Correct(&step->mean, stage, 1, &context->tasks, &step->mean.joints, correction.p);
-		}
-	}
-	return knContactCorrection_Finish(&correction);
-}
-
-bool knContactSolve_Settle(knImpulseStep* step) {
-	if (!step->meanBuilt) {
-		return true;
-	}
-	step->time.ignored = step->fast.kind;
-	if (!knTimeStep_Settle(&step->time)) {
-		return false;
-	}
-	step->context->report->work += knTimeStep_AddExtra(&step->time);
-	return correct(step);
+	return !context->arena->failed &&
+		   knJointSweeps_Correct(&step->swept, &correction, &step->set, step->endStage, endStageOf(step),
+								 CORRECTION_SWEEPS);
 }

@@ -1,5 +1,4 @@
-// The contacts of a step: one query with margins that cover the motion, points with their collision matrices, and
-// at the end what each of them carried.
+// The contacts of a step: one query with margins that cover the motion, and at the end what each of them carried.
 //
 // A pair is looked for within half an envelope of each body plus the way each can go with or without this step's
 // forces. A pair that moves far in the step, compared with its size, is looked at again where the bodies will be:
@@ -8,10 +7,9 @@
 #include "collide/pair.h"
 #include "core/tasks.h"
 #include "dynamics/collision_input.h"
-#include "steppers/impulse/impulse_memory.h"
+#include "dynamics/step_memory.h"
 #include "steppers/impulse/impulse_step.h"
 
-#define POINT_GRAIN 64
 #define PAIR_GRAIN 8
 #define FAR_MOTION 0.1 // of the smaller body's radius: predicted poses decide whether the pair meets
 #define LEAST_LOOKS 2  // along the way of such a pair
@@ -40,89 +38,6 @@ static knStatus askCollider(knImpulseStep* step, knContactSet* set) {
 			   : status;
 }
 
-// --- points ----------------------------------------------------------------------------------------------
-
-double knImpulseStep_Envelope(const knImpulseStep* step, int a, int b) {
-	double envelopeA = knCollisionEnvelope(step->model, a), envelopeB = knCollisionEnvelope(step->model, b);
-	bool movesA = step->model->invMass[a] > 0.0, movesB = step->model->invMass[b] > 0.0;
-	if (movesA && movesB) {
-		return knMin(envelopeA, envelopeB);
-	}
-	return movesA ? envelopeA : envelopeB;
-}
-
-// The stepper's view of a point of the list.
-static void takePoint(const knImpulseStep* step, int i) {
-	const knSweepPoint* from = &step->list.points[i];
-	knImpulsePoint* p = &step->points[i];
-	p->n = from->n;
-	p->t1 = from->t1;
-	p->t2 = from->t2;
-	p->rA = from->rA;
-	p->rB = from->rB;
-	p->gap = from->depth;
-	p->target = from->bias < KN_ROW_OUT_OF_REACH ? -from->bias : -(double)INFINITY;
-	p->mu = from->mu;
-	p->jn = from->lambda[0];
-	p->j1 = from->lambda[1];
-	p->j2 = from->lambda[2];
-	if (p->turn >= 0) {
-		step->turns[p->turn].g = from->rolling;
-	}
-}
-
-static void takePoints(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const knImpulseStep* step = argument;
-	for (int i = begin; i < end; ++i) {
-		takePoint(step, i);
-	}
-}
-
-void knImpulseContacts_Take(knImpulseStep* step) {
-	knTasks_For(&step->context->tasks, step->pointCount, POINT_GRAIN, takePoints, step);
-}
-
-// The arm of rolling friction, m: the larger of the two.
-static double rollingArm(const knImpulseStep* step, const knImpulsePair* pair) {
-	const knModelShape* shapes = step->model->shapes;
-	double own = knMax(shapes[pair->shapeA].rollingFriction, shapes[pair->shapeB].rollingFriction);
-	return step->input.rolling >= 0.0 ? step->input.rolling : own;
-}
-
-static knImpulsePair makePair(const knImpulseStep* step, const knStepContact* contact) {
-	const knModel* model = step->model;
-	const knModelShape *a = &model->shapes[contact->shapeA], *b = &model->shapes[contact->shapeB];
-	return (knImpulsePair){ .shapeA = contact->shapeA,
-							.shapeB = contact->shapeB,
-							.a = a->body,
-							.b = b->body,
-							.first = step->pointCount,
-							.e = knCombine_Apply(model->restitutionCombine, a->restitution, b->restitution) };
-}
-
-// Pairs and points in the order of the list.
-static void listPairs(knImpulseStep* step) {
-	knImpulsePair* pair = NULL;
-	double arm = 0.0;
-	for (int i = 0; i < step->list.pointCount; ++i) {
-		int k = step->list.anchors[i].contact;
-		const knStepContact* contact = &step->list.contacts[k];
-		if (pair == NULL || pair->shapeA != contact->shapeA || pair->shapeB != contact->shapeB) {
-			pair = &step->pairs[step->pairCount++];
-			*pair = makePair(step, contact);
-			arm = rollingArm(step, pair);
-		}
-		int turn = arm > 0.0 ? step->turnCount++ : -1;
-		if (turn >= 0) {
-			step->turns[turn] = (knImpulseTurn){ .arm = arm };
-		}
-		step->points[step->pointCount++] =
-			(knImpulsePoint){ .a = pair->a, .b = pair->b, .contact = k, .turn = turn };
-		pair->count += 1;
-	}
-}
-
 // --- what flies past -------------------------------------------------------------------------------------
 
 // The velocity of a body after a blow.
@@ -135,10 +50,11 @@ static bool isStruck(const knImpulseStep* step, int body) {
 }
 
 // The fastest that the two may go relative to each other at a point.
-static double fastestAt(const knImpulseStep* step, const knImpulsePoint* p) {
-	const knVec3 v = knImpulsePoint_Velocity(p, step->blocks.u);
-	const knVec3 blowA = knSub(step->input.struck[p->a], step->blocks.u[p->a].lin);
-	const knVec3 blowB = knSub(step->input.struck[p->b], step->blocks.u[p->b].lin);
+static double fastestAt(const knImpulseStep* step, const knImpulsePair* pair, const knSweepPoint* p) {
+	const knTwist *a = &step->blocks.u[pair->a], *b = &step->blocks.u[pair->b];
+	const knVec3 v = knSub(knAdd(b->lin, knCross(b->ang, p->rB)), knAdd(a->lin, knCross(a->ang, p->rA)));
+	const knVec3 blowA = knSub(step->input.struck[pair->a], step->blocks.u[pair->a].lin);
+	const knVec3 blowB = knSub(step->input.struck[pair->b], step->blocks.u[pair->b].lin);
 	return knMax(knLength(v), knMax(knLength(knSub(v, blowA)), knLength(knAdd(v, blowB))));
 }
 
@@ -150,9 +66,9 @@ static bool isFar(const knImpulseStep* step, const knImpulsePair* pair) {
 	bool open = true;
 	double way = 0.0;
 	for (int k = pair->first; k < pair->first + pair->count; ++k) {
-		const knImpulsePoint* p = &step->points[k];
-		open = open && p->gap > 0.5 * knCollisionEnvelope(step->model, movesA ? pair->a : pair->b);
-		way = knMax(way, step->h * fastestAt(step, p));
+		const knSweepPoint* p = &step->list.points[k];
+		open = open && p->depth > 0.5 * knCollisionEnvelope(step->model, movesA ? pair->a : pair->b);
+		way = knMax(way, step->h * fastestAt(step, pair, p));
 	}
 	return open && way > FAR_MOTION * size;
 }
@@ -214,7 +130,6 @@ static void dropPassing(int begin, int end, int worker, void* argument) {
 			point->bias = KN_ROW_OUT_OF_REACH;
 			point->lambda[0] = point->lambda[1] = point->lambda[2] = 0.0;
 			point->rolling = knZero3();
-			takePoint(step, k);
 		}
 	}
 }
@@ -231,7 +146,24 @@ bool knImpulseContacts_DropPassing(knImpulseStep* step) {
 	return true;
 }
 
-knStatus knImpulseContacts_Find(knImpulseStep* step) {
+// Points of the list by pairs of shapes.
+static void listPairs(knImpulseStep* step) {
+	knImpulsePair* pair = NULL;
+	for (int k = 0; k < step->list.pointCount; ++k) {
+		const knStepContact* contact = &step->list.contacts[step->list.anchors[k].contact];
+		if (pair == NULL || pair->shapeA != contact->shapeA || pair->shapeB != contact->shapeB) {
+			pair = &step->pairs[step->pairCount++];
+			*pair = (knImpulsePair){ .shapeA = contact->shapeA,
+									 .shapeB = contact->shapeB,
+									 .a = step->model->shapes[contact->shapeA].body,
+									 .b = step->model->shapes[contact->shapeB].body,
+									 .first = k };
+		}
+		pair->count += 1;
+	}
+}
+
+knStatus knImpulseContacts_Find(knImpulseStep* step, bool warm) {
 	knArena* arena = step->context->arena;
 	knContactSet set;
 	knStatus status = askCollider(step, &set);
@@ -242,40 +174,45 @@ knStatus knImpulseContacts_Find(knImpulseStep* step) {
 		!knSecondaryImpacts_Find(step, &set)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	knImpulseMemory memory = knImpulseMemory_Get(step->state);
-	step->input.impulseScale = memory.dt > 0.0 ? step->h / memory.dt : 0.0;
-	if (!knContactRows_List(&step->list, &step->input, &set, knImpulseMemory_Contacts(step->state),
-							memory.contactCount, arena)) {
-		return knImpulseStep_OutOfMemory(step);
-	}
-	step->points = KN_SCRATCH(arena, knImpulsePoint, step->list.pointCount);
-	step->turns = KN_SCRATCH(arena, knImpulseTurn, step->list.pointCount);
+	const knStepMemory* memory = knStepMemory_Get(step->state);
+	const knContactMemory* carried = knStepMemory_Contacts(step->state);
+	step->input.impulseScale = memory->dt > 0.0 ? step->h / memory->dt : 0.0;
 	step->pairs = KN_SCRATCH(arena, knImpulsePair, set.pairCount);
-	if (arena->failed) {
+	if (arena->failed ||
+		!knContactRows_List(&step->list, &step->input, &set, carried, memory->contactCount, arena)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
-	knContactRows_Fill(&step->list, &step->input, knImpulseMemory_Contacts(step->state));
+	knContactRows_Fill(&step->list, &step->input, warm ? carried : NULL);
 	listPairs(step);
-	knImpulseContacts_Take(step);
 	return KN_OK;
 }
 
 // --- the end of the step ---------------------------------------------------------------------------------
 
-knStatus knImpulseContacts_Reserve(knImpulseStep* step) {
-	bool done =
-		knImpulseMemory_Resize(step->state, step->model, step->h, step->pointCount, step->context->allocator);
-	return done ? KN_OK : knImpulseStep_OutOfMemory(step);
-}
-
-double knImpulseContacts_Collect(knImpulseStep* step) {
-	knContactSweep_HandOver(step);
-	knContactRows_Collect(&step->list, &step->input, knImpulseMemory_Contacts(step->state));
-	for (int i = 0; step->bounces != NULL && i < step->pointCount; ++i) {
-		knVec3* impulse = &step->list.contacts[step->points[i].contact].impulse;
-		*impulse = knAdd(*impulse, step->bounces[i].impulse);
+knStatus knImpulseContacts_Collect(knImpulseStep* step) {
+	knStepContext* context = step->context;
+	knState* state = step->state;
+	knStepReport* report = context->report;
+	const int rowMemories = knJointRows_MemoryCount(&step->swept.joints);
+	if (!knStepMemory_Resize(state, step->model, step->h, step->list.pointCount,
+							 rowMemories + knJointStep_MemoryCount(&step->jointStep), 0,
+							 context->allocator)) {
+		return knImpulseStep_OutOfMemory(step);
 	}
-	step->context->contacts = step->list.contacts;
-	step->context->contactCount = step->list.count;
-	return knContactRows_KinematicWork(&step->list, step->model, step->blocks.u);
+	knContactRows_Collect(&step->list, &step->input, knStepMemory_Contacts(state));
+	knJointSweeps_ReportBounces(&step->swept);
+	report->work += knJointRows_Collect(&step->swept.joints, step->model, &step->blocks, &step->swept.rows,
+										state, knStepMemory_Joints(state));
+	knJointStep_Remember(&step->jointStep, knStepMemory_Joints(state), rowMemories);
+	report->work += knStepBodies_DriveWork(&step->blocks, state) +
+					knStepBodies_KinematicWork(&step->blocks, step->model, &step->swept.rows) +
+					knContactRows_KinematicWork(&step->list, step->model, step->blocks.u);
+	context->contacts = step->list.contacts;
+	context->contactCount = step->list.count;
+	report->contacts = step->list.pointCount;
+	report->rows = step->swept.rows.count + step->list.rowCount;
+	// pairs tested one by one count as the queries that would have tested as many
+	int pairs = step->pairCount > 0 ? step->pairCount : 1;
+	report->queries += (step->pairTests + pairs - 1) / pairs;
+	return KN_OK;
 }

@@ -75,7 +75,7 @@ static knVelocityOptions defaultOptions(const knStepContext* context, double h) 
 		options.settled[stage] = knMax(share * share * fall, LEAST_SETTLED);
 	}
 	options.directJoints = settings->articulation != KN_ARTICULATION_SWEEP;
-	options.solveJoints = settings->articulation == KN_ARTICULATION_DIRECT;
+	options.solveJoints = settings->articulation != KN_ARTICULATION_SWEEP;
 	return options;
 }
 

@@ -28,6 +28,7 @@
 
 // The world of one phase: which velocities, and who is frozen.
 typedef struct Phase {
+	const knPaperStep* paper;
 	knImpulseStep* step;
 	const knTwist* force; // added to velocities for predicting; NULL: none
 	double e;             // restitution; of collisions: the pairs' own
@@ -48,7 +49,8 @@ typedef struct Touch {
 static knFrame predicted(const Phase* phase, int body) {
 	const knImpulseStep* step = phase->step;
 	knTwist u = step->blocks.u[body];
-	return knImpulseStep_Predict(step, body, phase->force != NULL ? knAddT(u, phase->force[body]) : u);
+	return knMovePose(step->state->pose[body], phase->force != NULL ? knAddT(u, phase->force[body]) : u,
+					  step->h);
 }
 
 static double pairSize(const knImpulseStep* step, const knImpulsePair* pair) {
@@ -59,10 +61,10 @@ static double pairSize(const knImpulseStep* step, const knImpulsePair* pair) {
 }
 
 // The point of the same feature at the start poses; NULL: there is none.
-static const knImpulsePoint* atStart(const knImpulseStep* step, const knImpulsePair* pair, uint64_t feature) {
+static const knSweepPoint* atStart(const knImpulseStep* step, const knImpulsePair* pair, uint64_t feature) {
 	for (int k = pair->first; k < pair->first + pair->count; ++k) {
-		if (step->list.contacts[step->points[k].contact].point.feature == feature) {
-			return &step->points[k];
+		if (step->list.contacts[step->list.anchors[k].contact].point.feature == feature) {
+			return &step->list.points[k];
 		}
 	}
 	return NULL;
@@ -74,7 +76,7 @@ static const knImpulsePoint* atStart(const knImpulseStep* step, const knImpulseP
 static Touch carryBack(const Phase* phase, const knImpulsePair* pair, const knContactPoint* point,
 					   knFrame poseA, knFrame poseB) {
 	const knImpulseStep* step = phase->step;
-	const knImpulsePoint* known = atStart(step, pair, point->feature);
+	const knSweepPoint* known = atStart(step, pair, point->feature);
 	knFrame startA = step->state->pose[pair->a], startB = step->state->pose[pair->b];
 	Touch touch = { .n = point->normal, .depth = point->separation };
 	if (known != NULL) {
@@ -90,7 +92,7 @@ static Touch carryBack(const Phase* phase, const knImpulsePair* pair, const knCo
 	}
 	if (known != NULL && !phase->collision) {
 		touch.n = known->n;
-		touch.depth = known->gap;
+		touch.depth = known->depth;
 	}
 	const knTwist *uA = &step->blocks.u[pair->a], *uB = &step->blocks.u[pair->b];
 	touch.u = knSub(knAdd(uB->lin, knCross(uB->ang, touch.rB)), knAdd(uA->lin, knCross(uA->ang, touch.rA)));
@@ -100,12 +102,12 @@ static Touch carryBack(const Phase* phase, const knImpulsePair* pair, const knCo
 
 // The touch to be processed next; false if none approaches.
 static bool choose(Phase* phase, const knImpulsePair* pair, Touch* chosen) {
-	knImpulseStep* step = phase->step;
-	knContactPoint points[KN_IMPULSE_PAIR_POINTS];
+	const knImpulseStep* step = phase->step;
+	knContactPoint points[KN_PAPER_PAIR_POINTS];
 	knFrame poseA = predicted(phase, pair->a), poseB = predicted(phase, pair->b);
 	double size = pairSize(step, pair);
 	double margin = phase->collision ? 0.0 : THICKNESS * size;
-	int count = knImpulseStep_TestPair(step, pair, poseA, poseB, margin, points);
+	int count = knPaperStep_TestPair(phase->paper, pair, poseA, poseB, margin, points);
 	bool found = false;
 	for (int k = 0; k < count; ++k) {
 		Touch touch = carryBack(phase, pair, &points[k], poseA, poseB);
@@ -133,15 +135,15 @@ static void push(Phase* phase, int body, knVec3 r, knVec3 j, knVec3 g) {
 }
 
 // For reports the impulse belongs to the nearest of the points found at the start poses.
-static void record(const knImpulseStep* step, const knImpulsePair* pair, const Touch* touch, knVec3 j) {
+static void record(const Phase* phase, const knImpulsePair* pair, const Touch* touch, knVec3 j) {
 	int nearest = pair->first;
 	double distance = (double)INFINITY;
 	for (int k = pair->first; k < pair->first + pair->count; ++k) {
-		double d = knDistance(step->points[k].rA, touch->rA);
+		double d = knDistance(phase->step->list.points[k].rA, touch->rA);
 		nearest = d < distance ? k : nearest;
 		distance = knMin(distance, d);
 	}
-	step->bounces[nearest].impulse = knAdd(step->bounces[nearest].impulse, j);
+	phase->paper->impulses[nearest] = knAdd(phase->paper->impulses[nearest], j);
 }
 
 static knMat33 inertiaOf(const Phase* phase, int body) {
@@ -162,7 +164,7 @@ static void resistTurning(Phase* phase, const knImpulsePair* pair, const Touch* 
 	knImpact_Turn(K, &K12, &K22, dw, &j, &g);
 	push(phase, pair->a, touch->rA, knNeg(j), knNeg(g));
 	push(phase, pair->b, touch->rB, j, g);
-	record(step, pair, touch, j);
+	record(phase, pair, touch, j);
 }
 
 static void processTouch(Phase* phase, const knImpulsePair* pair, const Touch* touch) {
@@ -173,19 +175,21 @@ static void processTouch(Phase* phase, const knImpulsePair* pair, const Touch* t
 		knImpact_Share(phase->frozen[pair->a] ? 0.0 : blocks->invMass[pair->a], &inertiaA, touch->rA);
 	knMat33 shareB =
 		knImpact_Share(phase->frozen[pair->b] ? 0.0 : blocks->invMass[pair->b], &inertiaB, touch->rB);
-	const knImpulsePoint* first = &step->points[pair->first];
+	const knSweepPoint* first = &step->list.points[pair->first];
 	knImpact impact = { .K = knAddMM(&shareA, &shareB),
 						.u = touch->u,
 						.n = touch->n,
-						.e = phase->collision ? pair->e : phase->e,
+						.e = phase->collision
+								 ? knContactRows_Restitution(&step->list, &step->input, pair->first)
+								 : phase->e,
 						.mu = first->mu };
 	knImpactKind kind;
 	knVec3 j = knImpact_Solve(&impact, &kind);
 	push(phase, pair->a, touch->rA, knNeg(j), knZero3());
 	push(phase, pair->b, touch->rB, j, knZero3());
-	record(step, pair, touch, j);
-	if (kind == KN_IMPACT_STICK && first->turn >= 0) {
-		resistTurning(phase, pair, touch, &impact.K, step->turns[first->turn].arm * knDot(j, touch->n));
+	record(phase, pair, touch, j);
+	if (kind == KN_IMPACT_STICK && first->arm > 0.0) {
+		resistTurning(phase, pair, touch, &impact.K, first->arm * knDot(j, touch->n));
 	}
 }
 
@@ -213,9 +217,11 @@ static bool processPair(Phase* phase, int index, int impulses) {
 	return any;
 }
 
-static bool beginPhase(Phase* phase, knImpulseStep* step) {
+static bool beginPhase(Phase* phase, const knPaperStep* paper) {
+	knImpulseStep* step = paper->step;
 	knArena* arena = step->context->arena;
-	*phase = (Phase){ .step = step,
+	*phase = (Phase){ .paper = paper,
+					  .step = step,
 					  .frozen = KN_SCRATCH_ZERO(arena, bool, step->model->bodyCount),
 					  .moved = KN_SCRATCH_ZERO(arena, int64_t, step->model->bodyCount),
 					  .clean = KN_SCRATCH(arena, int64_t, step->pairCount) };
@@ -225,9 +231,10 @@ static bool beginPhase(Phase* phase, knImpulseStep* step) {
 	return !arena->failed;
 }
 
-bool knContactPaper_Collisions(knImpulseStep* step) {
+bool knContactPaper_Collisions(knPaperStep* paper) {
+	knImpulseStep* step = paper->step;
 	Phase phase;
-	if (!beginPhase(&phase, step)) {
+	if (!beginPhase(&phase, paper)) {
 		return false; // the next request for memory will say so
 	}
 	phase.collision = true;
@@ -252,16 +259,18 @@ typedef struct JointLevels {
 	int* first; // [levelCount + 1]
 } JointLevels;
 
-static int levelOfJoint(const knImpulseStep* step, int entry) {
-	int index = knArticulationSolve_JointAt(step->joints, entry);
+static int levelOfJoint(const knPaperStep* paper, int entry) {
+	const knImpulseStep* step = paper->step;
+	int index = knArticulationSolve_JointAt(paper->joints, entry);
 	const knJoint* joint = knState_Joint(step->state, step->model, index);
 	int parent = step->graph.level[joint->parent], child = step->graph.level[joint->child];
 	return parent > child ? parent : child;
 }
 
-static bool sortJoints(const knImpulseStep* step, JointLevels* levels) {
+static bool sortJoints(const knPaperStep* paper, JointLevels* levels) {
+	const knImpulseStep* step = paper->step;
 	knArena* arena = step->context->arena;
-	int count = step->joints != NULL ? knArticulationSolve_JointCount(step->joints) : 0;
+	int count = paper->joints != NULL ? knArticulationSolve_JointCount(paper->joints) : 0;
 	knKeyed* keys = KN_SCRATCH(arena, knKeyed, count);
 	levels->order = KN_SCRATCH(arena, int, count);
 	levels->first = KN_SCRATCH_ZERO(arena, int, step->graph.levelCount + 1);
@@ -269,7 +278,7 @@ static bool sortJoints(const knImpulseStep* step, JointLevels* levels) {
 		return false;
 	}
 	for (int i = 0; i < count; ++i) {
-		int level = levelOfJoint(step, i);
+		int level = levelOfJoint(paper, i);
 		keys[i] = (knKeyed){ .key = (uint64_t)level, .value = (uint32_t)i };
 		levels->first[level + 1] += 1;
 	}
@@ -289,8 +298,8 @@ static void stabilizeLevel(Phase* phase, const JointLevels* joints, int level, d
 	phase->now += 1;
 	for (int i = joints->first[level]; i < joints->first[level + 1]; ++i) {
 		int entry = joints->order[i];
-		knPreStabilize_Joint(step->joints, entry, epsilon);
-		int index = knArticulationSolve_JointAt(step->joints, entry);
+		knPreStabilize_Joint(phase->paper->joints, entry, epsilon);
+		int index = knArticulationSolve_JointAt(phase->paper->joints, entry);
 		const knJoint* joint = knState_Joint(step->state, step->model, index);
 		phase->moved[joint->parent] = phase->moved[joint->child] = phase->now;
 	}
@@ -298,10 +307,10 @@ static void stabilizeLevel(Phase* phase, const JointLevels* joints, int level, d
 }
 
 static bool processLevel(Phase* phase, int level, int impulses) {
-	const knImpulseStep* step = phase->step;
+	const knPaperStep* paper = phase->paper;
 	bool any = false;
-	for (int i = step->levelFirst[level]; i < step->levelFirst[level + 1]; ++i) {
-		any = processPair(phase, step->order[i], impulses) || any;
+	for (int i = paper->levelFirst[level]; i < paper->levelFirst[level + 1]; ++i) {
+		any = processPair(phase, paper->order[i], impulses) || any;
 	}
 	return any;
 }
@@ -329,8 +338,8 @@ static void propagate(Phase* phase, const JointLevels* joints, bool withJoints) 
 		bool any = true;
 		for (int repeat = 1; any && repeat <= LEVEL_REPEATS; ++repeat) {
 			phase->e = (double)repeat / LEVEL_REPEATS - 1.0;
-			for (int i = step->levelFirst[level]; i < step->levelFirst[level + 1]; ++i) {
-				phase->clean[step->order[i]] = -1;
+			for (int i = phase->paper->levelFirst[level]; i < phase->paper->levelFirst[level + 1]; ++i) {
+				phase->clean[phase->paper->order[i]] = -1;
 			}
 			any = processLevel(phase, level, SHOCK_IMPULSES);
 		}
@@ -362,21 +371,22 @@ static bool closeJoints(Phase* phase, const JointLevels* joints, int sweeps, boo
 		}
 	}
 	for (int b = 0; restore && b < bodyCount; ++b) {
-		step->push[b] = knSubT(step->blocks.u[b], saved[b]);
+		phase->paper->push[b] = knSubT(step->blocks.u[b], saved[b]);
 		step->blocks.u[b] = saved[b];
 	}
-	step->blocks.push = step->push;
+	step->blocks.push = phase->paper->push;
 	return true;
 }
 
-knStatus knContactPaper_Contact(knImpulseStep* step) {
+knStatus knContactPaper_Contact(knPaperStep* paper) {
+	knImpulseStep* step = paper->step;
 	Phase phase;
 	JointLevels joints;
-	if (!beginPhase(&phase, step) || !sortJoints(step, &joints)) {
+	if (!beginPhase(&phase, paper) || !sortJoints(paper, &joints)) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	const knSettings* settings = step->context->settings;
-	const int published = step->joints != NULL ? SWEEPS_JOINTED : SWEEPS, shock = settings->shock;
+	const int published = paper->joints != NULL ? SWEEPS_JOINTED : SWEEPS, shock = settings->shock;
 	const int sweeps = settings->sweeps >= 0 ? settings->sweeps : published;
 	for (int k = 1; k <= sweeps; ++k) {
 		sweep(&phase, &joints, (double)k / sweeps);
@@ -387,6 +397,7 @@ knStatus knContactPaper_Contact(knImpulseStep* step) {
 	const bool bySelf = shock != 0 && shock != KN_SHOCK_JOINTS;
 	const int alone =
 		settings->impulse.jointSweeps >= 0 ? settings->impulse.jointSweeps : (bySelf ? JOINT_SWEEPS : 0);
-	bool closed = step->joints == NULL || closeJoints(&phase, &joints, alone, settings->impulse.restore != 0);
+	bool closed =
+		paper->joints == NULL || closeJoints(&phase, &joints, alone, settings->impulse.restore != 0);
 	return closed ? KN_OK : knImpulseStep_OutOfMemory(step);
 }

@@ -11,91 +11,181 @@
 
 #include "steppers/impulse/paper/step_paper.h"
 
+#include "collide/pair.h"
+
 #define VELOCITY_SWEEPS 5 // of post-stabilization, each taking out a larger share
 
-static void postStabilize(knImpulseStep* step) {
-	double start = knStepContext_Now(step->context);
-	for (int k = 1; step->joints != NULL && k <= VELOCITY_SWEEPS; ++k) {
-		knPostStabilize_Sweep(step->joints, (double)k / VELOCITY_SWEEPS);
+static void postStabilize(const knPaperStep* paper) {
+	double start = knStepContext_Now(paper->step->context);
+	for (int k = 1; paper->joints != NULL && k <= VELOCITY_SWEEPS; ++k) {
+		knPostStabilize_Sweep(paper->joints, (double)k / VELOCITY_SWEEPS);
 	}
-	knImpulseStep_CountJointTime(step, start);
+	knImpulseStep_CountJointTime(paper->step, start);
 }
 
-static void enter(knImpulseStep* step, knArticulationPhase phase) {
-	if (step->joints != NULL) {
-		knArticulationSolve_Enter(step->joints, phase);
-		postStabilize(step);
+static void enter(const knPaperStep* paper, knArticulationPhase phase) {
+	if (paper->joints != NULL) {
+		knArticulationSolve_Enter(paper->joints, phase);
+		postStabilize(paper);
 	}
 }
 
-static knStatus begin(knImpulseStep* step) {
+static bool beginJoints(knPaperStep* paper) {
+	const knImpulseStep* step = paper->step;
+	knArticulationInput input = { .model = step->model,
+								  .state = step->state,
+								  .blocks = &paper->step->blocks,
+								  .settings = step->context->settings,
+								  .h = step->h };
+	paper->joints = knArticulationSolve_Begin(&input, step->context->arena);
+	if (paper->joints == NULL) {
+		return false;
+	}
+	paper->joints = knArticulationSolve_JointCount(paper->joints) > 0 ? paper->joints : NULL;
+	return true;
+}
+
+static knStatus begin(knPaperStep* paper) {
+	knImpulseStep* step = paper->step;
+	knArena* arena = step->context->arena;
 	knStatus status = knImpulseStep_Begin(step);
-	KN_THEN(status, knImpulseContacts_Find(step));
-	KN_THEN(status, knImpulseContacts_Reserve(step));
-	KN_THEN(status, knImpulseStep_BeginJoints(step));
-	step->bounces = KN_SCRATCH_ZERO(step->context->arena, knImpulseBounce, step->pointCount);
-	return status == KN_OK && step->context->arena->failed ? knImpulseStep_OutOfMemory(step) : status;
+	KN_THEN(status, knImpulseContacts_Find(step, false));
+	if (status != KN_OK) {
+		return status;
+	}
+	paper->impulses = KN_SCRATCH_ZERO(arena, knVec3, step->list.pointCount);
+	paper->push = KN_SCRATCH_ZERO(arena, knTwist, step->model->bodyCount);
+	return !arena->failed && beginJoints(paper) ? KN_OK : knImpulseStep_OutOfMemory(step);
 }
 
-static knStatus collide(knImpulseStep* step) {
+static knStatus collide(knPaperStep* paper) {
+	knImpulseStep* step = paper->step;
 	for (int b = 0; b < step->model->bodyCount; ++b) {
 		step->blocks.u[b] = step->state->velocity[b];
 	}
-	if (knContactPaper_Collisions(step)) {
+	if (knContactPaper_Collisions(paper)) {
 		for (int b = 0; b < step->model->bodyCount; ++b) {
 			step->state->velocity[b] = step->blocks.u[b];
 		}
 	}
-	postStabilize(step);
+	postStabilize(paper);
 	return knImpulseStep_ApplyForces(step);
 }
 
-// Who rests on whom: i on j, if i, moved alone with its new velocity while j goes on with its old one, runs into j.
-static void addEdges(knImpulseStep* step, const knImpulsePair* pair, knSupportEdges* edges) {
-	knContactPoint found[KN_IMPULSE_PAIR_POINTS];
+// --- levels --------------------------------------------------------------------------------------------------
+
+int knPaperStep_TestPair(const knPaperStep* paper, const knImpulsePair* pair, knFrame poseA, knFrame poseB,
+						 double margin, knContactPoint* points) {
+	const knModelShape* shapes = paper->step->model->shapes;
+	const knModelShape *a = &shapes[pair->shapeA], *b = &shapes[pair->shapeB];
+	int count = knCollide_Pair(a->geom, knMulF(poseA, a->local), b->geom, knMulF(poseB, b->local), margin,
+							   points, KN_PAPER_PAIR_POINTS);
+	paper->step->pairTests += 1;
+	return count < KN_PAPER_PAIR_POINTS ? count : KN_PAPER_PAIR_POINTS;
+}
+
+static knFrame predict(const knImpulseStep* step, int body, knTwist u) {
+	return knMovePose(step->state->pose[body], u, step->h);
+}
+
+// Who rests on whom: i on j, if i, moved alone with its new velocity while j goes on with its old one, runs into j. Returns how many.
+static int addEdges(const knPaperStep* paper, const knImpulsePair* pair, knSupport* edges) {
+	const knImpulseStep* step = paper->step;
+	knContactPoint found[KN_PAPER_PAIR_POINTS];
+	int count = 0;
 	for (int side = 0; side < 2; ++side) {
 		int mover = side == 0 ? pair->a : pair->b, other = side == 0 ? pair->b : pair->a;
 		if (step->blocks.invMass[mover] == 0.0) {
 			continue;
 		}
-		knFrame moved = knImpulseStep_Predict(step, mover, step->blocks.u[mover]);
-		knFrame stays = knImpulseStep_Predict(step, other, knImpulseStep_OldVelocity(step, other));
-		if (knImpulseStep_TestPair(step, pair, side == 0 ? moved : stays, side == 0 ? stays : moved, 0.0,
-								   found) > 0) {
-			knSupportEdges_Add(edges, other, mover);
+		knFrame moved = predict(step, mover, step->blocks.u[mover]);
+		knFrame stays = predict(step, other, knImpulseStep_OldVelocity(step, other));
+		if (knPaperStep_TestPair(paper, pair, side == 0 ? moved : stays, side == 0 ? stays : moved, 0.0,
+								 found) > 0) {
+			edges[count++] = (knSupport){ other, mover };
 		}
 	}
+	return count;
 }
 
-static knStatus findLevels(knImpulseStep* step) {
-	knSupportEdges edges = { .items = KN_SCRATCH(step->context->arena, knSupport, 2 * step->pairCount) };
-	if (step->context->arena->failed) {
+static bool sortPairs(knPaperStep* paper) {
+	const knImpulseStep* step = paper->step;
+	knArena* arena = step->context->arena;
+	const int levels = step->graph.levelCount, *level = step->graph.level;
+	paper->order = KN_SCRATCH(arena, int, step->pairCount);
+	paper->levelFirst = KN_SCRATCH_ZERO(arena, int, levels + 2);
+	if (arena->failed) {
+		return false;
+	}
+	for (int i = 0; i < step->pairCount; ++i) {
+		int a = level[step->pairs[i].a], b = level[step->pairs[i].b];
+		paper->levelFirst[(a > b ? a : b) + 2] += 1;
+	}
+	for (int l = 0; l < levels; ++l) {
+		paper->levelFirst[l + 1] += paper->levelFirst[l];
+	}
+	// levelFirst[l + 1] runs from the begin to the end of level l
+	for (int i = 0; i < step->pairCount; ++i) {
+		int a = level[step->pairs[i].a], b = level[step->pairs[i].b];
+		paper->order[paper->levelFirst[(a > b ? a : b) + 1]++] = i;
+	}
+	return true;
+}
+
+static knStatus findLevels(knPaperStep* paper) {
+	knImpulseStep* step = paper->step;
+	knArena* arena = step->context->arena;
+	const int bodyCount = step->model->bodyCount;
+	knSupport* edges = KN_SCRATCH(arena, knSupport, 2 * step->pairCount);
+	bool* anchored = KN_SCRATCH(arena, bool, bodyCount);
+	int count = 0;
+	if (arena->failed) {
 		return knImpulseStep_OutOfMemory(step);
 	}
 	for (int i = 0; i < step->pairCount; ++i) {
-		addEdges(step, &step->pairs[i], &edges);
+		count += addEdges(paper, &step->pairs[i], edges + count);
 	}
-	return knContactLevels_BuildFrom(step, &edges);
+	for (int b = 0; b < bodyCount; ++b) {
+		anchored[b] = step->blocks.invMass[b] == 0.0;
+	}
+	bool built =
+		knContactGraph_Build(&step->graph, bodyCount, anchored, edges, count, arena) && sortPairs(paper);
+	return built ? KN_OK : knImpulseStep_OutOfMemory(step);
+}
+
+// --- the step ------------------------------------------------------------------------------------------------
+
+static knStatus collect(const knPaperStep* paper) {
+	knImpulseStep* step = paper->step;
+	for (int k = 0; k < step->list.pointCount; ++k) {
+		knSweepPoint* p = &step->list.points[k];
+		p->lambda[0] = knDot(p->n, paper->impulses[k]);
+		p->lambda[1] = knDot(p->t1, paper->impulses[k]);
+		p->lambda[2] = knDot(p->t2, paper->impulses[k]);
+	}
+	return knImpulseContacts_Collect(step);
 }
 
 knStatus knImpulsePaper_Step(knImpulseStep* step) {
-	knStatus status = begin(step);
+	knPaperStep paper = { .step = step };
+	knStatus status = begin(&paper);
 
 	// 1, 2
-	KN_THEN(status, collide(step));
+	KN_THEN(status, collide(&paper));
 	if (status == KN_OK) {
-		enter(step, KN_ARTICULATION_DYNAMICS);
+		enter(&paper, KN_ARTICULATION_DYNAMICS);
 	}
 
 	// 3 to 5
-	KN_THEN(status, findLevels(step));
-	KN_THEN(status, knContactPaper_Contact(step));
+	KN_THEN(status, findLevels(&paper));
+	KN_THEN(status, knContactPaper_Contact(&paper));
 
 	// 6, 7
+	KN_THEN(status, collect(&paper));
 	KN_THEN(status, knImpulseStep_Move(step));
-	if (status == KN_OK && step->joints != NULL) {
-		enter(step, KN_ARTICULATION_ARRIVAL);
-		step->context->report->work += knArticulationSolve_Finish(step->joints);
+	if (status == KN_OK && paper.joints != NULL) {
+		enter(&paper, KN_ARTICULATION_ARRIVAL);
+		step->context->report->work += knArticulationSolve_Finish(paper.joints);
 	}
 	return status;
 }

@@ -7,13 +7,12 @@
 // A push along d would tear the joint's locked directions, so it comes with the answer of those (Schur complement):
 // d' = d + B z, K z = -B^T W d, and D = d . W d' is what the two jointed bodies resist with. With one bound the joint
 // is then solved exactly; several take turns.
-#include "steppers/impulse/articulation_internal.h"
+#include "steppers/impulse/paper/articulation_internal.h"
 
 #include "model/control.h"
 
 #define ERROR_GAIN 0.2     // share of the way that a servo plans for one step
 #define BRAKING_SHARE 0.25 // of its greatest deceleration that a servo plans with
-#define BROKEN 1e-11       // m or rad: a limit that is passed by more is broken
 #define AT_LIMIT 1e-6      // m or rad: velocities are checked against limits with no more room than this
 
 // --- the list --------------------------------------------------------------------------------------------
@@ -86,7 +85,7 @@ static void lookAtLimits(const knArticulationSolve* solve, const knSolveJoint* e
 	for (int k = 0; k < entry->boundCount; ++k) {
 		if (bounds[k].part == KN_BOUND_LIMIT) {
 			bounds[k].room = (double)INFINITY;
-			margin = bounds[k].lambda > 0.0 || bounds[k].held ? (double)INFINITY : margin;
+			margin = bounds[k].lambda > 0.0 ? (double)INFINITY : margin;
 		}
 	}
 	knJointLimit limits[KN_JOINT_MAX_LIMITS];
@@ -114,8 +113,8 @@ static double frictionLimit(const knArticulationSolve* solve, int i, const knJoi
 	if (axis->bearing == 0.0) {
 		return plain;
 	}
-	knVec3 carried = entry->recalled;
-	for (int k = 0; k < block->free; ++k) {
+	knVec3 carried = knZero3();
+	for (int k = 0; k < block->count; ++k) {
 		carried = knMulAdd(carried, knDotT(block->rows[k], entry->total), block->rows[k].lin);
 	}
 	knVec3 load = knJoint_BearingLoad(entry->joint, bound->row, knInvRotate(block->axes, carried));
@@ -138,11 +137,6 @@ static knTwist withAnswer(const knJointBlock* block, const knJointPair* pair, kn
 	return along;
 }
 
-// The next step begins with the impulses of motors and friction.
-static bool isRemembered(const knJointBound* bound) {
-	return bound->part == KN_BOUND_MOTOR || bound->part == KN_BOUND_FRICTION;
-}
-
 // residual: rate + bias, or what stands for it
 static void solveBound(knArticulationSolve* solve, int i, const knJointPair* pair, knJointBound* bound,
 					   knTwist d, double residual) {
@@ -158,9 +152,7 @@ static void solveBound(knArticulationSolve* solve, int i, const knJointPair* pai
 		return;
 	}
 	bound->lambda += change;
-	// what is remembered of a bound goes with what the locked directions answered
-	knTwist answer = isRemembered(bound) ? knScaleT(change, knSubT(along, d)) : knZeroTwist();
-	knSolveJoint_Push(solve, &solve->joints[i], pair, knScaleT(change, along), knZero3(), answer);
+	knSolveJoint_Push(solve, &solve->joints[i], pair, knScaleT(change, along), knZero3());
 	if (bound->part == KN_BOUND_MOTOR && solve->phase == KN_ARTICULATION_ARRIVAL) {
 		solve->joints[i].work += change * (residual - bound->bias + 0.5 * D * change);
 	}
@@ -196,15 +188,7 @@ static void beginSoft(knJointBound* bound, knAxisRow row) {
 	bound->lo = row.lo;
 }
 
-// The locked directions' answer is remembered by those.
-static void startWarm(knArticulationSolve* solve, int i, const knJointPair* pair, knJointBound* bound,
-					  double impulse) {
-	bound->lambda = knClamp(impulse, bound->lo, bound->hi);
-	knTwist wrench = knScaleT(bound->lambda, knRotateT(solve->blocks[i].axes, bound->row));
-	knSolveJoint_Push(solve, &solve->joints[i], pair, wrench, knZero3(), knZeroTwist());
-}
-
-void knJointBounds_Begin(knArticulationSolve* solve, int i, const knArticulationMemory* last, double scale) {
+void knJointBounds_Begin(knArticulationSolve* solve, int i) {
 	knSolveJoint* entry = &solve->joints[i];
 	const knJointBlock* block = knJointBlock_Get(solve, i);
 	const double* q = &solve->input.state->q[entry->joint->qOffset];
@@ -214,30 +198,26 @@ void knJointBounds_Begin(knArticulationSolve* solve, int i, const knArticulation
 	before.uC = &solve->input.state->velocity[entry->child];
 	knTwist along[6], rate = knInvRotateT(block->axes, knJointPair_Rate(&before));
 	knJoint_CoordinateRows(entry->joint, block->J, q, along);
-	lookAtLimits(solve, entry, block->J, 0.0);
 	for (int k = 0; k < entry->boundCount; ++k) {
 		knJointBound* bound = &solve->bounds[entry->boundBegin + k];
 		bound->lambda = 0.0;
 		if (bound->part == KN_BOUND_LIMIT) {
-			bound->startRoom = solve->paper ? 0.0 : knMin(bound->room, 0.0);
 			continue;
 		}
 		bound->row = along[bound->axis];
 		bound->startRate = knDotT(bound->row, rate);
+		const knAxisDrive* drive =
+			knState_Drive(solve->input.state, solve->input.model, entry->index, bound->axis);
 		if (bound->part == KN_BOUND_FRICTION) {
 			bound->hi = frictionLimit(solve, i, bound);
 			bound->lo = -bound->hi;
-			startWarm(solve, i, &pair, bound, last != NULL ? scale * last->friction[bound->axis] : 0.0);
-		} else if (bound->part == KN_BOUND_SPRING || bound->part == KN_BOUND_DRIVE) {
-			const knAxisDrive* drive =
-				knState_Drive(solve->input.state, solve->input.model, entry->index, bound->axis);
-			beginSoft(bound, bound->part == KN_BOUND_DRIVE
-								 ? knAxisRow_Drive(entry->joint, drive, q, bound->axis, solve->input.h)
-								 : knAxisRow_Spring(entry->joint, drive, q, bound->startRate, bound->axis,
-													solve->input.h));
+		} else if (bound->part == KN_BOUND_DRIVE) {
+			beginSoft(bound, knAxisRow_Drive(entry->joint, drive, q, bound->axis, solve->input.h));
+		} else if (bound->part == KN_BOUND_SPRING) {
+			beginSoft(bound, knAxisRow_Spring(entry->joint, drive, q, bound->startRate, bound->axis,
+											  solve->input.h));
 		} else {
 			beginMotor(solve, i, &pair, bound);
-			startWarm(solve, i, &pair, bound, last != NULL ? scale * last->motor[bound->axis] : 0.0);
 		}
 	}
 }
@@ -266,27 +246,8 @@ static bool hasLimits(const knArticulationSolve* solve, const knSolveJoint* entr
 	return false;
 }
 
-// The joint frame and the parent joint frame's axes at which limits are looked at: predicted, or of the phase.
-static knFrame limitFrame(const knArticulationSolve* solve, const knSolveJoint* entry,
-						  const knJointBlock* block, bool predicted, knQuat* axes) {
-	if (!predicted) {
-		*axes = block->axes;
-		return block->J;
-	}
-	const knFrame* pose = solve->input.state->pose;
-	knFrame endP = knMovePose(pose[entry->parent], solve->u[entry->parent], solve->input.h);
-	knFrame endC = knMovePose(pose[entry->child], solve->u[entry->child], solve->input.h);
-	*axes = knMulQ(endP.q, entry->joint->frameParent.q);
-	return knJoint_Frame(entry->joint, endP, endC);
-}
-
 // What a limit's rate lacks; positive: nothing.
-static double limitResidual(const knArticulationSolve* solve, const knJointBound* bound, double rate,
-							bool predicted) {
-	if (predicted) {
-		// what was beyond at the start is left to the correction
-		return (bound->room - bound->startRoom) / solve->input.h;
-	}
+static double limitResidual(const knArticulationSolve* solve, const knJointBound* bound, double rate) {
 	if (solve->phase == KN_ARTICULATION_DYNAMICS) {
 		return rate + knMax(bound->room, 0.0) / solve->input.h;
 	}
@@ -295,8 +256,8 @@ static double limitResidual(const knArticulationSolve* solve, const knJointBound
 
 static bool takesPart(const knArticulationSolve* solve, const knJointBound* bound, bool predicted) {
 	if (bound->part == KN_BOUND_LIMIT) {
-		// the published target of pre-stabilization has the limits in it
-		return bound->room < (double)INFINITY && !(solve->paper && predicted);
+		// the target of pre-stabilization has the limits in it
+		return bound->room < (double)INFINITY && !predicted;
 	}
 	return solve->phase == KN_ARTICULATION_DYNAMICS ||
 		   (solve->phase == KN_ARTICULATION_ARRIVAL && bound->part != KN_BOUND_SPRING &&
@@ -307,12 +268,9 @@ void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted) {
 	const knSolveJoint* entry = &solve->joints[i];
 	const knJointBlock* block = knJointBlock_Get(solve, i);
 	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
-	knQuat limitAxes = block->axes;
-	if (hasLimits(solve, entry)) {
+	if (!predicted && hasLimits(solve, entry)) {
 		knTwist V = knJointPair_Rate(&pair);
-		double margin =
-			predicted ? AT_LIMIT : AT_LIMIT + solve->input.h * (knLength(V.ang) + knLength(V.lin));
-		lookAtLimits(solve, entry, limitFrame(solve, entry, block, predicted, &limitAxes), margin);
+		lookAtLimits(solve, entry, block->J, AT_LIMIT + solve->input.h * (knLength(V.ang) + knLength(V.lin)));
 	}
 	for (int k = 0; k < entry->boundCount; ++k) {
 		knJointBound* bound = &solve->bounds[entry->boundBegin + k];
@@ -323,74 +281,12 @@ void knJointBounds_Pass(knArticulationSolve* solve, int i, bool predicted) {
 			bound->hi = frictionLimit(solve, i, bound);
 			bound->lo = -bound->hi;
 		}
-		bool limit = bound->part == KN_BOUND_LIMIT;
-		knTwist d = knRotateT(limit ? limitAxes : block->axes, bound->row);
+		knTwist d = knRotateT(block->axes, bound->row);
 		double rate = knDotT(d, knJointPair_Rate(&pair));
-		double residual = limit ? limitResidual(solve, bound, rate, predicted) : rate + bound->bias;
+		double residual =
+			bound->part == KN_BOUND_LIMIT ? limitResidual(solve, bound, rate) : rate + bound->bias;
 		if (residual < (double)INFINITY) {
 			solveBound(solve, i, &pair, bound, d, residual);
 		}
 	}
-}
-
-// --- solved with contacts --------------------------------------------------------------------------------
-
-void knJointBounds_Look(knArticulationSolve* solve, int i) {
-	const knSolveJoint* entry = &solve->joints[i];
-	const knJointBlock* block = knJointBlock_Get(solve, i);
-	if (hasLimits(solve, entry)) {
-		knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
-		knTwist V = knJointPair_Rate(&pair);
-		lookAtLimits(solve, entry, block->J, AT_LIMIT + solve->input.h * (knLength(V.ang) + knLength(V.lin)));
-	}
-}
-
-bool knJointBounds_Row(const knArticulationSolve* solve, int i, int k, knBoundRow* out) {
-	const knSolveJoint* entry = &solve->joints[i];
-	const knJointBlock* block = &solve->blocks[i];
-	const knJointBound* bound = &solve->bounds[entry->boundBegin + k];
-	if (!takesPart(solve, bound, false)) {
-		return false;
-	}
-	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
-	out->wrench = knRotateT(block->axes, bound->row);
-	out->gamma = bound->gamma;
-	out->lambda = bound->lambda;
-	out->hi = bound->part == KN_BOUND_FRICTION ? frictionLimit(solve, i, bound) : bound->hi;
-	out->lo = bound->part == KN_BOUND_FRICTION ? -out->hi : bound->lo;
-	double rate = knDotT(out->wrench, knJointPair_Rate(&pair));
-	out->residual = bound->part == KN_BOUND_LIMIT ? limitResidual(solve, bound, rate, false)
-												  : rate + bound->bias + bound->gamma * bound->lambda;
-	return true;
-}
-
-void knJointBounds_Take(knArticulationSolve* solve, int i, int k, double change) {
-	knSolveJoint* entry = &solve->joints[i];
-	const knJointBlock* block = &solve->blocks[i];
-	knJointBound* bound = &solve->bounds[entry->boundBegin + k];
-	knJointPair pair = knJointPair_Make(solve, entry, block->rP, block->rC);
-	bound->lambda += change;
-	knTwist wrench = knScaleT(change, knRotateT(block->axes, bound->row));
-	knSolveJoint_Push(solve, entry, &pair, wrench, knZero3(), knZeroTwist());
-}
-
-// --- correction ------------------------------------------------------------------------------------------
-
-int knJointBounds_Hold(const knArticulationSolve* solve, const knSolveJoint* entry, knFrame J, int most,
-					   knTwist* rows, double* rooms) {
-	int count = 0;
-	if (hasLimits(solve, entry)) {
-		lookAtLimits(solve, entry, J, 0.0);
-	}
-	for (int k = 0; k < entry->boundCount && count < most; ++k) {
-		knJointBound* bound = &solve->bounds[entry->boundBegin + k];
-		if (bound->part == KN_BOUND_LIMIT && bound->room < (double)INFINITY) {
-			bound->held = bound->held || bound->room < -BROKEN;
-			if (bound->held) {
-				rows[count] = bound->row;
-				rooms[count++] = bound->room;
-			}
-		}
-	}
-	return count;
 }

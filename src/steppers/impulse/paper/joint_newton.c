@@ -1,5 +1,5 @@
 // Pre-stabilization equations of one joint and Newton's method on them (joint_newton.h has the symbols).
-#include "steppers/impulse/joint_newton.h"
+#include "steppers/impulse/paper/joint_newton.h"
 
 #define NEWTON_LIMIT 20
 #define GOLDEN_INTERVAL 1e-4
