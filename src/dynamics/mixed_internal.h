@@ -55,6 +55,8 @@ bool knMixedRun_Converge(knMixedRun* run);
 // The step with rows, arms and inertias of its start and velocities at its end, which always has a solution. False: no solution by
 // round-off.
 bool knMixedRun_TakeStartRows(knMixedRun* run, double h);
+// After all: gives a free island the angular momentum back that it has lost since the start of the step.
+void knMixedRun_RestoreSpin(knMixedRun* run);
 // Velocities of the bodies and all impulses, to go back to.
 int knMixedRun_StoreSize(const knMixedRun* run);
 void knMixedRun_Copy(knMixedRun* run, double* store, bool back);

@@ -636,7 +636,7 @@ bool knMixedRun_Converge(knMixedRun* run) {
 			best = error;
 			knMixedRun_Copy(run, store, false);
 		}
-		if (!knIsFinite(error) || stalls(past, error)) {
+		if (!knIsFinite(error) || (stalls(past, error) && round >= DISC_ROUNDS)) {
 			break;
 		}
 	}

@@ -380,6 +380,7 @@ bool knMixedStep_Run(const knMixedStepInput* input, knMixedIsland* island, knMix
 	if (!advance(&run, input->h) || !closeUp(&run, true, ROUGH_GAP) || !closeUp(&run, false, CLOSED_GAP)) {
 		return false;
 	}
+	knMixedRun_RestoreSpin(&run);
 	keepImpulses(&run);
 	return true;
 }

@@ -8,6 +8,8 @@
 
 #include "dynamics/mixed_velocities.h"
 
+#include <string.h>
+
 #include "dynamics/joint_pose_rows.h"
 
 #define ROUNDS 4
@@ -71,6 +73,23 @@ static double responseOf(const Solve* solve, int body, const double* wrench) {
 	knVec3 local = knInvRotate(solve->in->pose[body].q, w.ang);
 	return model->invMass[body] * knLengthSquared(w.lin) +
 		   knDot(local, knMulMV(&model->invInertiaLocal[body], local));
+}
+
+static void setSix(double* to, knTwist from) {
+	to[0] = from.ang.x;
+	to[1] = from.ang.y;
+	to[2] = from.ang.z;
+	to[3] = from.lin.x;
+	to[4] = from.lin.y;
+	to[5] = from.lin.z;
+}
+
+// The change of a body's velocity by an impulse.
+static knTwist answerOf(const Solve* solve, int body, knTwist impulse) {
+	const knModel* model = solve->in->model;
+	const knQuat q = solve->in->pose[body].q;
+	const knVec3 w = knMulMV(&model->invInertiaLocal[body], knInvRotate(q, impulse.ang));
+	return knMakeTwist(knRotate(q, w), knScale(model->invMass[body], impulse.lin));
 }
 
 static double rateOf(const Solve* solve, int a, int b, const knBodyRow* row) {
@@ -222,13 +241,25 @@ static double worstRate(const Solve* solve) {
 	return worst;
 }
 
-// Takes a round's result into velocities and impulses, and reads the rates anew.
+// Takes a round's result into velocities and impulses, and reads the rates anew. Velocities follow from the impulses, so that
+// momenta are those of the impulses to round-off.
 static void takeRound(Solve* solve) {
 	knMixedVelocities* in = solve->in;
 	knIslandProblem* problem = &solve->island->problem;
+	double* d = problem->d;
+	memset(d, 0, sizeof(double) * 6 * (size_t)problem->matrix.count);
+	for (int n = 0; n < problem->entryCount; ++n) {
+		const knIslandEntry* entry = &problem->entries[n];
+		for (int k = entry->first; k < entry->first + entry->count; ++k) {
+			knIslandRow_Push(entry, &problem->rows[k].row, problem->rows[k].change, d);
+		}
+	}
 	for (int i = 0; i < solve->island->bodyCount; ++i) {
 		const int b = solve->island->bodies[i];
-		in->velocity[b] = knAddT(in->velocity[b], twistOf(knMixedIslands_At(in->islands, problem->d, b)));
+		double* six = knMixedIslands_At(in->islands, d, b);
+		const knTwist change = answerOf(solve, b, twistOf(six));
+		in->velocity[b] = knAddT(in->velocity[b], change);
+		setSix(six, change);
 	}
 	for (int n = 0; n < problem->entryCount; ++n) {
 		const knIslandEntry* entry = &problem->entries[n];
@@ -236,7 +267,7 @@ static void takeRound(Solve* solve) {
 			knIslandRow* row = &problem->rows[k];
 			const Owner* owner = &solve->owners[k];
 			row->lambda += row->change;
-			row->rate += knIslandRow_Rate(entry, &row->row, problem->d);
+			row->rate += knIslandRow_Rate(entry, &row->row, d);
 			if (owner->point >= 0) {
 				in->tasks[owner->point].impulse[owner->direction] += row->change;
 				if (owner->direction == 1 && in->tasks[owner->point].radius < 0.0) {
