@@ -215,8 +215,8 @@ static bool applyFast(knMjcf* reader, const Value* value) {
 static bool applyColor(knMjcf* reader, const Value* value) {
 	const char* text = value->custom->data;
 	uint64_t color;
-	if (!readHex(&text, &color) || *text != '\0' || color > 0xffffff) {
-		return failValue(reader, value, "it must be a colour: '0xrrggbb'");
+	if (!readHex(&text, &color) || *text != '\0' || color > 0xffffffff) {
+		return failValue(reader, value, "it must be a colour: '0xrrggbb' or '0xttrrggbb'");
 	}
 	reader->nodes[value->index].def.color = (uint32_t)color;
 	return true;

@@ -180,7 +180,7 @@ static void writeBody(knMjcfWriter* writer, bool* any, const knMjcfOutBody* body
 	}
 	if (def->color != 0) {
 		char text[16];
-		snprintf(text, sizeof text, "0x%06x", (unsigned)(def->color & 0xffffff));
+		snprintf(text, sizeof text, "0x%06x", (unsigned)def->color);
 		writeText(writer, any, "color", def->name, text);
 	}
 }

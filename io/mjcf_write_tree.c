@@ -69,7 +69,7 @@ static void putMaterial(knMjcfWriter* writer, const knShapeDef* def, bool part) 
 	}
 	if (def->color != 0) {
 		const double rgba[4] = { (def->color >> 16 & 255) / 255.0, (def->color >> 8 & 255) / 255.0,
-								 (def->color & 255) / 255.0, 1.0 };
+								 (def->color & 255) / 255.0, 1.0 - (def->color >> 24) / 255.0 };
 		knMjcfWriter_Put(writer, " rgba=\"");
 		knMjcfWriter_PutNumbers(writer, rgba, 4);
 		knMjcfWriter_Put(writer, "\"");

@@ -155,6 +155,7 @@ bool knUrdf_Color(knUrdf* reader, int material, uint32_t* color) {
 		*color = *color << 8 | (uint32_t)(255.0 * knClamp(rgba[i], 0.0, 1.0) + 0.5);
 	}
 	*color = *color != 0 ? *color : 0x010101; // 0 means none
+	*color |= (uint32_t)(255.0 * (1.0 - knClamp(rgba[3], 0.0, 1.0)) + 0.5) << 24;
 	return true;
 }
 

@@ -36,7 +36,7 @@ typedef struct knBodyDef {
 	double angularDamping; // 1/s; 0
 	bool fast; // must not tunnel: followed along its way in every step (docs/collision.md). Bodies without
 			   // joints that move farther than their size in a step are so even if this is false
-	uint32_t color; // 0xRRGGBB, 0: chosen by the viewer
+	uint32_t color; // 0xTTRRGGBB, TT: how transparent, 0 solid, 255 not seen; 0: chosen by the viewer
 	void* userData;
 } knBodyDef;
 
@@ -70,7 +70,7 @@ typedef struct knShapeDef {
 	knFilter filter;
 	bool sensor; // reports begin and end, is never solid, has no mass
 	knShapeRole role;
-	uint32_t color; // 0xRRGGBB, 0: the body's
+	uint32_t color; // as of a body; 0: the body's
 	void* userData;
 } knShapeDef;
 

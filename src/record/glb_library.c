@@ -209,7 +209,7 @@ knStatus knGlbLibrary_Draw(knGlbLibrary* library, knGlbData* data, const knScene
 	if (made->positions < 0) {
 		return KN_OK;
 	}
-	int material = materialFor(library, color & 0xffffffu, isTwoSided(shape->kind));
+	int material = materialFor(library, color, isTwoSided(shape->kind));
 	drawn->mesh = material >= 0 ? meshFor(library, geometry, material) : -1;
 	return drawn->mesh >= 0 ? KN_OK : KN_NO_MEMORY;
 }
@@ -238,12 +238,15 @@ static void writeMaterial(const knGlbMaterial* material, knJson* json) {
 	if (material->twoSided) {
 		knJson_Bool(json, "doubleSided", true);
 	}
+	if (material->color >> 24 != 0) {
+		knJson_String(json, "alphaMode", "BLEND");
+	}
 	knJson_BeginObject(json, "pbrMetallicRoughness");
 	knJson_BeginArray(json, "baseColorFactor");
 	for (int shift = 16; shift >= 0; shift -= 8) {
 		knJson_Number(json, NULL, linearOf(material->color >> shift));
 	}
-	knJson_Integer(json, NULL, 1);
+	knJson_Number(json, NULL, 1.0 - (material->color >> 24) / 255.0);
 	knJson_EndArray(json);
 	knJson_Integer(json, "metallicFactor", 0);
 	knJson_Number(json, "roughnessFactor", 0.625);

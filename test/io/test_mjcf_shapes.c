@@ -172,13 +172,16 @@ static void test_materials(void** state) {
 	knScene* scene =
 		load(WORLD("<geom name='plain' size='1'/>"
 				   "<geom name='rough' size='1' friction='0.3 0.01' rgba='1 0.5 0 0.2'/>"
+				   "<geom name='solid' size='1' rgba='1 0.5 0'/>"
 				   "<geom name='smooth' size='1' condim='1' friction='0.3'/>"
 				   "<geom name='rolling' size='1' condim='6' friction='0.3 0.01 0.002' rgba='0 0 0 1'/>"));
 	assert_true(shapeDef(scene, "plain")->friction == 1.0);
 	assert_true(shapeDef(scene, "plain")->color == 0);
 	assert_true(shapeDef(scene, "rough")->friction == 0.3);
 	assert_true(shapeDef(scene, "rough")->rollingFriction == 0.0);
-	assert_true(shapeDef(scene, "rough")->color == 0xff8000);
+	// four fifths transparent
+	assert_true(shapeDef(scene, "rough")->color == 0xccff8000);
+	assert_true(shapeDef(scene, "solid")->color == 0xff8000);
 	assert_true(shapeDef(scene, "smooth")->friction == 0.0);
 	assert_true(shapeDef(scene, "rolling")->rollingFriction == 0.002);
 	assert_true(shapeDef(scene, "rolling")->color != 0);

@@ -196,7 +196,7 @@ static knShapeDef randomShape(knTestRandom* random) {
 	def.friction = testUniform(random, 0.0, 1.0);
 	def.restitution = testUniform(random, 0.0, 1.0);
 	def.rollingFriction = testUniform(random, 0.0, 0.01);
-	def.color = (uint32_t)testInt(random, 0x1000000);
+	def.color = (uint32_t)testInt(random, 0x1000000) | (uint32_t)testInt(random, 256) << 24;
 	return def;
 }
 

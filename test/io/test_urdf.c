@@ -18,7 +18,7 @@ static knScene* loadUrdf(const char* text, const knUrdfOptions* options, knLoadR
 
 #define INERTIAL "<inertial><mass value='2'/><inertia ixx='.1' iyy='.1' izz='.1'/></inertial>"
 #define ARM                                                                                                  \
-	"<robot name='arm'><material name='red'><color rgba='1 0 0 1'/></material>"                              \
+	"<robot name='arm'><material name='red'><color rgba='1 0 0 0.6'/></material>"                            \
 	"<link name='base'><visual><geometry><box size='1 2 3'/></geometry><material name='red'/></visual>"      \
 	"<collision><geometry><sphere radius='.1'/></geometry></collision></link>"                               \
 	"<link name='a'>" INERTIAL "<collision><origin xyz='0 0 .5'/><geometry><cylinder radius='.1' "           \
@@ -62,7 +62,7 @@ static void test_arm(void** state) {
 	int looks = 0, hidden = 0, whole = 0;
 	for (int i = 0; i < knScene_ShapeSlots(scene); ++i) {
 		const knShapeDef* def = knScene_GetShape(scene, knScene_ShapeAt(scene, i));
-		looks += def->role == KN_SHAPE_LOOKS && def->color == 0xff0000;
+		looks += def->role == KN_SHAPE_LOOKS && def->color == 0x66ff0000;
 		hidden += def->role == KN_SHAPE_HIDDEN;
 		whole += def->role == KN_SHAPE_WHOLE;
 	}

@@ -295,7 +295,7 @@ static void meshesAndMaterialsAreShared(void** state) {
 	knAllocator allocator = knAllocator_Default();
 	knTestPath path = testPath("a.glb");
 	Heap heap = makeHeap(50, 0x80ff00);
-	heap.cast.bodies[7].color = 0x112233;
+	heap.cast.bodies[7].color = 0x33112233; // a fifth transparent
 	for (int b = 0; b < 50; ++b) {
 		heap.bodies[b].rotation = knIdentityQ();
 	}
@@ -319,6 +319,11 @@ static void meshesAndMaterialsAreShared(void** state) {
 	assert_near(color->items[0].number, pow((128.0 / 255.0 + 0.055) / 1.055, 2.4), 1e-12);
 	assert_near(color->items[1].number, 1.0, 1e-12);
 	assert_near(color->items[2].number, 0.0, 0.0);
+	assert_near(color->items[3].number, 1.0, 0.0);
+	assert_null(jsonGet(&gltf.materials->items[0], "alphaMode"));
+	color = jsonGet(jsonGet(&gltf.materials->items[1], "pbrMetallicRoughness"), "baseColorFactor");
+	assert_near(color->items[3].number, 0.8, 1e-12);
+	assert_non_null(jsonGet(&gltf.materials->items[1], "alphaMode"));
 	gltfClose(&gltf);
 	freeHeap(&heap);
 	remove(path.text);

@@ -441,6 +441,20 @@ await test("a robot and hills are dropped, compiled and run", async () => {
 	await said(/nothing that this page can show/);
 });
 
+await test("colours of a model are as transparent as it says, and its floor has its own", async () => {
+	const share = async (opacity) => {
+		await drop(page, [`veil${opacity}.xml`, `<mujoco><worldbody><geom type="plane" size="0 0 1" rgba="0.1 0.6 0.1 1"/><body name="veil${opacity}" pos="0 0 1">
+			<freejoint/><geom type="box" size="1 1 1" rgba="0.9 0.05 0.05 ${opacity}"/></body></worldbody></mujoco>`]);
+		await until((name) => window.knuckle.actors().includes(name), `veil${opacity}`);
+		await page.waitForTimeout(300);
+		const all = await pixels(page, await ask(page, "shoot", 0, "image/png"));
+		return [all.filter(([r, g]) => r - g > 90).length / all.length, all.filter(([r, g]) => g - r > 30).length / all.length];
+	};
+	const [solid, green] = await share(1), [veiled] = await share(0.25), [unseen] = await share(0);
+	assert.ok(solid > 0.1 && green > 0.1, `${solid} ${green}`);
+	assert.ok(veiled < 0.3 * solid && unseen === 0, `${solid} ${veiled} ${unseen}`);
+});
+
 await test("what is refused is said, and the page lives on", async () => {
 	await page.evaluate(() => window.knuckle.open({ scene: "tower", set: { layers: "-1" } }).catch(() => 0) && 0);
 	await said(/layers/);

@@ -121,7 +121,12 @@ function material(pattern: Pattern): THREE.MeshStandardMaterial {
 function colorOf(actor: Actor, index: number, shape: Shape): THREE.Color {
 	const moves = actor.kind === "dynamic" || actor.kind === "kinematic";
 	const chosen = shape.color || actor.color || (moves ? PALETTE[index % PALETTE.length] : STILL);
-	return new THREE.Color(chosen);
+	return new THREE.Color(chosen & 0xffffff);
+}
+
+// 0: solid, 255: not seen.
+function transparencyOf(actor: Actor, shape: Shape): number {
+	return (shape.color || actor.color) >>> 24;
 }
 
 // Whether a box (the unit one under `matrix`) stands between the eye and a part of the action.
@@ -178,7 +183,12 @@ export class Bodies {
 		const geometry = this.recording.geometries[shape.geometry];
 		const color = colorOf(this.recording.actors[actor], actor, shape);
 		const position = new THREE.Vector3(...shape.position), rotation = new THREE.Quaternion(...shape.rotation);
-		const add = (list: string, along: number, x: number, y: number, z: number) => {
+		const clear = transparencyOf(this.recording.actors[actor], shape);
+		if (clear === 255) {
+			return;
+		}
+		const add = (kind: string, along: number, x: number, y: number, z: number) => {
+			const list = clear > 0 ? `${kind}@${clear}` : kind;
 			const place = new THREE.Vector3(0, 0, along).applyQuaternion(rotation).add(position);
 			const part = { actor, position: place, rotation, scale: new THREE.Vector3(x, y, z), color,
 				plain: geometry.kind !== "mesh" };
@@ -187,7 +197,7 @@ export class Bodies {
 		};
 		const [x, y, z] = geometry.size;
 		const kind = this.recording.actors[actor].kind;
-		if (geometry.kind === "box" && (kind === "fixed" || kind === "world") && !this.ghost && this.walls < MOST_WALLS) {
+		if (geometry.kind === "box" && clear === 0 && (kind === "fixed" || kind === "world") && !this.ghost && this.walls < MOST_WALLS) {
 			this.walls += 1;
 			return add(`wall ${this.walls}`, 0, x, y, z);
 		}
@@ -211,7 +221,8 @@ export class Bodies {
 		}
 	}
 
-	private addGroup(name: string, parts: Part[]): void {
+	private addGroup(list: string, parts: Part[]): void {
+		const [name, clear] = list.split("@");
 		const patterns: Record<string, Pattern> = { box: "edges", ball: "octants", tube: "quarters", can: "quarters" };
 		const detail = parts.length > 1500 ? 2 : parts.length > 300 ? 3 : 5;
 		const wall = name.startsWith("wall ");
@@ -224,7 +235,12 @@ export class Bodies {
 			look.opacity = GHOST;
 			look.depthWrite = false;
 		}
-		mesh.castShadow = !this.ghost;
+		if (clear) {
+			look.transparent = true;
+			look.opacity *= 1 - Number(clear) / 255;
+			look.depthWrite = false;
+		}
+		mesh.castShadow = !this.ghost && !clear;
 		mesh.receiveShadow = !this.ghost;
 		mesh.frustumCulled = false;
 		mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);

@@ -10,6 +10,7 @@ interface Sheet {
 	position: THREE.Vector3;
 	rotation: THREE.Quaternion;
 	strength: number; // opacity from the front
+	color: number; // the model's; 0: the page's
 }
 
 const BEHIND = 0.15; // share of it from behind
@@ -65,7 +66,6 @@ function sheetMaterial(step: number, fade: number, strength: number): THREE.Mesh
 export class Ground {
 	readonly root = new THREE.Group();
 	private readonly sheets: Sheet[] = [];
-	private readonly materials: THREE.MeshLambertMaterial[] = [];
 	private floor: Sheet | null = null; // that no shape is
 	private level = 0; // where the floor is to be
 
@@ -84,7 +84,8 @@ export class Ground {
 				level = level || normal.z > 0.999;
 				// walls and ramps are shown no larger than needed, or they would hide the scene
 				const reach = normal.z > 0.999 ? 9 * extent : 1.2 * extent;
-				this.add(index, new THREE.Vector3(...shape.position), rotation, reach, 1, extent, middle);
+				this.add(index, new THREE.Vector3(...shape.position), rotation, reach, 1 - ((shape.color || actor.color) >>> 24) / 255, extent, middle,
+					shape.color || actor.color);
 			}
 		});
 		if (!level) {
@@ -108,7 +109,7 @@ export class Ground {
 	}
 
 	private add(actor: number, position: THREE.Vector3, rotation: THREE.Quaternion, fade: number, strength: number,
-		extent: number, middle: THREE.Vector3): Sheet {
+		extent: number, middle: THREE.Vector3, color = 0): Sheet {
 		const material = sheetMaterial(gridStep(extent), fade, strength);
 		// centred on the foot of the scene's middle, moved by whole grid steps so that lines stay on round numbers
 		const foot = middle.clone().sub(position).applyQuaternion(rotation.clone().invert());
@@ -117,21 +118,23 @@ export class Ground {
 		mesh.receiveShadow = true;
 		mesh.renderOrder = -1;
 		material.userData.uniforms.uMiddle.value.copy(new THREE.Vector3(foot.x, foot.y, 0).applyQuaternion(rotation).add(position));
-		this.materials.push(material);
-		const sheet = { mesh, actor, position, rotation, strength };
+		const sheet = { mesh, actor, position, rotation, strength, color };
 		this.sheets.push(sheet);
 		this.root.add(mesh);
 		return sheet;
 	}
 
 	dispose(): void {
-		this.sheets.forEach(({ mesh }) => mesh.geometry.dispose());
-		this.materials.forEach((material) => material.dispose());
+		for (const { mesh } of this.sheets) {
+			mesh.geometry.dispose();
+			(mesh.material as THREE.Material).dispose();
+		}
 	}
 
 	setColors(sheet: number, line: number): void {
-		for (const material of this.materials) {
-			material.color.setHex(sheet);
+		for (const { mesh, color } of this.sheets) {
+			const material = mesh.material as THREE.MeshLambertMaterial;
+			material.color.setHex(color & 0xffffff || sheet);
 			material.userData.uniforms.uLine.value.setHex(line);
 		}
 	}
