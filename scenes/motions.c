@@ -241,7 +241,6 @@ const knSceneEntry knDiskEntry = {
 
 static void addGasWall(knSceneBuilder* builder, knVec3 inward, double distance) {
 	knShapeDef shape = knShapeDef_Default();
-	shape.color = KN_COLOR_GROUND;
 	shape.friction = 0.0;
 	shape.restitution = 1.0;
 	shape.frame.q = knQuat_Between(knV3(0.0, 0.0, 1.0), inward);

@@ -78,7 +78,6 @@ static knScene* buildSlope(const knSceneArgs* args, knError* error) {
 	knQuat turn = slopeTurn(args);
 	knShapeDef plane = knShapeDef_Default();
 	plane.name = "slope";
-	plane.color = KN_COLOR_GROUND;
 	plane.frame.q = turn;
 	if (builder.scene != NULL) {
 		knShapeId id = knScene_AddPlane(builder.scene, KN_WORLD_BODY, &plane, error);

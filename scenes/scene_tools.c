@@ -65,8 +65,7 @@ static knBodyId addBody(knSceneBuilder* builder, const knBodyDef* def) {
 
 void knSceneBuilder_Ground(knSceneBuilder* builder, double reach) {
 	knShapeDef shape = knShapeDef_Default();
-	shape.name = "ground";
-	shape.color = KN_COLOR_GROUND;
+	shape.name = "ground"; // its colour is the page's
 	if (builder->args->twin != 5) {
 		if (builder->scene != NULL) {
 			knShapeId id = knScene_AddPlane(builder->scene, builder->ground, &shape, builder->error);
