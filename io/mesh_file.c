@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CONVEX_TOLERANCE 1e-3 // of the hull's volume that a mesh may lack and still be called convex
 #define ASSIMP_PACKAGE "libassimp-dev"
 
 // --- errors ----------------------------------------------------------------------------------------------
@@ -337,4 +338,42 @@ knMeshDef knMeshFile_MeshDef(const knMeshFile* file) {
 	def.triangles = file->triangles;
 	def.triangleCount = file->triangleCount;
 	return def;
+}
+
+// --- what collides -------------------------------------------------------------------------------------------
+
+static double volumeOf(const knMeshFile* file) {
+	double volume = 0.0;
+	for (int t = 0; t < file->triangleCount; ++t) {
+		const knTriangle f = file->triangles[t];
+		volume += knDot(file->vertices[f.a], knCross(file->vertices[f.b], file->vertices[f.c])) / 6.0;
+	}
+	return volume;
+}
+
+knGeom* knMeshFile_Solid(const knMeshFile* file, knMeshUse use, const knAllocator* allocator, bool* open,
+						 knError* error) {
+	*open = false;
+	knGeom* hull = knGeom_Hull(file->vertices, file->vertexCount, allocator, error);
+	if (hull == NULL) {
+		return NULL;
+	}
+	const double volume = knGeom_MassProps(hull, 1.0).mass;
+	if (knAbs(knAbs(volumeOf(file)) - volume) <= CONVEX_TOLERANCE * volume) {
+		return hull;
+	}
+	if (use != KN_MESHES_HULL) {
+		const knMeshDef def = knMeshFile_MeshDef(file);
+		knError cause = { .status = KN_OK };
+		knGeom* mesh = knGeom_Mesh(&def, allocator, &cause);
+		if (mesh != NULL || cause.status == KN_NO_MEMORY) {
+			knGeom_Release(hull);
+			if (mesh == NULL && error != NULL) {
+				*error = cause;
+			}
+			return mesh;
+		}
+	}
+	*open = true;
+	return hull;
 }

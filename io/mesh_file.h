@@ -47,6 +47,10 @@ char* knMeshReader_ReadFile(knMeshReader* reader, const char* path, size_t* size
 bool knMeshObj_Read(knMeshReader* reader);
 bool knMeshStl_Read(knMeshReader* reader);
 bool knMeshMsh_Read(knMeshReader* reader);
+// What collides for a mesh: its hull where the mesh is convex or hulls are asked for, else the mesh as it is; where it is not closed,
+// its hull (`open`). NULL after an error.
+knGeom* knMeshFile_Solid(const knMeshFile* file, knMeshUse use, const knAllocator* allocator, bool* open,
+						 knError* error);
 #ifdef KN_HAVE_ASSIMP
 bool knMeshAssimp_Read(knMeshReader* reader);
 #endif

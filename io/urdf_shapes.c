@@ -10,9 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mesh_file.h"
 #include "urdf.h"
-
-#define CONVEX_TOLERANCE 1e-3 // of the hull's volume that a mesh may lack and still be called convex
 
 enum { PATH_MOST = 1024, LEVELS = 8 };
 
@@ -126,44 +125,22 @@ static bool findMesh(knUrdf* reader, int node, const char* uri, char path[PATH_M
 
 // --- meshes ----------------------------------------------------------------------------------------------
 
-static double volumeOf(const knMeshFile* file) {
-	double volume = 0.0;
-	for (int t = 0; t < file->triangleCount; ++t) {
-		const knTriangle f = file->triangles[t];
-		volume += knDot(file->vertices[f.a], knCross(file->vertices[f.b], file->vertices[f.c])) / 6.0;
-	}
-	return volume;
-}
-
 static knGeom* solidGeom(knUrdf* reader, int node, const knMeshFile* file, const char* uri) {
 	knError cause = { .status = KN_OK };
-	knGeom* hull = knGeom_Hull(file->vertices, file->vertexCount, &reader->allocator, &cause);
-	if (hull == NULL) {
+	bool open;
+	knGeom* geom = knMeshFile_Solid(file, reader->options->meshes, &reader->allocator, &open, &cause);
+	if (geom == NULL) {
 		knUrdf_FailFrom(reader, node, &cause);
 		return NULL;
 	}
-	const double hullVolume = knGeom_MassProps(hull, 1.0).mass;
-	const bool convex = knAbs(knAbs(volumeOf(file)) - hullVolume) <= CONVEX_TOLERANCE * hullVolume;
-	if (convex || reader->options->meshes == KN_MESHES_HULL) {
-		if (!convex) {
-			knUrdf_Note(reader, node, KN_LOAD_APPROXIMATE, "mesh '%.60s' collides as its convex hull", uri);
-		}
-		return hull;
+	if (open) {
+		knUrdf_Note(reader, node, KN_LOAD_APPROXIMATE,
+					reader->options->meshes == KN_MESHES_HULL
+						? "mesh '%.60s' collides as its convex hull"
+						: "mesh '%.60s' is not closed; its convex hull collides",
+					uri);
 	}
-	const knMeshDef def = knMeshFile_MeshDef(file);
-	knGeom* mesh = knGeom_Mesh(&def, &reader->allocator, &cause);
-	if (mesh != NULL) {
-		knGeom_Release(hull);
-		return mesh;
-	}
-	if (cause.status == KN_NO_MEMORY) {
-		knGeom_Release(hull);
-		knUrdf_NoMemory(reader);
-		return NULL;
-	}
-	knUrdf_Note(reader, node, KN_LOAD_APPROXIMATE, "mesh '%.60s' is not closed; its convex hull collides",
-				uri);
-	return hull;
+	return geom;
 }
 
 static knGeom* looksGeom(knUrdf* reader, int node, const knMeshFile* file, const char* uri) {

@@ -338,6 +338,27 @@ static bool findModel(const char* source, char* path, size_t capacity) {
 	return false;
 }
 
+// A set whose animated nodes move by themselves.
+static int loadSet(cliScene* scene, const cliSceneRequest* request) {
+#ifdef KN_HAVE_MJCF
+	knError error = { 0 };
+	scene->scene = knSet_Load(request->source, NULL, &scene->motion, &scene->report, &error);
+	if (scene->scene == NULL) {
+		return cliFailWith(CLI_BAD_INPUT, &error);
+	}
+	if (!request->ownReport) {
+		summarizeReport(scene, request);
+	}
+	return CLI_DONE;
+#else
+	(void)scene;
+	return cliFail(CLI_BAD_INPUT,
+				   "cannot read '%s': this build reads no scene files; install libexpat1-dev, then "
+				   "configure and build again",
+				   request->source);
+#endif
+}
+
 static int loadFile(cliScene* scene, const cliSceneRequest* given) {
 	cliSceneRequest found = *given;
 	const cliSceneRequest* request = &found;
@@ -350,9 +371,13 @@ static int loadFile(cliScene* scene, const cliSceneRequest* given) {
 					   "'%s' is a recording, not a scene; 'knuckle convert' turns it into .csv",
 					   request->source);
 	}
+	if (cliHasExtension(request->source, ".glb") || cliHasExtension(request->source, ".gltf")) {
+		return loadSet(scene, request);
+	}
 	const bool urdf = cliHasExtension(request->source, ".urdf");
 	if (!urdf && !cliHasExtension(request->source, ".xml")) {
-		return cliFail(CLI_BAD_INPUT, "cannot read '%s': scene files are MJCF (.xml) or URDF (.urdf)",
+		return cliFail(CLI_BAD_INPUT,
+					   "cannot read '%s': scene files are MJCF (.xml), URDF (.urdf) or glTF sets (.glb)",
 					   request->source);
 	}
 	if (urdf && request->keyframe != NULL) {
@@ -473,7 +498,9 @@ void cliScene_Close(cliScene* scene) {
 	scene->scene = NULL;
 #ifdef KN_HAVE_MJCF
 	knLoadReport_Free(&scene->report);
+	knSetMotion_Free(scene->motion);
 #endif
+	scene->motion = NULL;
 }
 
 bool cliCheckStepper(const char* name) {

@@ -35,6 +35,7 @@ typedef struct cliScene {
 	const knSceneEntry* entry; // NULL: from a file
 	knSceneArgs args;          // if there is an entry
 	knLoadReport report;       // what the file's loader ignored
+	knSetMotion* motion;       // what moves in a set from a .glb; NULL: nothing
 	double dt;
 	int64_t steps;
 } cliScene;

@@ -132,6 +132,11 @@ static knStatus look(const cliPlan* plan, int64_t step, cliMeasures* measures, k
 
 static void runScript(const cliPlan* plan, cliMeasures* measures) {
 	const knSceneEntry* entry = plan->scene->entry;
+#ifdef KN_HAVE_MJCF
+	if (plan->scene->motion != NULL) {
+		knSetMotion_Apply(plan->scene->motion, plan->world, plan->scene->dt);
+	}
+#endif
 	if (entry == NULL || entry->script == NULL) {
 		return;
 	}

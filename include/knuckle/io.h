@@ -115,6 +115,22 @@ KN_API void knMeshFile_Transform(knMeshFile* file, knVec3 scale, knFrame frame);
 // A def of a solid for knGeom_Mesh and knScene_AddMesh; valid as long as `file`.
 KN_API knMeshDef knMeshFile_MeshDef(const knMeshFile* file);
 
+// --- animated sets (docs/formats.md) -----------------------------------------------------------------------
+
+// What moves in a set.
+typedef struct knSetMotion knSetMotion;
+
+// A scene from a .glb or .gltf: what the file's first animation moves becomes kinematic bodies, all else that has a mesh fixed ones,
+// which collide as they are; y up becomes z up. Needs assimp. The scene is the caller's to add to; before each step,
+// knSetMotion_Apply makes the kinematic bodies of its world follow the animation. `report` and `allocator` may be NULL.
+KN_API knScene* knSet_Load(const char* path, const knAllocator* allocator, knSetMotion** motion,
+						   knLoadReport* report, knError* error);
+// Velocities that take the bodies to where the animation has them after a step of h.
+KN_API void knSetMotion_Apply(const knSetMotion* motion, knWorld* world, double h);
+// The time of the last key, s; after it nothing moves.
+KN_API double knSetMotion_Duration(const knSetMotion* motion);
+KN_API void knSetMotion_Free(knSetMotion* motion);
+
 // --- replay pages ----------------------------------------------------------------------------------------
 
 // A page is one HTML file that plays a run in any browser, without a network: the scene in 3D, and measures as plots.
