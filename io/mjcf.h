@@ -15,6 +15,7 @@
 //   mjcf_equality.c  equalities: loops and couplings
 //   mjcf_control.c   actuators, tendons, sensors
 //   mjcf_muscle.c    muscles
+//   mjcf_looks.c     from where a page looks
 //   mjcf_options.c   compiler, option and flag
 //   mjcf_pose.c      orientations, the reference pose, keyframes
 //   mjcf_custom.c    knuckle.* values
@@ -162,6 +163,8 @@ struct knMjcf {
 	KN_ARRAY(knMjcfCompiler) compilers; // 0 is the model's, the others those of models that are attached
 	knMjcfOption option;
 	knMjcfFlag flag;
+	knViewDef view; // from viewFrom
+	enum { KN_MJCF_VIEW_NONE, KN_MJCF_VIEW_CAMERA, KN_MJCF_VIEW_GLOBAL } viewFrom;
 	KN_ARRAY(knMjcfFrame) frames;
 	KN_ARRAY(knMjcfSite) sites;
 	KN_ARRAY(knMjcfMesh) meshes;
@@ -252,7 +255,8 @@ typedef enum knMjcfPlace {
 	KN_MJCF_IN_TENDON_PATH,
 	KN_MJCF_IN_SENSOR,
 	KN_MJCF_IN_OPTION,
-	KN_MJCF_IN_LEAF,    // an element that has no children we know
+	KN_MJCF_IN_LEAF, // an element that has no children we know
+	KN_MJCF_IN_VISUAL,
 	KN_MJCF_IN_IGNORED, // inside something that was reported, or is only seen
 } knMjcfPlace;
 
@@ -378,6 +382,11 @@ bool knMjcf_PlanMuscle(knMjcf* reader, const knMjcfActuator* a, double shift, kn
 					   bool* known);
 // The inertia that a hinge or slide moves in the reference pose, armature included.
 bool knMjcf_JointMasses(knMjcf* reader, double* masses);
+
+// --- mjcf_looks.c ---
+
+void knMjcf_ReadGlobal(knMjcf* reader, const char** attributes);
+void knMjcf_ReadCamera(knMjcf* reader, const char** attributes);
 
 // --- mjcf_options.c ---
 

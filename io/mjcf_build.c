@@ -309,6 +309,7 @@ static bool makeNodes(knMjcf* reader) {
 static bool planScene(knMjcf* reader) {
 	knSceneDef* def = &reader->sceneDef;
 	*def = knSceneDef_Default();
+	def->view = reader->view;
 	def->gravity = reader->option.gravity;
 	def->dt = reader->option.timestep;
 	def->frictionCombine = KN_COMBINE_MAX;

@@ -345,6 +345,21 @@ static bool openSite(const Opening* open) {
 	return READ_AND_KEEP(open, &knMjcfSiteType, sites, site);
 }
 
+// One that stands in the world; of an attached model and in a <frame> none.
+static bool openCamera(const Opening* open) {
+	if (open->level->index == 0 && open->level->frame < 0 && open->attach == NULL) {
+		knMjcf_ReadCamera(open->reader, open->attributes);
+	}
+	return true;
+}
+
+static bool openGlobal(const Opening* open) {
+	if (open->attach == NULL) {
+		knMjcf_ReadGlobal(open->reader, open->attributes);
+	}
+	return true;
+}
+
 static bool keepJoint(const Opening* open, const knMjcfElementType* type, knMjcfJoint joint) {
 	joint.body = open->level->index;
 	joint.element.frame = open->level->frame;
@@ -600,7 +615,7 @@ static const Row rows[] = {
 	{ IN(BODY), "body", openBody, IN(BODY) },
 	{ IN(BODY), "frame", openFrame, IN(BODY) },
 	{ IN(BODY), "attach", openAttach, IN(LEAF) },
-	{ IN(BODY), "camera", openSilent, IN(IGNORED) },
+	{ IN(BODY), "camera", openCamera, IN(IGNORED) },
 	{ IN(BODY), "light", openSilent, IN(IGNORED) },
 	{ IN(BODY), "composite", openOmitted, IN(IGNORED) },
 	{ IN(BODY), "flexcomp", openOmitted, IN(IGNORED) },
@@ -620,7 +635,8 @@ static const Row rows[] = {
 	{ IN(MUJOCO), "tendon", openSection, IN(TENDON) },
 	{ IN(MUJOCO), "sensor", openSection, IN(SENSOR) },
 	{ IN(MUJOCO), "size", openSilent, IN(IGNORED) },
-	{ IN(MUJOCO), "visual", openSilent, IN(IGNORED) },
+	{ IN(MUJOCO), "visual", openSilent, IN(VISUAL) },
+	{ IN(VISUAL), "global", openGlobal, IN(IGNORED) },
 	{ IN(MUJOCO), "statistic", openSilent, IN(IGNORED) },
 	{ IN(MUJOCO), "deformable", openOmitted, IN(IGNORED) },
 	{ IN(MUJOCO), "extension", openSection, IN(EXTENSION) },
@@ -711,6 +727,9 @@ bool knMjcf_Open(knMjcf* reader, const knMjcfAttach* attach, const char* tag, co
 						   "the root element is <%.40s>; an MJCF file begins with <mujoco>", tag);
 	}
 	level->place = KN_MJCF_IN_IGNORED;
+	if (place == KN_MJCF_IN_VISUAL) {
+		return true;
+	}
 	if (place == KN_MJCF_IN_ATTACHED) {
 		knMjcf_Note(reader, NULL, "<%.60s> of the world of an attached model ignored", tag);
 		return !reader->failed;

@@ -66,11 +66,38 @@ static void test_mocap_in_a_keyframe(void** state) {
 	knScene_Destroy(scene);
 }
 
+// From which side the page looks: what visual says, else the first camera of the world; mistakes in them are nobody's business.
+static void test_view(void** state) {
+	(void)state;
+	knScene* scene = load(MODEL(""));
+	assert_near(knScene_GetDef(scene)->view.zoom, 0.0, 0.0);
+	knScene_Destroy(scene);
+
+	// MuJoCo's eye at azimuth 90 looks along +y, from below the horizon upwards if the elevation is positive
+	scene = load(MODEL("<visual><global azimuth='90' elevation='-20' fovy='3'/><map znear='0.1'/></visual>"
+					   "<worldbody><camera xyaxes='0 1 0 0 0 1'/></worldbody>"));
+	const knViewDef* view = &knScene_GetDef(scene)->view;
+	assert_near(cos(view->azimuth * KN_PI / 180.0), 0.0, 1e-12);
+	assert_near(sin(view->azimuth * KN_PI / 180.0), -1.0, 1e-12);
+	assert_near(view->elevation, 20.0, 0.0);
+	knScene_Destroy(scene);
+
+	// one that hangs on a body, or follows something, is not it; this one looks along -x
+	scene = load(MODEL("<worldbody><camera mode='targetbody' target='a'/><camera quat='0 0 0 nan'/>"
+					   "<camera pos='2 0 1' xyaxes='0 1 0 0 0 1'/></worldbody>"));
+	view = &knScene_GetDef(scene)->view;
+	assert_near(view->azimuth, 0.0, 1e-9);
+	assert_near(view->elevation, 0.0, 1e-9);
+	assert_near(view->zoom, 1.0, 0.0);
+	knScene_Destroy(scene);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_off),
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_mocap_in_a_keyframe),
+		cmocka_unit_test(test_view),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
