@@ -163,11 +163,20 @@ static void printControl(const cliInfo* info) {
 	printRest(count);
 }
 
+// Which steppers take the model as it is, and why others do not.
+static void printSteppers(const cliInfo* info) {
+	printf("steppers\n");
+	for (int i = 0; knStepper_Name(i) != NULL; ++i) {
+		char why[CLI_REFUSAL];
+		printf("  %-20s %s\n", knStepper_Name(i), cliInfo_Takes(info, i, why) ? "runs it" : why);
+	}
+}
+
 void cliInfo_Print(const cliInfo* info) {
 	const knSceneDef* def = knScene_GetDef(info->authored);
-	printf("%s: stepper %s, dt %g s, gravity (%g, %g, %g), %d degrees of freedom\n", info->source,
+	printf("%s: stepper %s, dt %g s, gravity (%g, %g, %g), %s%d degrees of freedom\n", info->source,
 		   knWorld_StepperName(info->world), def->dt, def->gravity.x, def->gravity.y, def->gravity.z,
-		   knModel_DofCount(info->model));
+		   info->loops.count > 0 ? "at least " : "", knModel_DofCount(info->model));
 	printBodies(info);
 	printShapes(info);
 	printJoints(info);
@@ -178,6 +187,7 @@ void cliInfo_Print(const cliInfo* info) {
 	}
 	printRest(info->loops.count);
 	printControl(info);
+	printSteppers(info);
 	for (int i = 0; i < info->scene->report.count; ++i) {
 		static const char* const severities[] = { "note", "roughly", "left out" };
 		printf("%s: %s\n", severities[info->scene->report.severities[i]], info->scene->report.lines[i]);

@@ -23,6 +23,10 @@ void cliInfo_Free(cliInfo* info);
 void cliInfo_WriteJson(const cliInfo* info, knJson* json);
 void cliInfo_Print(const cliInfo* info);
 
+#define CLI_REFUSAL 512
+// Whether a stepper, by its number, takes the model as it is; if not, why not.
+bool cliInfo_Takes(const cliInfo* info, int stepper, char why[CLI_REFUSAL]);
+
 // "world" for the null id.
 const char* cliBodyName(const knScene* scene, knBodyId body);
 const char* cliBodyKindName(knBodyKind kind);

@@ -172,3 +172,13 @@ void cliInfo_Free(cliInfo* info) {
 	KN_ARRAY_FREE(&allocator, &info->warnings);
 	KN_ARRAY_FREE(&allocator, &info->loops);
 }
+
+bool cliInfo_Takes(const cliInfo* info, int stepper, char why[CLI_REFUSAL]) {
+	knWorldDef def = knWorldDef_Default();
+	def.stepper = knStepper_Name(stepper);
+	knError error = { .status = KN_OK };
+	knWorld* world = knWorld_Create(info->model, &def, &error);
+	snprintf(why, CLI_REFUSAL, "%s", world != NULL ? "" : error.message);
+	knWorld_Destroy(world);
+	return world != NULL;
+}

@@ -358,6 +358,22 @@ static void writeTail(const cliInfo* info, knJson* json) {
 	knJson_EndArray(json);
 }
 
+static void writeSteppers(const cliInfo* info, knJson* json) {
+	knJson_BeginArray(json, "steppers");
+	for (int i = 0; knStepper_Name(i) != NULL; ++i) {
+		char why[CLI_REFUSAL];
+		const bool takes = cliInfo_Takes(info, i, why);
+		knJson_BeginObject(json, NULL);
+		knJson_String(json, "name", knStepper_Name(i));
+		knJson_Bool(json, "runs", takes);
+		if (!takes) {
+			knJson_String(json, "why", why);
+		}
+		knJson_EndObject(json);
+	}
+	knJson_EndArray(json);
+}
+
 void cliInfo_WriteJson(const cliInfo* info, knJson* json) {
 	knJson_BeginObject(json, NULL);
 	writeHead(info, json);
@@ -379,6 +395,7 @@ void cliInfo_WriteJson(const cliInfo* info, knJson* json) {
 		writeJoint(info, json, knModel_JointAt(info->model, i));
 	}
 	knJson_EndArray(json);
+	writeSteppers(info, json);
 	writeTail(info, json);
 	knJson_EndObject(json);
 }

@@ -42,9 +42,12 @@ void cliMeasures_AddState(cliMeasures* measures, knWorld* world) {
 	double energy = now.kinetic + now.potential;
 	if (measures->stateCount == 0) {
 		measures->energyInitial = energy;
+		measures->jointErrorInitial = now.jointError;
 		measures->momentumInitial = now.momentum;
 		measures->angularInitial = now.angularMomentum;
 	}
+	measures->jointErrorAfter =
+		measures->stateCount > 0 ? knMax(measures->jointErrorAfter, now.jointError) : 0.0;
 	measures->stateCount += 1;
 	measures->jointErrorMax = knMax(measures->jointErrorMax, now.jointError);
 	measures->jointErrorFinal = now.jointError;

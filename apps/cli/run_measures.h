@@ -26,7 +26,8 @@ typedef struct cliMeasures {
 	// of poses (AddState)
 	knMeasures latest;
 	int64_t stateCount;
-	double jointErrorMax, jointErrorFinal, jointErrorSum;
+	double jointErrorInitial, jointErrorMax, jointErrorFinal, jointErrorSum;
+	double jointErrorAfter; // the largest after the first step
 	double angleErrorMax, angleErrorFinal;
 	double energyInitial, energyFinal, added, gainMax;
 	double kineticFinal, kineticMax;

@@ -69,7 +69,8 @@ static void writeWork(const cliMeasures* m, knJson* json) {
 }
 
 static void writeQuality(const cliMeasures* m, knJson* json) {
-	WRITE_NUMBERS(json, "joint_error", { "max", m->jointErrorMax }, { "final", m->jointErrorFinal },
+	WRITE_NUMBERS(json, "joint_error", { "max", m->jointErrorMax }, { "initial", m->jointErrorInitial },
+				  { "after", m->jointErrorAfter }, { "final", m->jointErrorFinal },
 				  { "mean", mean(m->jointErrorSum, m->stateCount) });
 	WRITE_NUMBERS(json, "joint_angle_error", { "max", m->angleErrorMax }, { "final", m->angleErrorFinal });
 	WRITE_NUMBERS(json, "penetration", { "max", m->penetrationMax }, { "final", m->penetrationFinal },
@@ -121,8 +122,9 @@ void cliResult_Print(const cliResult* result) {
 		   1e3 * perStep(m, m->solveTimeSum));
 	printf("  contacts         %d at most, %.4g on average; %.4g iterations a step\n", m->contactsMax,
 		   perStep(m, m->contactsSum), perStep(m, m->iterationsSum));
-	printf("  joint error      %.3g m at most, %.3g m at the end; angle %.3g rad at most\n", m->jointErrorMax,
-		   m->jointErrorFinal, m->angleErrorMax);
+	printf("  joint error      %.3g m at most (%.3g at the start, %.3g after), %.3g m at the end; angle %.3g "
+		   "rad at most\n",
+		   m->jointErrorMax, m->jointErrorInitial, m->jointErrorAfter, m->jointErrorFinal, m->angleErrorMax);
 	printf("  penetration      %.3g m at most, %.3g m at the end\n", m->penetrationMax, m->penetrationFinal);
 	printf("  energy           %.6g J to %.6g J, largest gain %.3g J; kinetic %.3g J at the end\n",
 		   m->energyInitial, m->energyFinal, m->gainMax, m->kineticFinal);

@@ -48,9 +48,10 @@ static const knSetting settingTable[] = {
 	FIRST("sleep", NULL, sleep, "0 | 1: groups of bodies at rest sleep", "0", "1"),
 
 	// impulse
-	CHOICE("prestabilize", "impulse:paper", impulse.prestabilize,
-		   "0 | 1: impulse scheme=paper, joints' velocities corrected only, or joints closed before bodies move", "0",
-		   "1"),
+	CHOICE(
+		"prestabilize", "impulse:paper", impulse.prestabilize,
+		"0 | 1: impulse scheme=paper, joints' velocities corrected only, or joints closed before bodies move",
+		"0", "1"),
 	CHOICE("newton", "impulse:paper", impulse.newton,
 		   "golden | damped: impulse scheme=paper, Newton's step searched along, or shortened by the share",
 		   "golden", "damped"),
