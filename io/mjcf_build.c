@@ -5,6 +5,7 @@
 //   body without, under the world        a fixed body, with its name; so are such bodies inside it
 //   body without, under a moving body    part of that body: its geoms and mass move over
 //   mocap, or knuckle.kinematic          a kinematic body
+#include "knuckle/world.h"
 #include "mjcf.h"
 
 #include <stdio.h>
@@ -506,26 +507,38 @@ static bool namesStepper(const knMjcf* reader) {
 	return false;
 }
 
-// 'reduced' takes armature and actuators on joints of the tree only.
+static bool hasLoops(const knMjcf* reader) {
+	for (int i = 0; i < reader->links.count; ++i) {
+		if (reader->links.items[i].def.loop) {
+			return true;
+		}
+	}
+	return false;
+}
+
+// Not every loop is one for 'reduced': it is asked, and where it refuses, and the file names no stepper, another one runs the file.
 static bool chooseStepper(knMjcf* reader) {
-	const knScene* scene = reader->scene;
-	if (strcmp(knScene_GetDef(scene)->stepper, JOINT_STEPPER) != 0) {
+	if (strcmp(knScene_GetDef(reader->scene)->stepper, JOINT_STEPPER) != 0 || namesStepper(reader) ||
+		!hasLoops(reader)) {
 		return true;
 	}
-	bool driven = false;
-	for (int i = 0; i < reader->links.count; ++i) {
-		const knJointDef* def = &reader->links.items[i].def;
-		for (int k = 0; k < 6 && def->loop; ++k) {
-			driven = driven || def->axis[k].armature > 0.0;
-		}
-		for (int a = 0; a < knScene_ActuatorCount(scene) && def->loop; ++a) {
-			const knActuatorDef* actuator = knScene_GetActuator(scene, a);
-			driven = driven || (actuator->driven == KN_DRIVEN_JOINT &&
-								KN_ID_EQUALS(actuator->joint, reader->links.items[i].id));
-		}
+	knError cause = { .status = KN_OK };
+	knModel* model = knModel_Create(reader->scene, &cause);
+	if (model == NULL) {
+		// what is wrong is told where the scene is used
+		return cause.status != KN_NO_MEMORY || knMjcf_NoMemory(reader);
 	}
-	const bool kept = !driven || namesStepper(reader);
-	return kept || knScene_SetStepper(reader->scene, OTHER_STEPPER, NULL) == KN_OK || knMjcf_NoMemory(reader);
+	knWorldDef def = knWorldDef_Default();
+	def.stepper = JOINT_STEPPER;
+	knWorld* world = knWorld_Create(model, &def, &cause);
+	knModel_Release(model);
+	if (world != NULL || cause.status == KN_NO_MEMORY) {
+		knWorld_Destroy(world);
+		return world != NULL || knMjcf_NoMemory(reader);
+	}
+	knMjcf_Note(reader, &reader->model.element, "runs with %s: %.100s", OTHER_STEPPER, cause.message);
+	return !reader->failed &&
+		   (knScene_SetStepper(reader->scene, OTHER_STEPPER, NULL) == KN_OK || knMjcf_NoMemory(reader));
 }
 
 bool knMjcf_Build(knMjcf* reader, const char* keyframe) {
