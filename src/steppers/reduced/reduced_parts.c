@@ -194,7 +194,9 @@ static bool takePart(knReducedStep* step, const Saved* saved, bool last) {
 			knReduced_Rest(step);
 		}
 	}
-	knReduced_After(step);
+	if (knReduced_After(step) && moved) {
+		knReduced_ReturnEnergy(step);
+	}
 	guard(step, kinetic + step->known);
 	step->work += step->put;
 	step->time += step->h;

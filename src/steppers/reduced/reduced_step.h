@@ -277,6 +277,11 @@ bool knReduced_CloseLoops(knReducedStep* step);
 // Velocities at the end: joints and loaded contacts.
 bool knReduced_After(knReducedStep* step);
 
+// --- reduced_energy.c ------------------------------------------------------------------------------------
+
+// After knReduced_After: what it took from a tree that nothing touches is given back.
+void knReduced_ReturnEnergy(knReducedStep* step);
+
 // --- reduced_closing.c -----------------------------------------------------------------------------------
 
 // In the first step of a world: loops that are open close, by a motion of poses alone. After knReduced_Begin.
