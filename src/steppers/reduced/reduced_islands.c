@@ -206,7 +206,7 @@ bool knReduced_OpenIsland(const knReducedIslands* islands, const knReducedStep* 
 						  knReducedStep* step) {
 	knArena* arena = world->context->arena;
 	*step = *world;
-	step->iterations = step->subSteps = step->rung = step->guarded = 0;
+	step->iterations = step->subSteps = step->rung = step->guarded = step->failures = 0;
 	step->work = 0.0;
 	step->conflict = false;
 	step->contactCount = islands->contactFirst[k + 1] - islands->contactFirst[k];

@@ -16,9 +16,10 @@
 
 #define MAX_HALVINGS 6
 #define MAX_CONTACT_HALVINGS 2 // where contacts keep Newton's method busy, shorter steps do not help for long
-#define OPEN_LOOP 1e-6         // m or rad, a gap that counts
-#define FALLING 0.9            // share of it that may be left by a part that closes it
-#define ENERGY_ROUND_OFF 1e-9  // of the energies that the guard compares
+#define MAX_FAILURES 10       // of a step: a motion that no part so far could follow is not followed any more
+#define OPEN_LOOP 1e-6        // m or rad, a gap that counts
+#define FALLING 0.9           // share of it that may be left by a part that closes it
+#define ENERGY_ROUND_OFF 1e-9 // of the energies that the guard compares
 
 // What an attempt changes.
 typedef struct Saved {
@@ -219,7 +220,8 @@ static bool advance(knReducedStep* step, int depth) {
 	if (!save(step, &saved)) {
 		return false;
 	}
-	bool last = depth >= (step->contactCount > 0 ? MAX_CONTACT_HALVINGS : MAX_HALVINGS);
+	bool last = depth >= (step->contactCount > 0 ? MAX_CONTACT_HALVINGS : MAX_HALVINGS) ||
+				step->failures >= MAX_FAILURES;
 	if (takePart(step, &saved, last)) {
 		return true;
 	}
@@ -227,6 +229,7 @@ static bool advance(knReducedStep* step, int depth) {
 		return false;
 	}
 	restore(step, &saved);
+	step->failures += 1;
 	step->rung = step->rung > 1 ? step->rung : 1;
 	step->h *= 0.5;
 	scaleRows(step, 0.5);

@@ -170,7 +170,7 @@ struct knReducedStep {
 	// of an island, over its parts: knReduced_StepIsland
 	knTwist* reactionSum; // [count]
 	double work;          // J, sum of `put`
-	int subSteps, rung, guarded;
+	int subSteps, rung, guarded, failures;
 	bool conflict; // loops that no motion closes: the island rests
 	int conflicts; // loop joints of such islands (of the world's step)
 };
