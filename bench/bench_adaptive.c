@@ -4,6 +4,8 @@
 //   response    collision response of a hybrid chain against its active joints, and against all of them
 //   error       accelerations of a chain of which d joints move, chosen by the metric or evenly spread, against all moving:
 //               what the metric says is left out, and what really is
+//   flight, contact, threshold
+//               whole steps of scenes by the stepper: cost, and how far the motion is from that of all joints
 //   drawings    assembly and hybrid trees
 //
 // Times are the least of several batches, in processor time, so that other work on the machine disturbs little; threads are
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adaptive_table.h"
 #include "articulated/dca.h"
 #include "articulated/hybrid.h"
 #include "assembly_drawing.h"
@@ -152,20 +155,6 @@ static void callRefined(Chain* c) {
 static void callMetric(Chain* c) {
 	knTreeDca_Assemble(c->dca, c->work, c->q, c->v, c->tau, NULL, gravity, &c->tasks);
 	knDcaMetric_Assemble(&c->metric, c->work, c->tau, NULL);
-}
-
-typedef struct Table {
-	FILE* csv;          // NULL: none
-	const char* folder; // for figures, NULL: none
-	int threads;
-} Table;
-
-static void tell(const Table* table, const char* section, int n, int active, const char* what, double value,
-				 const char* unit) {
-	printf("%-9s %6d joints %5d active  %-24s %12.4g %s\n", section, n, active, what, value, unit);
-	if (table->csv != NULL) {
-		fprintf(table->csv, "%s,%d,%d,%s,%.6g,%s\n", section, n, active, what, value, unit);
-	}
 }
 
 static const struct Cost {
@@ -481,10 +470,14 @@ static int run(const knBenchOptions* options) {
 	bool done = pool != NULL && benchCost(&table, pool) && benchActive(&table) && benchTotal(&table) &&
 				benchErrors(&table, false) && benchErrors(&table, true) && drawTrees(&table);
 	knTaskPool_Destroy(pool);
+	int status = done ? benchAdaptiveScenes(&table) : CLI_FAILED;
 	if (table.csv != NULL && fclose(table.csv) != 0) {
 		return cliFail(CLI_BAD_INPUT, "cannot write '%s'", path);
 	}
-	return done ? CLI_DONE : cliFail(CLI_FAILED, "out of memory, or figures that cannot be written");
+	if (!done) {
+		return cliFail(CLI_FAILED, "out of memory, or figures that cannot be written");
+	}
+	return status;
 }
 
 const knBenchSuite knAdaptiveBench = {

@@ -153,6 +153,20 @@ static void test_frozen_links_touch(void** state) {
 	knWorld_Destroy(world);
 }
 
+// Nothing left out is nothing left out, however small beside the rest.
+static void test_no_threshold_moves_all(void** state) {
+	(void)state;
+	enum { LINKS = 150 };
+	static knBodyId bodies[LINKS];
+	ChainDef def = { .count = LINKS, .gravity = earth, .held = true, .damping = 1e-3 };
+	knWorld* world = worldWith(newChain(&def, bodies), "adaptive", -1, 0.0);
+	for (int i = 0; i < 60; ++i) {
+		run(world, 1, 0.005);
+		assert_int_equal(knWorld_Report(world)->active, LINKS);
+	}
+	knWorld_Destroy(world);
+}
+
 static void assertRefused(knScene* scene, const char* name) {
 	knError error = { 0 };
 	knModel* model = knModel_Create(scene, &error);
@@ -255,6 +269,7 @@ int main(void) {
 		cmocka_unit_test(test_custom_joints_are_refused_by_name),
 		cmocka_unit_test(test_attached_joints_are_refused),
 		cmocka_unit_test(test_few_joints_swing),
+		cmocka_unit_test(test_no_threshold_moves_all),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -592,7 +592,8 @@ static bool choose(Lookahead* ahead, int most, double threshold) {
 	while (heap.count > 0) {
 		int node = popHeap(&heap);
 		bool must = nodes[node].score >= ALWAYS;
-		if (!must && left <= bar) {
+		// what is left is a difference of large numbers, no less than the largest score in the queue
+		if (!must && knMax(left, nodes[node].score) <= bar) {
 			break;
 		}
 		// alone among all a joint has no others to swing against
