@@ -167,6 +167,28 @@ static void test_no_threshold_moves_all(void** state) {
 	knWorld_Destroy(world);
 }
 
+// A chain that hangs still is part of the ground; a scripted ball that runs into it pushes it aside all the same.
+static void test_scripted_bodies_wake(void** state) {
+	(void)state;
+	knBodyId bodies[24];
+	ChainDef def = {
+		.count = 24, .gravity = { 9.81, 0.0, 0.0 }, .held = true, .shapes = true, .damping = 1e-3
+	};
+	knScene* scene = newChain(&def, bodies);
+	knBodyId ball = newBall(scene, knV3(1.5, -0.6, 0.0), 0.1, knV3(0.0, 1.0, 0.0), material(0.5, 0.0));
+	knScene_EditBody(scene, ball)->kind = KN_BODY_KINEMATIC;
+	knWorld* world = worldWith(scene, "adaptive", 12, 0.5);
+	run(world, 60, 0.005);
+	assert_int_equal(knWorld_Report(world)->active, 0);
+	run(world, 120, 0.005);
+	assert_true(knWorld_Report(world)->active > 0);
+	assert_true(knWorld_BodyCenter(world, bodies[15]).y > 0.1);
+	assert_true(knWorld_BodyCenter(world, bodies[23]).y > 0.05);
+	run(world, 600, 0.005);
+	assert_true(knWorld_BodyCenter(world, bodies[15]).y < 3.0); // let go of
+	knWorld_Destroy(world);
+}
+
 static void assertRefused(knScene* scene, const char* name) {
 	knError error = { 0 };
 	knModel* model = knModel_Create(scene, &error);
@@ -270,6 +292,7 @@ int main(void) {
 		cmocka_unit_test(test_attached_joints_are_refused),
 		cmocka_unit_test(test_few_joints_swing),
 		cmocka_unit_test(test_no_threshold_moves_all),
+		cmocka_unit_test(test_scripted_bodies_wake),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,8 @@ typedef struct knAdaptiveStep {
 	// contact search: all links, by the poses of the welded world. weld_contacts.c
 	knFrame* linkPoses;      // [bodyCount]
 	knTwist* linkVelocities; // [bodyCount]
+	int* pressed; // [pressedCount] links of segments welded to the ground that scripted bodies run into
+	int pressedCount;
 } knAdaptiveStep;
 
 knStatus knAdaptive_OutOfMemory(const knAdaptiveStep* step);
@@ -73,3 +75,6 @@ knFindContactsFn knAdaptive_FindContacts;
 
 // Which joints move from now on, by what they would do if all that are near the front did.
 knStatus knAdaptive_UpdateRegion(knAdaptiveStep* step);
+// Cuts segments that are welded to the ground around the pressed links: neither they nor what runs into them answers, so
+// no impulse would tell the next update.
+knStatus knAdaptive_WakePressed(knAdaptiveStep* step);

@@ -671,6 +671,12 @@ static int wantedCount(const knAdaptiveStep* step) {
 	return count < header->jointTotal ? count : header->jointTotal;
 }
 
+// Segments of fewer links than twice the mean are not cut further.
+static int leastLinks(const knAdaptiveStep* step, int most) {
+	int total = step->hybrid.header->jointTotal;
+	return most > 0 && most < total ? 2 * total / most : 1;
+}
+
 knStatus knAdaptive_UpdateRegion(knAdaptiveStep* step) {
 	const knSettings* settings = step->context->settings;
 	knHybridForestHeader* header = step->hybrid.header;
@@ -680,9 +686,9 @@ knStatus knAdaptive_UpdateRegion(knAdaptiveStep* step) {
 	if (most == header->jointTotal && threshold < 0.0 && header->activeCount == header->jointTotal) {
 		return KN_OK;
 	}
-	// segments of fewer links than twice the mean are not cut further
-	int minLinks = most > 0 && most < header->jointTotal ? 2 * header->jointTotal / most : 1;
-	Lookahead ahead = { .step = step, .minLinks = minLinks, .velocities = threshold >= 0.0 || step->changed };
+	Lookahead ahead = { .step = step,
+						.minLinks = leastLinks(step, most),
+						.velocities = threshold >= 0.0 || step->changed };
 	if (!takePieces(&ahead) || !makeForest(&ahead) || !takeSystem(&ahead)) {
 		return knAdaptive_OutOfMemory(step);
 	}
@@ -695,4 +701,36 @@ knStatus knAdaptive_UpdateRegion(knAdaptiveStep* step) {
 	}
 	knStatus status = apply(&ahead, &changed);
 	return status == KN_OK && changed ? knAdaptive_Project(step) : status;
+}
+
+// Cuts the segment that holds a link, with joints that go together, until its part is short. Whether anything was cut.
+static bool cutAround(knHybridForest* hybrid, int link, int minLinks) {
+	bool any = false;
+	for (;;) {
+		knLinkPath path;
+		int root = knHybridForest_FindLink(hybrid, link, &path), node = hybrid->segments[root].node;
+		if (knHybridForest_IsLeaf(&hybrid->nodes[node]) || hybrid->nodes[node].links < minLinks) {
+			return any;
+		}
+		any = true;
+		for (bool follows = true; follows;) {
+			int right = hybrid->nodes[node].right;
+			knHybridForest_Split(hybrid, node);
+			follows = hybrid->nodes[right].follows && isJointNode(&hybrid->nodes[right]);
+			node = right;
+		}
+	}
+}
+
+knStatus knAdaptive_WakePressed(knAdaptiveStep* step) {
+	int most = wantedCount(step);
+	bool any = false;
+	for (int k = 0; k < step->pressedCount && most > 0; ++k) {
+		any = cutAround(&step->hybrid, step->pressed[k], leastLinks(step, most)) || any;
+	}
+	if (!any) {
+		return KN_OK;
+	}
+	bool listed = knHybridForest_ListFronts(&step->hybrid, step->context->arena);
+	return listed ? knAdaptive_Project(step) : knAdaptive_OutOfMemory(step);
 }

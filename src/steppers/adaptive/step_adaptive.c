@@ -82,6 +82,7 @@ static knStatus stepAdaptive(knStepContext* context, double h) {
 		keepBudget(&step, knStepContext_Now(context) - start);
 		status = knAdaptive_UpdateRegion(&step);
 	}
+	THEN(status, knAdaptive_WakePressed(&step));
 	if (status == KN_OK && context->journal != NULL && context->journal->failed) {
 		status = knAdaptive_OutOfMemory(&step);
 	}

@@ -47,12 +47,28 @@ static int weldShape(knAdaptiveStep* step, int index) {
 	return to->body;
 }
 
+static bool isScripted(const knAdaptiveStep* step, int slot) {
+	knTwist v = step->world.state.velocity[slot];
+	return step->world.model.bodyKind[slot] == KN_BODY_KINEMATIC &&
+		   (knLengthSquared(v.lin) > 0.0 || knLengthSquared(v.ang) > 0.0);
+}
+
+static void notePressed(knAdaptiveStep* step, int link, int slot, int other) {
+	bool welded = step->hybrid.links[link].rank >= 0 && step->world.model.bodyKind[slot] == KN_BODY_FIXED;
+	if (welded && isScripted(step, other)) {
+		step->pressed[step->pressedCount++] = link;
+	}
+}
+
 // Pairs of shapes of two welded bodies, told between these.
 static knStatus weldPairs(knAdaptiveStep* step, const knContactSet* found, knContactSet* set) {
 	knContactPair* pairs = KN_SCRATCH(step->context->arena, knContactPair, found->pairCount);
-	if (pairs == NULL) {
+	step->pressed = KN_SCRATCH(step->context->arena, int, 2 * found->pairCount);
+	step->pressedCount = 0;
+	if (step->context->arena->failed) {
 		return knAdaptive_OutOfMemory(step);
 	}
+	const knModelShape* shapes = step->context->model->shapes;
 	*set = *found;
 	set->pairs = pairs;
 	set->pairCount = 0;
@@ -62,6 +78,8 @@ static knStatus weldPairs(knAdaptiveStep* step, const knContactSet* found, knCon
 		pair.frameB = weldShape(step, pair.shapeB);
 		if (pair.frameA != pair.frameB) {
 			pairs[set->pairCount++] = pair;
+			notePressed(step, shapes[pair.shapeA].body, pair.frameA, pair.frameB);
+			notePressed(step, shapes[pair.shapeB].body, pair.frameB, pair.frameA);
 		}
 	}
 	return KN_OK;
