@@ -124,6 +124,42 @@ static void test_failed_steps_are_taken_back(void** state) {
 	}
 }
 
+// What is stale goes along with snapshots, and is brought up to date before the topology changes.
+static void test_stale_worlds_are_saved_and_edited(void** state) {
+	(void)state;
+	knBodyId bodies[LINKS];
+	knError error = { 0 };
+	knWorld* world = worldWith(newChain(&hanging, bodies), "adaptive", 8, -1.0);
+	run(world, 60, 0.005);
+	size_t size = knWorld_StateSize(world);
+	char* saved = malloc(size);
+	assert_ok(knWorld_Save(world, saved, size));
+	uint64_t hash = knWorld_Hash(world);
+	run(world, 40, 0.005);
+	uint64_t later = knWorld_Hash(world);
+	assert_ok(knWorld_Restore(world, saved, size, &error));
+	assert_true(knWorld_Hash(world) == hash);
+	assert_ok(knWorld_Restore(world, saved, size, &error));
+	run(world, 40, 0.005);
+	assert_true(knWorld_Hash(world) == later);
+
+	assert_ok(knWorld_Restore(world, saved, size, &error));
+	readAll(world, bodies);
+	knBodyDef def = knBodyDef_Default();
+	def.frame.p = knV3(0.0, 20.0, 5.0);
+	def.hasMass = true;
+	def.mass = (knMassProps){ .mass = 1.0, .inertia = knDiagonal33(0.1, 0.1, 0.1) };
+	assert_false(KN_ID_IS_NULL(knWorld_AddBody(world, &def, NULL, 0, &error)));
+	assertAll(world, bodies);
+	run(world, 1, 0.005);
+	for (int i = 0; i < LINKS; ++i) {
+		double moved = knDistance(knWorld_BodyFrame(world, bodies[i]).p, frames[i].p);
+		assert_true(moved < 0.005 * (knLength(velocities[i]) + 0.2));
+	}
+	free(saved);
+	knWorld_Destroy(world);
+}
+
 // A joint that is let go of by hand is noticed, wherever it is.
 static void test_released_joints_let_go(void** state) {
 	(void)state;
@@ -242,6 +278,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stale_poses_are_computed_when_asked),
 		cmocka_unit_test(test_failed_steps_are_taken_back),
+		cmocka_unit_test(test_stale_worlds_are_saved_and_edited),
 		cmocka_unit_test(test_released_joints_let_go),
 		cmocka_unit_test(test_touched_memory_does_not_grow),
 	};
