@@ -43,7 +43,6 @@ typedef struct Cost {
 static void listSets(const knJointBench* bench, const char* first, const char* second,
 					 const char* sets[MAX_SETS]) {
 	int count = 0;
-	sets[count++] = "articulation=sweep";
 	sets[count++] = "sweeps=9";
 	const char* own[2] = { first, second };
 	for (int i = 0; i < 2; ++i) {

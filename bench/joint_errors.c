@@ -17,12 +17,12 @@ static const int sweepCounts[SWEEPS] = { 3, 5, 9, 15, 30 };
 
 static const struct Scheme {
 	const char* name;
-	const char* set;         // NULL: none
+	const char* sets[2];     // NULL: none
 	uint32_t colors[SWEEPS]; // over time; 0: not drawn
 } schemes[SCHEMES] = {
-	{ "default", NULL, { 0, 0x8fbce6, 0x2f6db3, 0x12375f, 0 } },
-	{ "published", "scheme=paper", { 0, 0xf0a59c, 0xc0443c, 0x701a14, 0 } },
-	{ "no pre-stabilization", "prestabilize=0", { 0, 0, 0x2e8b7c, 0, 0 } },
+	{ "default", { NULL, NULL }, { 0, 0x8fbce6, 0x2f6db3, 0x12375f, 0 } },
+	{ "published", { "scheme=paper", NULL }, { 0, 0xf0a59c, 0xc0443c, 0x701a14, 0 } },
+	{ "no pre-stabilization", { "scheme=paper", "prestabilize=0" }, { 0, 0, 0x2e8b7c, 0, 0 } },
 };
 
 static const struct Scene {
@@ -78,10 +78,10 @@ static int followSchemes(const knJointBench* bench, const struct Scene* scene,
 		const struct Scheme* scheme = &schemes[i / SWEEPS];
 		char sweeps[32];
 		snprintf(sweeps, sizeof(sweeps), "sweeps=%d", sweepCounts[i % SWEEPS]);
-		const char* sets[5] = { "articulation=sweep", sweeps };
-		int count = 2;
-		if (scheme->set != NULL) {
-			sets[count++] = scheme->set;
+		const char* sets[5] = { sweeps };
+		int count = 1;
+		for (int k = 0; k < 2 && scheme->sets[k] != NULL; ++k) {
+			sets[count++] = scheme->sets[k];
 		}
 		sets[count] = scene->set;
 		cliProgress_Update(&progress, i);
@@ -182,7 +182,7 @@ static int benchErrors(const knJointBench* bench) {
 static int benchPush(const knJointBench* bench) {
 	static const char* const methods[] = { "method=pre", "method=post" };
 	for (int i = 0; i < 2; ++i) {
-		const char* sets[] = { methods[i], "articulation=sweep", NULL };
+		const char* sets[] = { methods[i], NULL };
 		knSceneRun run;
 		int status = knSceneRun_Open(&run, "push-through", sets, "impulse", 0.0, bench->options->threads);
 		if (status != CLI_DONE) {

@@ -131,7 +131,7 @@ static void test_readers(void** unused) {
 					 KN_UNSUPPORTED);
 	assert_string_equal(error.message,
 						"reduced does not read it; it is a setting of velocity with scheme=default "
-						"and impulse");
+						"and impulse with scheme=default");
 	// a name that begins like a reader's is another
 	assert_int_equal(knSettings_CheckRead("sweeps", "veloc", KN_SCHEME_DEFAULT, &error), KN_UNSUPPORTED);
 	assert_int_equal(knSettings_CheckRead("sweeps", "velocity2", KN_SCHEME_DEFAULT, &error), KN_UNSUPPORTED);
