@@ -16,7 +16,8 @@
 
 #define TURN_LIMIT 0.2 // rad a correction
 #define BODY_GRAIN 64
-#define DEEP 1e-3 // of the envelope: a few sweeps over all bodies take out less than that
+#define DEEP 1e-3  // of the envelope: a few sweeps over all bodies take out less than that
+#define TRACE 1e-6 // of the envelope: overlap that may stay
 
 // --- angular momentum of free groups ---------------------------------------------------------------------
 
@@ -185,11 +186,11 @@ bool knContactCorrection_Finish(knContactCorrection* c) {
 
 // --- levels ----------------------------------------------------------------------------------------------
 
-static bool isDeep(const knContactCorrection* c) {
+static bool isDeeper(const knContactCorrection* c, double share) {
 	const knModel* model = c->model;
 	for (int i = 0; i < c->contacts->chunkCount; ++i) {
 		const knSweepChunk* chunk = &c->contacts->chunks[i];
-		double limit = -DEEP * knContactRows_Envelope(model, chunk->a, chunk->b);
+		double limit = -share * knContactRows_Envelope(model, chunk->a, chunk->b);
 		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
 			if (c->contacts->points[k].depth < limit) {
 				return true;
@@ -197,6 +198,10 @@ static bool isDeep(const knContactCorrection* c) {
 		}
 	}
 	return false;
+}
+
+bool knContactCorrection_Overlaps(const knContactCorrection* c) {
+	return isDeeper(c, TRACE);
 }
 
 static int levelOf(const knContactCorrection* c, const int32_t* level, int b) {
@@ -236,7 +241,7 @@ bool knContactCorrection_PushLevels(knContactCorrection* c, const int32_t* level
 	const knSweepRows none = { 0 };
 	knSweepSet set;
 	knContactCorrection_Measure(c);
-	if (!isDeep(c)) {
+	if (!isDeeper(c, DEEP)) {
 		return true;
 	}
 	if (!buildLevels(c, level, levelCount, &set)) {

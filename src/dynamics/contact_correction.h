@@ -30,6 +30,8 @@ typedef struct knContactCorrection {
 void knContactCorrection_Measure(knContactCorrection* correction);
 // m, the separation of one point at the present poses.
 double knContactCorrection_Depth(const knContactCorrection* correction, int point);
+// Whether anything overlaps by more than a trace. Measured.
+bool knContactCorrection_Overlaps(const knContactCorrection* correction);
 void knContactCorrection_Begin(knContactCorrection* correction, knSweepSet* set);
 // Level by level from the ground up, what is below frozen, where a few sweeps over all bodies would only pass the overlap on.
 // Groups with joints are left out, their joints would open. `level` as in knContactGroups. False: no memory.

@@ -192,6 +192,10 @@ static double worstJoint(const knJointSweeps* s) {
 bool knJointSweeps_Correct(knJointSweeps* s, knContactCorrection* correction, knSweepSet* set,
 						   const int32_t* stageOf, int stage, int count) {
 	const int rounds = s->rows.count > 0 ? NEWTON_ROUNDS : 1;
+	knContactCorrection_Measure(correction);
+	if (s->rows.count == 0 && !knContactCorrection_Overlaps(correction)) {
+		return true;
+	}
 	for (int round = 0; round < rounds; ++round) {
 		s->locked.count = 0;
 		knContactCorrection_Measure(correction);

@@ -104,6 +104,7 @@ bool knTimeStep_Begin(knTimeStep* step) {
 	step->kept = KN_SCRATCH(arena, knSweepPoint, points);
 	step->sums = KN_SCRATCH(arena, double, bodies);
 	step->tolerance = KN_SCRATCH(arena, double, bodies);
+	step->acts = KN_SCRATCH_ZERO(arena, uint8_t, bodies);
 	step->guarded = 0;
 	step->renewed = step->failed = false;
 	if (arena->failed) {
@@ -493,10 +494,14 @@ static bool landCompact(knTimeStep* step, int stage) {
 
 static bool landStage(knTimeStep* step, int stage) {
 	const int count = step->blocks->count;
-	for (int k = 0; k < step->contacts->pointCount; ++k) {
-		knSweepPoint* p = &step->contacts->points[k];
-		p->lambda[0] = p->lambda[1] = p->lambda[2] = 0.0;
-		p->rolling = knZero3();
+	for (int i = 0; i < step->contacts->chunkCount; ++i) {
+		const knSweepChunk* chunk = &step->contacts->chunks[i];
+		for (int k = chunk->first; k < chunk->first + chunk->count; ++k) {
+			knSweepPoint* p = &step->contacts->points[k];
+			p->lambda[0] = p->lambda[1] = p->lambda[2] = 0.0;
+			p->rolling = knZero3();
+			p->bias = step->acts[islandOf(step, chunk)] ? p->bias : KN_ROW_OUT_OF_REACH;
+		}
 	}
 	for (int b = 0; b < count; ++b) {
 		step->work[b] = step->state->velocity[b];
@@ -510,7 +515,7 @@ static bool landStage(knTimeStep* step, int stage) {
 	addKinematicWork(step, step->contacts->points, step->work, 0.5, step->sums);
 	for (int b = 1; b < count; ++b) {
 		int32_t island = step->islands->group[b];
-		if (isMean(step, b) && step->stageOf[b] == stage &&
+		if (isMean(step, b) && step->stageOf[b] == stage && step->acts[island] &&
 			step->sums[island] <= (1.0 + MORE_ENERGY) * step->tolerance[island]) {
 			step->state->velocity[b] = step->work[b];
 			knStepBodies_Restart(step->blocks, step->model, step->state, b, KN_WEIGHT_MEAN);
@@ -519,7 +524,8 @@ static bool landStage(knTimeStep* step, int stage) {
 	for (int i = 0; i < step->contacts->chunkCount; ++i) {
 		const knSweepChunk* chunk = &step->contacts->chunks[i];
 		int32_t island = islandOf(step, chunk);
-		bool taken = step->sums[island] <= (1.0 + MORE_ENERGY) * step->tolerance[island];
+		bool taken =
+			step->acts[island] && step->sums[island] <= (1.0 + MORE_ENERGY) * step->tolerance[island];
 		for (int k = chunk->first; chunk->stage == stage && taken && k < chunk->first + chunk->count; ++k) {
 			// the solver has half of the inverse masses
 			step->extra[k] = knMulAdd(step->extra[k], 0.5, impulseOf(&step->contacts->points[k]));
@@ -530,6 +536,9 @@ static bool landStage(knTimeStep* step, int stage) {
 
 bool knTimeStep_Land(knTimeStep* step) {
 	findArrivals(step);
+	for (int b = 0; b < step->blocks->count; ++b) {
+		step->acts[b] = step->sums[b] == 2.0;
+	}
 	for (int stage = 0; stage < step->solver.stageCount; ++stage) {
 		if (!landCompact(step, stage)) {
 			continue;
@@ -549,6 +558,15 @@ bool knTimeStep_Land(knTimeStep* step) {
 
 static bool isIgnored(const knTimeStep* step, const knSweepChunk* chunk) {
 	return step->ignored != NULL && (step->ignored[chunk->a] || step->ignored[chunk->b]);
+}
+
+static bool anyTurned(const knTimeStep* step, int stage) {
+	for (int b = 1; b < step->blocks->count; ++b) {
+		if (step->turning[b] && step->stageOf[b] == stage) {
+			return true;
+		}
+	}
+	return false;
 }
 
 // Points and answers of what has turned, at the end poses.
@@ -635,7 +653,9 @@ static double findErrors(knTimeStep* step, int stage, double* share) {
 	}
 	for (int b = 0; b < step->blocks->count; ++b) {
 		share[b] = step->tolerance[b] > 0.0 && step->sums[b] > still ? LASTING_SHARE : 1.0;
-		worst = isQuiet(step, stage, b) ? worst : knMax(worst, step->sums[b]);
+		step->acts[b] =
+			!isQuiet(step, stage, b) && step->sums[b] > step->solver.error(step->solver.context, stage);
+		worst = step->acts[b] ? knMax(worst, step->sums[b]) : worst;
 	}
 	return worst;
 }
@@ -645,7 +665,8 @@ static void prepareSettling(knTimeStep* step, int stage) {
 		const knSweepChunk* chunk = &step->contacts->chunks[i];
 		for (int k = chunk->first; chunk->stage == stage && k < chunk->first + chunk->count; ++k) {
 			knSweepPoint* p = &step->contacts->points[k];
-			p->bias = p->lambda[0] > 0.0 && !isIgnored(step, chunk) ? 0.0 : KN_ROW_OUT_OF_REACH;
+			bool settles = p->lambda[0] > 0.0 && !isIgnored(step, chunk) && step->acts[islandOf(step, chunk)];
+			p->bias = settles ? 0.0 : KN_ROW_OUT_OF_REACH;
 			for (int c = 0; c < 3; ++c) {
 				p->lambda[c] *= 2.0; // the solver has half of the inverse masses
 			}
@@ -657,13 +678,21 @@ static void prepareSettling(knTimeStep* step, int stage) {
 static bool settleStage(knTimeStep* step, int stage, double* share) {
 	const int count = step->blocks->count;
 	knTwist* velocity = step->state->velocity;
-	keepPoints(step);
-	placeAtEnd(step, stage);
+	const bool turned = anyTurned(step, stage);
+	if (turned) {
+		keepPoints(step);
+		placeAtEnd(step, stage);
+	}
 	double worst = findErrors(step, stage, share);
 	stopFlips(step, stage);
-	if (worst <= step->solver.error(step->solver.context, stage)) {
-		restorePoints(step);
+	if (worst == 0.0) {
+		if (turned) {
+			restorePoints(step);
+		}
 		return true;
+	}
+	if (!turned) {
+		keepPoints(step);
 	}
 	prepareSettling(step, stage);
 	for (int b = 0; b < count; ++b) {
@@ -684,7 +713,7 @@ static bool settleStage(knTimeStep* step, int stage, double* share) {
 	for (int b = 1; solved && b < count; ++b) {
 		int32_t island = step->islands->group[b];
 		bool ignored = step->ignored != NULL && step->ignored[b];
-		if (isMean(step, b) && step->stageOf[b] == stage && !ignored &&
+		if (isMean(step, b) && step->stageOf[b] == stage && !ignored && step->acts[island] &&
 			step->sums[island] <= (1.0 + MORE_ENERGY) * step->tolerance[island]) {
 			velocity[b] = step->work[b];
 		}
@@ -692,7 +721,8 @@ static bool settleStage(knTimeStep* step, int stage, double* share) {
 	for (int i = 0; i < step->contacts->chunkCount; ++i) {
 		const knSweepChunk* chunk = &step->contacts->chunks[i];
 		int32_t island = islandOf(step, chunk);
-		bool taken = step->sums[island] <= (1.0 + MORE_ENERGY) * step->tolerance[island];
+		bool taken =
+			step->acts[island] && step->sums[island] <= (1.0 + MORE_ENERGY) * step->tolerance[island];
 		for (int k = chunk->first; chunk->stage == stage && taken && k < chunk->first + chunk->count; ++k) {
 			knVec3 half = knScale(0.5, impulseOf(&step->contacts->points[k]));
 			step->extra[k] = knAdd(step->extra[k], knSub(half, impulseOf(&step->kept[k])));

@@ -54,6 +54,7 @@ typedef struct knTimeStep {
 	knSweepPoint* kept;    // [pointCount] scratch
 	double* sums;          // [bodyCount] scratch, by island
 	double* tolerance;     // the same
+	uint8_t* acts;         // [bodyCount] 1: the island lands, or settles
 	bool renewed;          // points have moved with their bodies. knTimeStep_Bounce
 	bool failed;           // the solver had no memory
 	int guarded;           // islands whose impulses were scaled back. knTimeStep_Finish

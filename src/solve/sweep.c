@@ -115,10 +115,13 @@ static void batchCorrectRange(int begin, int end, int worker, void* argument) {
 }
 
 // Batches do not wait for each other where nothing else has to be done between the sweeps.
-static bool canBatch(const knSweepSet* set, const knSweepRows* joints, int stage) {
+static bool hasRows(const knSweepRows* joints, int stage) {
 	bool rows = joints->rows != NULL && joints->first[stage] < joints->first[stage + 1];
-	bool direct = joints->direct != NULL && joints->directStage == stage;
-	return set->stages[stage].batchCount > 1 && !rows && !direct;
+	return rows || (joints->direct != NULL && joints->directStage == stage);
+}
+
+static bool canBatch(const knSweepSet* set, const knSweepRows* joints, int stage) {
+	return set->stages[stage].batchCount > 1 && !hasRows(joints, stage);
 }
 
 static void forBatches(Run* run, int stage, int sweeps, const knTasks* tasks, knTaskFn* fn) {
@@ -246,14 +249,15 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 			sweepRange = goingOnRange;
 		}
 	}
-	double last[STALL_SPAN] = { 0.0 };
+	double last[STALL_SPAN] = { 0.0 }, settled = options->settled;
 	int done = 0, sweeps = isDirectAlone(set, &set->joints, stage) ? 1 : options->sweeps;
 	for (bool stop = false; done < sweeps && !stop; ++done) {
 		int sweep = done;
 		packs.gamma = mixingOf(options, sweep);
 		if (options->momentum != NULL && sweep > 0) {
 			double change = knSweepMomentum_Look(options->momentum, options->tasks);
-			if (sweep >= options->leastSweeps && change < options->settled) {
+			settled = sweep == 1 && settled > 0.0 ? knMax(settled, options->relative * change) : settled;
+			if (sweep >= options->leastSweeps && change < settled) {
 				break;
 			}
 			knSweepMomentum_GoOn(options->momentum, options->tasks, u);
@@ -272,7 +276,8 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 
 void knSweep_Pass(const knSweepSet* set, int stage, const knMomentumPacks* momenta, knMomentumPass pass,
 				  const knTasks* tasks, knTwist* u) {
-	KN_ASSERT(aloneColour(set, stage) == NULL && set->joints.rows == NULL && set->friction == KN_SWEEP_CONE);
+	KN_ASSERT(aloneColour(set, stage) == NULL && !hasRows(&set->joints, stage) &&
+			  set->friction == KN_SWEEP_CONE);
 	Run run = { .set = set, .kernel = knSweepKernel_Best(), .to = u, .momenta = momenta, .pass = pass };
 	forColours(&run, stage, tasks, passRange);
 }

@@ -200,7 +200,8 @@ typedef struct knSweepOptions {
 	knSweepMomentum*
 		momentum;     // of this stage alone: sweeps go on in the direction of those before; may be NULL
 	int leastSweeps;  // with momentum: after so many, stop when a sweep's |g|^2 is below `settled` in every
-	double settled;   // group, m2/s2 of its mass; 0: never
+	double settled;   // group, m2/s2 of its mass; 0: never;
+	double relative;  // or below that share of what the first sweep changed
 	double gamma;     // constraint force mixing of contact rows, falling to zero over the sweeps
 	double omega;     // relaxation; 1: Gauss-Seidel
 	bool jacobi;      // all rows from the velocities at the start of the sweep
@@ -219,7 +220,7 @@ void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u);
 // Runs sweeps over one stage; returns how many.
 int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options, knTwist* u);
 // One plain pass over a stage, of a sweep that passes over all stages several times, with what it has to do for the momenta
-// (knSweepMomentum_FirstPass; KN_MOMENTUM_SQUARE in the last). Not for sets with joints or blocks that are alone.
+// (knSweepMomentum_FirstPass; KN_MOMENTUM_SQUARE in the last). Not for stages with joints or blocks that are alone.
 void knSweep_Pass(const knSweepSet* set, int stage, const knMomentumPacks* momenta, knMomentumPass pass,
 				  const knTasks* tasks, knTwist* u);
 // Normal rows and depths alone: displacements p that leave no overlap (projection error correction). The bias of

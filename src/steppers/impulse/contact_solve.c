@@ -14,6 +14,8 @@
 #define SMALL_SETTLED 1e-9  // of g h: sweeps of small groups that change speeds by less are the last
 #define LARGE_SETTLED 1e-7  // the same of large ones
 #define LEAST_SETTLED 1e-12 // m/s, without gravity
+// Of what the first sweep changed: where things move, nothing depends on more digits.
+#define RELATIVE 1e-6
 #define SIDE_SWEEPS 8       // of landings and settlings of large groups
 #define ROUNDS 2            // of groups in which bodies turn: arms and answers anew
 #define CORRECTION_SWEEPS 8 // over overlaps
@@ -123,7 +125,7 @@ static double sweepLevels(knImpulseStep* step, int part, knSweepMomentum* moment
 static knSweepMomentum* sweepPart(knImpulseStep* step, int part, int sweeps, knTwist* u) {
 	const knTasks* tasks = &step->context->tasks;
 	const int levels = step->graph.levelCount, bodyCount = step->model->bodyCount;
-	const double settled = settledSpeed(step, part);
+	double settled = settledSpeed(step, part);
 	knArena* arena = step->context->arena;
 	knTwist* before = KN_SCRATCH(arena, knTwist, bodyCount);
 	knSweepMomentum* momentum =
@@ -134,8 +136,9 @@ static knSweepMomentum* sweepPart(knImpulseStep* step, int part, int sweeps, knT
 		return NULL;
 	}
 	for (int k = 0; k < sweeps && !done; ++k) {
-		done = sweepLevels(step, part, momentum, before, u) <= settled &&
-			   (part == KN_PART_LARGE || k + 1 >= LEAST_SWEEPS);
+		double change = sweepLevels(step, part, momentum, before, u);
+		settled = k == 0 ? knMax(settled, RELATIVE * change) : settled;
+		done = change <= settled && (part == KN_PART_LARGE || k + 1 >= LEAST_SWEEPS);
 		step->context->report->iterations += part == KN_PART_LARGE;
 		(void)knSweepMomentum_Look(momentum, tasks);
 		if (!done && k + 1 < sweeps) {
@@ -224,13 +227,13 @@ bool knContactSolve_Run(knImpulseStep* step) {
 		}
 		bool turns = knTimeStep_Aim(&step->time, part);
 		int sweeps = sweepsOf(step, part);
-		// large groups do not settle: new arms come half way
-		sweeps = turns && part == KN_PART_LARGE ? (sweeps + 1) / ROUNDS : sweeps;
-		const knSweepMomentum* momentum = sweepPart(step, part, sweeps, step->blocks.u);
+		// new arms come half way
+		const knSweepMomentum* momentum =
+			sweepPart(step, part, turns ? (sweeps + 1) / ROUNDS : sweeps, step->blocks.u);
 		for (int round = 1; turns && momentum != NULL && round < ROUNDS; ++round) {
 			store(step);
 			knTimeStep_Aim(&step->time, part);
-			momentum = sweepPart(step, part, sweeps, step->blocks.u);
+			momentum = sweepPart(step, part, (sweeps + 1) / ROUNDS, step->blocks.u);
 		}
 		if (momentum == NULL) {
 			return false;

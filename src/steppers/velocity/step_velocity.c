@@ -15,6 +15,8 @@
 #define LEAST_SWEEPS 10    // of groups without joints; the others are the most
 #define SETTLED 2e-5       // of the speed that gravity gives in a step: a sweep that changes less is the last
 #define SMALL_SETTLED 1e-9 // the same in small groups
+// Of what the first sweep changed: where things move, nothing depends on more digits. Squared, as that is.
+#define RELATIVE 1e-12
 #define DEFAULT_SWEEPS 30
 #define DEFAULT_SMALL_SWEEPS 100
 #define DEFAULT_TINY_SWEEPS 100
@@ -70,6 +72,7 @@ static knVelocityOptions defaultOptions(const knStepContext* context, double h) 
 	knVelocityOptions options = knVelocity_Options(context, &own);
 	double fall = knLengthSquared(context->state->header->gravity) * h * h;
 	options.solver.leastSweeps = LEAST_SWEEPS;
+	options.solver.relative = RELATIVE;
 	for (int stage = 0; stage < KN_STAGE_COUNT && settings->sweeps < 0; ++stage) {
 		double share = stage == KN_STAGE_LARGE ? SETTLED : SMALL_SETTLED;
 		options.settled[stage] = knMax(share * share * fall, LEAST_SETTLED);

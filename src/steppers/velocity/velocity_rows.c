@@ -394,8 +394,8 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 			}
 		}
 		bool turns = stage < step->time.solver.stageCount && knTimeStep_Aim(&step->time, stage);
-		if (turns && stage == KN_STAGE_LARGE) {
-			// large groups do not settle: new arms come half way
+		if (turns) {
+			// new arms come half way
 			options.sweeps = (options.sweeps + 1) / TURNING_ROUNDS;
 		}
 		int done = knSweep_Velocities(&step->global, stage, &options, step->blocks.u);
