@@ -179,7 +179,7 @@ static void test_released_joints_let_go(void** state) {
 // --- pages ---------------------------------------------------------------------------------------------------------
 
 // Large blocks are mapped, and may be locked: the first touch of each page is counted.
-enum { PAGE = 4096, MOST_BLOCKS = 4096 };
+enum { PAGE = 4096, ALIGNMENT = 64, MOST_BLOCKS = 4096 };
 
 static struct {
 	char* at;
@@ -191,7 +191,7 @@ static volatile int touched;
 static void* mapPages(size_t size, void* context) {
 	(void)context;
 	if (size < PAGE) {
-		return malloc(size);
+		return aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 	}
 	size_t whole = (size + PAGE - 1) / PAGE * PAGE;
 	void* at = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
