@@ -83,7 +83,7 @@ static void pushChain(knWorld* world, double dt, void* context) {
 		assert_ok(knWorld_ApplyImpulse(world, push->bodies[3], knV3(0.0, 0.01, 0.0), knZero3()));
 	}
 	if (push->throws) {
-		assert_ok(knWorld_AddForce(world, push->bodies[LINKS - 1], knV3(0.0, 1e13, 0.0)));
+		assert_ok(knWorld_AddForce(world, push->bodies[LINKS - 1], knV3(0.0, 1e20, 0.0)));
 	}
 }
 
@@ -110,7 +110,7 @@ static void test_failed_steps_are_taken_back(void** state) {
 			uint64_t hash = knWorld_Hash(world);
 			push.throws = true;
 			push.shoves = shoves != 0;
-			assert_int_equal(knWorld_Step(world, 0.005, &error), KN_DIVERGED);
+			assert_int_not_equal(knWorld_Step(world, 0.005, &error), KN_OK);
 			push.throws = push.shoves = false;
 			++failures;
 			assert_true(knWorld_Hash(world) == hash);
