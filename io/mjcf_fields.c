@@ -602,8 +602,8 @@ static int parseReals(knMjcf* reader, const char* tag, const knMjcfField* field,
 		failNumber(reader, tag, field->name, bad);
 		return -1;
 	}
-	// where none is also an answer, it is all or none
-	if (count < field->least || count > field->most || (field->least == 0 && count != field->most)) {
+	// a colour, the only one that may be empty, may also lack its last number
+	if (count < field->least || count > field->most || (field->least == 0 && count < field->most - 1)) {
 		if (field->least == field->most || field->least == 0) {
 			knMjcf_Fail(reader, NULL, tag, KN_BAD_DATA, "%s has %d number%s; it takes %d", field->name, count,
 						count == 1 ? "" : "s", field->most);
