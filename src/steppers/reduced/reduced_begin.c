@@ -197,7 +197,10 @@ knStatus knReduced_Begin(knReducedStep* step) {
 	const bool* barred = findBarred(step);
 	if (barred == NULL || !knForest_Build(&step->forest, context->model, state, barred, context->arena) ||
 		!takeRoom(step) || !readPoses(step) || !readVelocities(step)) {
-		return knReduced_OutOfMemory(step);
+		// with memory left, the velocities cannot be told as those of joints
+		return context->arena->failed
+				   ? knReduced_OutOfMemory(step)
+				   : knError_Set(context->error, KN_DIVERGED, "step", "velocities beyond all measure");
 	}
 	// the collider and contact lists read the state; kinematic bodies are scripted
 	memcpy(state->pose, step->start, (size_t)context->model->bodyCount * sizeof(knFrame));
