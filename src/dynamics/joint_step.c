@@ -4,6 +4,7 @@
 
 #include "core/tasks.h"
 
+#define ROWS_TURN 0.5         // rad a step
 #define CLEAR_OVERLAP 1e-7    // m: points that end no deeper do not touch
 #define MIXED_PRODUCTS 100000 // block products of a factorisation: denser islands are left to the stepper
 
@@ -19,20 +20,32 @@ static void markReaches(const knJointStepInput* in, const int32_t* group, uint8_
 }
 
 // Likewise islands that may bounce, by their own shapes or those that do not move: blows pass from body to body one after the
-// other, in a phase of the stepper, which keeps these islands whether something touches them or not.
-static void markBouncing(const knJointStepInput* in, const int32_t* group, uint8_t* marks) {
+// other, in a phase of the stepper, which keeps these islands whether something touches them or not. Rows do not follow what turns
+// fast, which is therefore not left to them. False: no memory.
+static bool markBouncing(const knJointStepInput* in, const int32_t* group, uint8_t* marks) {
 	const knModel* model = in->model;
+	uint8_t* fast = KN_SCRATCH_ZERO(in->arena, uint8_t, model->bodyCount);
+	if (fast == NULL) {
+		return false;
+	}
+	for (int b = 0; b < model->bodyCount; ++b) {
+		if (group[b] >= 0 && knLength(in->state->velocity[b].ang) * in->h > ROWS_TURN) {
+			fast[group[b]] = 1;
+		}
+	}
 	bool ground = false;
 	for (int i = 0; i < model->shapeCount; ++i) {
 		const knModelShape* shape = &model->shapes[i];
-		if (shape->restitution > 0.0 && group[shape->body] >= 0) {
-			marks[group[shape->body]] = 1;
+		const int32_t own = group[shape->body];
+		if (shape->restitution > 0.0 && own >= 0 && !fast[own]) {
+			marks[own] = 1;
 		}
 		ground = ground || (shape->restitution > 0.0 && in->invMass[shape->body] <= 0.0);
 	}
 	for (int b = 0; ground && b < model->bodyCount; ++b) {
-		marks[b] = 1;
+		marks[b] |= !fast[b];
 	}
+	return true;
 }
 
 // Active joints that can do something; their islands, and whether anything touches these.
@@ -56,7 +69,9 @@ static bool listJoints(knJointStep* step, int* index, int32_t* groupOf, int* cou
 		touched[a >= 0 ? a : islands.group[in->chunks[i].b]] = 1;
 	}
 	markReaches(in, islands.group, touched);
-	markBouncing(in, islands.group, touched);
+	if (!markBouncing(in, islands.group, touched)) {
+		return false;
+	}
 	*count = 0;
 	for (int j = 0; j < indices; ++j) {
 		if (!knJointRows_TakesPart(in->model, in->state, j)) {
@@ -210,11 +225,10 @@ static bool chooseMixed(const knJointStep* step, const knJointMixInput* input, k
 	const int bodyCount = step->in.model->bodyCount;
 	uint8_t* jointed = KN_SCRATCH_ZERO(step->in.arena, uint8_t, bodyCount);
 	uint8_t* left = KN_SCRATCH_ZERO(step->in.arena, uint8_t, bodyCount);
-	if (jointed == NULL || left == NULL) {
+	if (jointed == NULL || left == NULL || !markBouncing(&step->in, input->islands->group, left)) {
 		return false;
 	}
 	markReaches(&step->in, input->islands->group, left);
-	markBouncing(&step->in, input->islands->group, left);
 	for (int k = 0; k < input->contacts->pointCount; ++k) {
 		const knContactAnchor* anchor = &input->contacts->anchors[k];
 		const int32_t a = input->islands->group[anchor->bodyA];
@@ -274,6 +288,16 @@ static double deepestOverlap(const knJointStep* step, const knMixedIsland* islan
 	return deepest;
 }
 
+// Whether Newton's answer is as good as the rounds'. A damped one does not keep the angular momentum of a free island.
+static bool isGood(const knJointStep* step, const knMixedIsland* island, knJointRung rung) {
+	bool hangs = false;
+	for (int i = 0; i < island->jointCount; ++i) {
+		const knJoint* joint = knState_Joint(step->in.state, step->in.model, island->joints[i]);
+		hangs = hangs || step->in.invMass[joint->parent] <= 0.0 || step->in.invMass[joint->child] <= 0.0;
+	}
+	return rung <= KN_RUNG_HALVED && (hangs || rung != KN_RUNG_DAMPED);
+}
+
 // An island whose contacts are near but do not touch in this step is one of joints alone, which Newton's method solves better.
 // Sets *clear; false: no memory.
 static bool solveClear(knJointStep* step, const knMixedIsland* island, const knContactRows* contacts,
@@ -297,7 +321,8 @@ static bool solveClear(knJointStep* step, const knMixedIsland* island, const knC
 		knJointIsland_Guess(alone, k, step->lambda + island->joints[k] * KN_JOINT_STEP_ROWS, 1.0);
 	}
 	const knJointIslandReport* report = knJointIsland_Solve(alone);
-	*clear = report->rung <= KN_RUNG_HALVED && knJointIsland_Poses(alone, step->pose) == island->bodyCount &&
+	*clear = isGood(step, island, report->rung) &&
+			 knJointIsland_Poses(alone, step->pose) == island->bodyCount &&
 			 deepestOverlap(step, island, contacts, step->pose) <= CLEAR_OVERLAP;
 	if (*clear) {
 		step->clear[step->clearCount++] = alone;

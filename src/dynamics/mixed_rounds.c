@@ -17,6 +17,7 @@
 
 #define JOINT_TOLERANCE 1e-7 // m, of joints' rows and of bodies' residuals as displacements
 #define POINT_TOLERANCE 1e-9 // m, of normals and of sliding
+#define POINT_FALL 1e-3      // of a step's fall, likewise: less is left to the steps to come
 #define POINT_SHARE                                                                                          \
 	1e-2 // of what points miss at the start velocities, likewise: the next step takes the rest
 #define POINT_LOOSEST 1e-4 // m, the most of that
@@ -606,7 +607,9 @@ static double worseOf(Errors errors) {
 
 bool knMixedRun_Converge(knMixedRun* run) {
 	Errors errors = evaluate(run);
-	const double pointTolerance = knClamp(POINT_SHARE * errors.points, POINT_TOLERANCE, POINT_LOOSEST);
+	const double fall = run->span.h * run->span.h * knLength(run->in->state->header->gravity);
+	const double least = knMin(knMax(POINT_FALL * fall, POINT_TOLERANCE), POINT_LOOSEST);
+	const double pointTolerance = knClamp(POINT_SHARE * errors.points, least, POINT_LOOSEST);
 	double best = (double)INFINITY, past[STALL_ROUNDS];
 	double* store = KN_SCRATCH(run->arena, double, knMixedRun_StoreSize(run));
 	double* before = KN_SCRATCH(run->arena, double, run->island->pointCount);
