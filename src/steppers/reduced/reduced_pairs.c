@@ -104,8 +104,10 @@ static void addAxes(knReducedStep* step, const knJoint* joint, int index, const 
 		if (drive->motorMode[i] == KN_MOTOR_VELOCITY || drive->motorMode[i] == KN_MOTOR_POSITION) {
 			knReducedPairRow* row = addRow(step, joint, index, site, along[i], KN_PART_MOTOR + i);
 			double position = knJoint_AxisPosition(joint, q, i) + axis->rest;
-			row->target = drive->motorMode[i] == KN_MOTOR_VELOCITY ? drive->motorTarget[i]
-																   : (drive->motorTarget[i] - position) / h;
+			row->target = drive->motorMode[i] == KN_MOTOR_VELOCITY
+							  ? drive->motorTarget[i]
+							  : knReduced_ServoSpeed(drive->motorTarget[i] - position,
+													 drive->motorMaxForce[i], row->e / SOFTNESS, h);
 			row->hi = h * drive->motorMaxForce[i];
 			row->lo = -row->hi;
 			row->lambda = recall(step, memory, memoryCount, row->part);

@@ -10,9 +10,9 @@
 #define UNEQUAL 10.0  // ratio of masses beyond which a tree's mobility tells a contact's resistance
 #define ALONG                                                                                                \
 	0.9999 // cosine, within which a cylinder's arm goes straight outward: a rim that lies flat does not
-#define LIMIT_MARGIN 0.01 // m or rad
-#define SERVO_GAIN 0.2    // share of its way that a servo plans to go per step
-#define BRAKING_SHARE 0.5 // of its greatest deceleration that a servo plans with
+#define LIMIT_MARGIN 0.01  // m or rad
+#define SERVO_GAIN 0.2     // share of its way that a servo plans to go per step
+#define BRAKING_SHARE 0.25 // of its greatest deceleration that a servo plans with
 #define MOST_AXIS_ROWS (KN_JOINT_MAX_LIMITS + 36)
 
 // --- contacts --------------------------------------------------------------------------------------------
@@ -250,10 +250,28 @@ static knReducedAxisRow* addRow(knReducedStep* step, int link, const knJoint* jo
 	return row;
 }
 
-// The speed at which a servo approaches its target: a share of the way per step, and no faster than it can brake.
-static double servoSpeed(double way, double maxForce, double K, double h) {
+double knReduced_ServoSpeed(double way, double maxForce, double K, double h) {
 	double speed = knMin(SERVO_GAIN * knAbs(way) / h, sqrt(2.0 * BRAKING_SHARE * maxForce * K * knAbs(way)));
 	return way < 0.0 ? -speed : speed;
+}
+
+// What a unit impulse along a joint's row does to its two bodies by themselves: what servos plan with, as under every stepper.
+static double pairResistance(const knReducedStep* step, const knJoint* joint, knTwist along) {
+	const knModel* model = step->context->model;
+	knQuat axes = knMulQ(step->start[joint->parent].q, joint->frameParent.q);
+	knVec3 anchor = knPoint(step->start[joint->child], joint->frameChild.p);
+	knTwist world = knRotateT(axes, along);
+	const int bodies[2] = { joint->parent, joint->child };
+	double K = 0.0;
+	for (int i = 0; i < 2; ++i) {
+		int b = bodies[i];
+		knVec3 turn = knAdd(world.ang, knCross(knSub(anchor, step->start[b].p), world.lin));
+		knMat33 inverse = knRotateTensor(step->start[b].q, &model->invInertiaLocal[b]);
+		K += model->invMass[b] > 0.0
+				 ? model->invMass[b] * knLengthSquared(world.lin) + knDot(turn, knMulMV(&inverse, turn))
+				 : 0.0;
+	}
+	return K;
 }
 
 static void addMotor(knReducedStep* step, int link, const knJoint* joint, int i, knTwist along,
@@ -269,7 +287,8 @@ static void addMotor(knReducedStep* step, int link, const knJoint* joint, int i,
 	}
 	if (drive->motorMode[i] == KN_MOTOR_POSITION) {
 		double position = knJoint_AxisPosition(joint, &state->q[joint->qOffset], i) + joint->axis[i].rest;
-		target = servoSpeed(target - position, drive->motorMaxForce[i], row->e / SOFTNESS, h);
+		target = knReduced_ServoSpeed(target - position, drive->motorMaxForce[i],
+									  pairResistance(step, joint, along), h);
 	}
 	row->target = target;
 	row->hi = h * drive->motorMaxForce[i];

@@ -212,6 +212,9 @@ static inline knVec3 knReduced_RoundAfter(knVec3 round, knVec3 axis, knVec3 outw
 
 knStatus knReduced_FindContacts(knReducedStep* step);
 knStatus knReduced_BuildAxes(knReducedStep* step);
+// The speed at which a servo approaches its target: a share of the way per step, and no faster than it can brake. K: what a
+// unit of its impulse does to the joint's two bodies.
+double knReduced_ServoSpeed(double way, double maxForce, double K, double h);
 knStatus knReduced_Collect(knReducedStep* step);
 
 // --- reduced_pairs.c -------------------------------------------------------------------------------------
