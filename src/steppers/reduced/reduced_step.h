@@ -135,6 +135,7 @@ struct knReducedStep {
 	knLanes *c0, *arm0;     // [count] c and the arms from parent to child at the start
 	double* mobility;       // [36 count] J H^-1 J^T of every link's centre; NULL: not needed
 	double* kOwn;           // [nv] what a unit of joint impulse does there; 0: not known
+	bool responded;         // kOwn is known
 
 	// rows
 	knContactRows list;

@@ -141,6 +141,17 @@ static bool factorMasses(Velocity* velocity, knReducedStep* step) {
 	return true;
 }
 
+// kOwn from factored masses.
+static void readResponses(knReducedStep* step, const knForestSystem* system) {
+	for (int i = 0; i < step->forest.count; ++i) {
+		const knForestLink* link = &step->forest.links[i];
+		for (int k = 0; k < link->nv; ++k) {
+			step->kOwn[link->vOffset + k] = knMax(system->D[link->bOffset + k * (link->nv + 1)], 0.0);
+		}
+	}
+	step->responded = true;
+}
+
 bool knReduced_LinkMobilities(knReducedStep* step) {
 	Velocity velocity = { 0 };
 	step->mobility = KN_SCRATCH(step->context->arena, double, 36 * step->forest.count);
@@ -148,22 +159,19 @@ bool knReduced_LinkMobilities(knReducedStep* step) {
 		return false;
 	}
 	knForestSystem_Mobilities(&velocity.problem.system, step->mobility);
+	readResponses(step, &velocity.problem.system);
 	return true;
 }
 
 bool knReduced_JointResponses(knReducedStep* step) {
 	Velocity velocity = { 0 };
-	const knForest* forest = &step->forest;
+	if (step->responded) {
+		return true;
+	}
 	if (!factorMasses(&velocity, step)) {
 		return false;
 	}
-	knForestSystem* system = &velocity.problem.system;
-	for (int i = 0; i < forest->count; ++i) {
-		const knForestLink* link = &forest->links[i];
-		for (int k = 0; k < link->nv; ++k) {
-			step->kOwn[link->vOffset + k] = knMax(system->D[link->bOffset + k * (link->nv + 1)], 0.0);
-		}
-	}
+	readResponses(step, &velocity.problem.system);
 	return true;
 }
 
