@@ -280,6 +280,26 @@ static void test_limit(void** state) {
 	knWorld_Destroy(world);
 }
 
+// A slide that starts beyond its limit is brought back at once, without speed.
+static void test_limit_open_at_the_start(void** state) {
+	(void)state;
+	knScene* scene = newScene(noGravity);
+	knBodyId body =
+		newMass(scene, knMakeFrame(knV3(-0.015, 0.0, 0.0), knIdentityQ()), 1.0, knV3(0.1, 0.1, 0.1));
+	knJointDef def = knJointDef_Default(KN_JOINT_SLIDER);
+	def.parent = KN_WORLD_BODY;
+	def.child = body;
+	def.axis[0].limited = true;
+	def.axis[0].lower = 0.0;
+	def.axis[0].upper = 0.1;
+	newJoint(scene, &def);
+	knWorld* world = reducedWorld(scene);
+	run(world, 5, 0.005);
+	assert_true(knWorld_Measure(world).jointError < 1e-5);
+	assert_true(knWorld_Measure(world).kinetic < 1e-12);
+	knWorld_Destroy(world);
+}
+
 // A motor turns at its speed, a servo reaches its angle, a spring swings with its period and amplitude.
 static void test_drives(void** state) {
 	(void)state;
@@ -412,6 +432,7 @@ int main(void) {
 		cmocka_unit_test(test_slope),
 		cmocka_unit_test(test_arm_on_the_ground),
 		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_limit_open_at_the_start),
 		cmocka_unit_test(test_drives),
 		cmocka_unit_test(test_loop),
 		cmocka_unit_test(test_loops_that_cannot_close),

@@ -19,6 +19,7 @@
 #define ARRIVAL_SHARE 5e-4     // of that approach: less is left to the step
 #define ARRIVAL_TOLERANCE 1e-9 // m/s
 #define OVERLAP 1e-4           // m, that may stay
+#define BEYOND 1e-6            // m or rad, that a joint may stay beyond a limit
 #define REACH 3.0              // times what is wrong, that a pose moves to put it right
 #define PUSH_ROUNDS 6
 #define CLOSING_ROUNDS 4
@@ -427,7 +428,8 @@ bool knReduced_Impact(knReducedStep* step, bool landing) {
 
 // --- overlaps --------------------------------------------------------------------------------------------
 
-// Rows of a motion that takes overlaps out: contacts without friction, limits and locked directions. m, the deepest; 0: none.
+// Rows of a motion that takes overlaps out: contacts without friction, limits and locked directions. The deepest of
+// overlaps and of what is beyond limits, m or rad; 0: none.
 static double findOverlaps(knReducedStep* step) {
 	double worst = 0.0;
 	for (int k = 0; k < step->contactCount; ++k) {
@@ -436,6 +438,12 @@ static double findOverlaps(knReducedStep* step) {
 		double deep = -contact->gap - OVERLAP;
 		contact->target = (deep > 0.0 ? deep : -knMax(contact->gap, 0.0)) / step->h;
 		worst = deep > 0.0 ? knMax(worst, deep + OVERLAP) : worst;
+	}
+	for (int k = 0; k < step->axisCount; ++k) {
+		knReducedAxisRow* row = &step->axes[k];
+		double beyond = row->room < (double)INFINITY ? -row->room - BEYOND : 0.0;
+		row->target = beyond > 0.0 ? -row->room / step->h : row->target;
+		worst = beyond > 0.0 ? knMax(worst, -row->room) : worst;
 	}
 	return worst;
 }
