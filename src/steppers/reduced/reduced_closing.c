@@ -8,6 +8,7 @@
 
 #define CLOSED 1e-6      // m or rad, a gap that does not count
 #define SHUT 1e-11       // the same, where closing ends
+#define ROUNDED 1e-4     // the same, that rounded numbers of a file may leave where loops repeat each other
 #define MOST_MOTIONS 200 // of poses; loops that still close after them are taken
 #define STALLED 30       // motions, by the last of which
 #define FALLING 0.999    // the gap is still more than this share of what it was: it stays
@@ -46,6 +47,9 @@ static knStatus closeLoops(knReducedStep* step, knError* error) {
 		}
 		least = knMin(least, worstGap(step, &joint));
 		if (since == STALLED) {
+			if (least > FALLING * before && least <= ROUNDED) {
+				return KN_OK;
+			}
 			if (least > FALLING * before) {
 				return refuse(step->context->model, joint, least, error);
 			}
