@@ -288,6 +288,8 @@ await test("the address tells all settings: what it says is what comes back", as
 	assert.ok((await ask(first.page, "arrows")) > 0 && (await ask(first.page, "ghost", 1)).length === 3);
 	// a hand turns the view, time is slowed, the theme changed
 	await first.page.evaluate(() => (document.querySelector("#panel").hidden = true));
+	await first.page.locator(".plot").first().waitFor({ timeout: 20000 }); // which makes the canvas smaller
+	await first.page.waitForTimeout(500);
 	const canvas = await first.page.locator("#view").boundingBox();
 	await first.page.mouse.move(canvas.x + 20, canvas.y + canvas.height - 12);
 	await first.page.mouse.down();
