@@ -93,8 +93,6 @@ await test("dragging a body moves it", async () => {
 	await until((z) => window.knuckle.position(1)[2] > z + 0.1, before[2]);
 	await page.mouse.up();
 	await ask(page, "pause");
-	const after = await ask(page, "position", 1);
-	assert.ok(Math.hypot(...after.map((v, k) => v - before[k])) > 0.1);
 	await showPanel(page);
 });
 
