@@ -68,11 +68,13 @@ static int listBreaks(const knJointLaw* law, double breaks[6]) {
 
 // The straight piece beside a break.
 static knJointBranch sloped(const knJointLaw* law, double d, int side) {
-	const double free = law->drive - law->driveSlope * d;
-	// between its bounds, and at a bound on the side that leads away from it
-	const bool follows =
-		law->driveSlope > 0.0 && (side > 0 ? free > law->driveLower && free <= law->driveUpper
-										   : free >= law->driveLower && free < law->driveUpper);
+	bool follows = false;
+	if (law->driveSlope > 0.0) {
+		// between its bounds, by the numbers of listBreaks: round-off at a bound must not tell otherwise
+		const double first = (law->drive - law->driveUpper) / law->driveSlope;
+		const double last = (law->drive - law->driveLower) / law->driveSlope;
+		follows = side > 0 ? d >= first && d < last : d > first && d <= last;
+	}
 	return (knJointBranch){ .d = d,
 							.lambda = knJointLaw_Beside(law, d, side),
 							.slope = -(law->stiffness * law->theta + law->damping + law->inertia +
