@@ -38,8 +38,7 @@ typedef struct knMixedRun {
 	uint8_t* redundant; // [jointCount] 1: in a loop whose rows may depend on each other
 	knMixedStepResult* result;
 	knArena* arena;
-	double left;           // m, the worst error of the last attempt, and of its joints alone
-	double gapLeft;        // likewise
+	double left;           // m, the worst error of the last attempt
 	knIslandStatus status; // of the last round
 	bool arrives;          // something meets in this step: velocities at its end
 	bool firm;             // points are firm from the first round on

@@ -32,6 +32,8 @@
 #define LOCKED_SOFTNESS 1e-8 // of a row's own response: proximal, what rounds converge to has none
 #define LOOP_SOFTNESS 1e-6  // likewise where a loop has redundant rows: what is left of them is divided by it
 #define BOUND_SOFTNESS 1e-2 // likewise of rows with bounds: firmer ones change their branch more often
+#define AXIS_SOFTNESS                                                                                        \
+	1e-3 // likewise of servos, limits and friction in joints, behind which whole limbs stand
 #define DISC_TOLERANCE 1e-3 // of a disc's radius, of impulses in a round
 #define ROUGH_ROUNDS 2      // in which discs are taken by their secants: their radii are not known yet
 #define ROUGH_PATIENCE 3    // iterations of such a round after which discs need not agree with their laws
@@ -382,7 +384,7 @@ static void listJoint(knMixedRun* run, knIslandEntry* entry, int n) {
 		const knEquationRow* from = &joint->rows[i];
 		const bool locked = i < joint->locked;
 		knIslandRow* row = addRow(run, entry, P, C, from->meanP, from->meanC,
-								  !locked             ? BOUND_SOFTNESS
+								  !locked             ? AXIS_SOFTNESS
 								  : run->redundant[n] ? LOOP_SOFTNESS
 													  : LOCKED_SOFTNESS);
 		row->lambda = from->lambda;
@@ -545,7 +547,6 @@ bool knMixedRun_TakeStartRows(knMixedRun* run, double h) {
 		run->bodies[i].restLin = run->bodies[i].restAng = knZero3();
 	}
 	run->left = knMax(errors.joints, errors.points);
-	run->gapLeft = errors.joints;
 	return true;
 }
 
@@ -648,6 +649,5 @@ bool knMixedRun_Converge(knMixedRun* run) {
 		errors = evaluate(run);
 	}
 	run->left = worseOf(errors);
-	run->gapLeft = errors.joints;
 	return isAligned(run) && run->left <= ROUGH_TOLERANCE;
 }

@@ -213,7 +213,6 @@ static void takeGain(knMixedRun* run, double allowed) {
 static bool takeStep(knMixedRun* run, bool guarded) {
 	const double allowed = guarded ? kineticEnergy(run) + findInput(run) : 0.0;
 	commit(run);
-	run->result->gap = knMax(run->result->gap, run->gapLeft);
 	run->failed = !settle(run);
 	if (guarded && !run->failed) {
 		takeGain(run, allowed);
@@ -296,7 +295,9 @@ static bool closeUp(knMixedRun* run, bool points, double gap) {
 								 .pose = run->in->pose,
 								 .gapTolerance = gap,
 								 .depthTolerance = DEEP_OVERLAP };
-	return knMixedPositions_Close(&problem, &alone, run->arena);
+	const bool done = knMixedPositions_Close(&problem, &alone, run->arena);
+	run->result->gap = problem.gap; // what the last closing leaves
+	return done;
 }
 
 static double approachOf(const knMixedStepInput* in, int k) {
