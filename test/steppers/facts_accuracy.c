@@ -303,6 +303,8 @@ static const Miss misses[] = {
 	{ "rope on a drum slips at 1.07 of the limit, dt 0.005", "reduced", 9.9, true },
 	{ "rope on a drum slips at 1.07 of the limit, dt 1/60", "impulse", 8, true },
 	{ "rope on a drum slips at 1.07 of the limit, dt 0.005", "impulse", 1.41, true },
+	{ "rope on a drum slips at 1.07 of the limit, dt 0.005", "velocity", 1.4, true },
+	{ "rope on a drum slips at 1.07 of the limit, dt 0.01", "impulse", 8.4, true },
 	{ 0 },
 };
 
