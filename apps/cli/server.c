@@ -8,6 +8,7 @@
 #ifdef KN_HAVE_CIVETWEB
 
 #include <civetweb.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,17 +79,39 @@ static int sendPicture(const cliServer* server, struct mg_connection* connection
 
 // --- models ------------------------------------------------------------------------------------------------------
 
+typedef struct Compiling {
+	const char* body;
+	size_t size;
+
+	// compileModel
+	knStatus status;
+	knError error;
+	void* scene;
+	size_t sceneSize;
+} Compiling;
+
+static void* compileModel(void* context) {
+	Compiling* work = context;
+	work->status =
+		cliDroppedModel_Compile(work->body, work->size, &work->scene, &work->sceneSize, &work->error);
+	return NULL;
+}
+
+// On a thread with a whole stack: the server's own have 100 KB, of which the reading of files takes most.
 static int sendCompiled(struct mg_connection* connection, const char* body, size_t size) {
-	knError error = { 0 };
+	Compiling work = { .body = body, .size = size };
 	char why[sizeof(knError) + 64];
-	void* scene = NULL;
-	size_t sceneSize = 0;
-	if (cliDroppedModel_Compile(body, size, &scene, &sceneSize, &error) != KN_OK) {
-		return say(connection, 422, "Unprocessable Content", knError_Format(&error, why, sizeof(why)));
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, compileModel, &work) != 0) {
+		return say(connection, 503, "Service Unavailable", "there is no thread for this model");
 	}
-	int status = answer(connection, 200, "OK", "application/octet-stream", scene, sceneSize);
+	pthread_join(thread, NULL);
+	if (work.status != KN_OK) {
+		return say(connection, 422, "Unprocessable Content", knError_Format(&work.error, why, sizeof(why)));
+	}
+	int status = answer(connection, 200, "OK", "application/octet-stream", work.scene, work.sceneSize);
 	knAllocator allocator = knAllocator_Default();
-	allocator.release(scene, sceneSize, allocator.context);
+	allocator.release(work.scene, work.sceneSize, allocator.context);
 	return status;
 }
 
