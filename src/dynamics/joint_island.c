@@ -115,10 +115,6 @@ knJointIsland* knJointIsland_Make(knJointIslands* islands, const knJointIslandIn
 	return island->right != NULL ? island : NULL;
 }
 
-int knJointIsland_RowCount(const knJointIsland* island, int k) {
-	return island->joints[k].count;
-}
-
 void knJointIsland_Guess(knJointIsland* island, int k, const double* lambda, double scale) {
 	for (int r = 0; r < island->joints[k].count; ++r) {
 		island->joints[k].rows[r].lambda = scale * lambda[r];

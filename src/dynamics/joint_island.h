@@ -56,7 +56,6 @@ typedef struct knJointIslandInput {
 knJointIsland* knJointIsland_Make(knJointIslands* islands, const knJointIslandInput* input, knArena* arena);
 // Impulses of the rows of the island's joint `k` in the last step, as a guess: knJointIsland_Impulses of then, times the
 // ratio of the steps.
-int knJointIsland_RowCount(const knJointIsland* island, int k);
 void knJointIsland_Guess(knJointIsland* island, int k, const double* lambda, double scale);
 const knJointIslandReport* knJointIsland_Solve(knJointIsland* island);
 const knJointIslandReport* knJointIsland_Report(const knJointIsland* island);

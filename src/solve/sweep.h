@@ -164,9 +164,8 @@ bool knSweepRows_Build(knSweepRows* result, knRows* rows, const int32_t* stageOf
 					   knDirectRows* direct, int directStage, knArena* arena);
 // Writes lambda and rolling back to the points.
 void knSweepSet_Store(const knSweepSet* set, const knTasks* tasks, knSweepPoint* points);
-// Takes the points' depths for a correction, or depths that stand by themselves, one a point.
+// Takes the points' depths for a correction.
 void knSweepSet_LoadDepths(knSweepSet* set, const knTasks* tasks, const knSweepPoint* points);
-void knSweepSet_SetDepths(knSweepSet* set, const knTasks* tasks, const double* depths);
 
 // Momenta of a range of packs.
 typedef struct knMomentumPacks {

@@ -649,8 +649,3 @@ void knSweepSet_LoadDepths(knSweepSet* set, const knTasks* tasks, const knSweepP
 	Exchange task = { .set = set, .depths = &points->depth, .stride = sizeof(knSweepPoint) / sizeof(double) };
 	knTasks_For(tasks, set->pointCount, POINT_GRAIN, loadDepthRange, &task);
 }
-
-void knSweepSet_SetDepths(knSweepSet* set, const knTasks* tasks, const double* depths) {
-	Exchange task = { .set = set, .depths = depths, .stride = 1 };
-	knTasks_For(tasks, set->pointCount, POINT_GRAIN, loadDepthRange, &task);
-}
