@@ -12,6 +12,7 @@
 #include "knuckle/stepper.h"
 #include "knuckle/world.h"
 #include "knuckle/control.h"
+#include "knuckle/looks.h"
 #include "knuckle/query.h"
 #include "knuckle/measure.h"
 #include "knuckle/record.h"

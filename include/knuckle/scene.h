@@ -70,7 +70,8 @@ typedef struct knShapeDef {
 	knFilter filter;
 	bool sensor; // reports begin and end, is never solid, has no mass
 	knShapeRole role;
-	uint32_t color; // as of a body; 0: the body's
+	uint32_t color; // as of a body; 0: the material's, or the body's
+	int material;   // how it looks: a number from knScene_AddMaterial (looks.h); 0: none
 	void* userData;
 } knShapeDef;
 

@@ -145,6 +145,7 @@ void knScene_Destroy(knScene* scene) {
 	KN_ARRAY_FREE(&allocator, &scene->joints);
 	KN_ARRAY_FREE(&allocator, &scene->excluded);
 	knSceneControl_Free(scene);
+	knSceneLooks_Free(scene);
 	knNameTable_Free(&scene->bodyNames);
 	knNameTable_Free(&scene->jointNames);
 	knNameTable_Free(&scene->controlNames);
@@ -276,7 +277,7 @@ knScene* knScene_Clone(const knScene* scene, knError* error) {
 		status = cloneJoints(clone, scene, error);
 	}
 	if (status == KN_OK && (!KN_ARRAY_RESERVE(&clone->allocator, &clone->excluded, scene->excluded.count) ||
-							!knSceneControl_Clone(clone, scene))) {
+							!knSceneControl_Clone(clone, scene) || !knSceneLooks_Clone(clone, scene))) {
 		status = outOfMemory(error);
 	}
 	if (status != KN_OK) {
@@ -603,6 +604,7 @@ knStatus knScene_RemoveBody(knScene* scene, knBodyId body, knError* error) {
 	*item = (knBodySlot){ .generation = item->generation, .nextFree = scene->freeBody };
 	scene->freeBody = slot;
 	knSceneControl_Drop(scene);
+	knSceneLooks_Drop(scene);
 	return KN_OK;
 }
 

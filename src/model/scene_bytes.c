@@ -1,8 +1,8 @@
 // A scene as a block of bytes and back: how a compiled file travels to the viewer, whose engine has no XML reader.
 //
 // Little-endian; doubles as their bits, so that nothing is lost. A head (magic, version, size, hash of the rest), then the
-// scene's def, its geometries (each once, parts of a compound before it), bodies, shapes, joints, excluded pairs, tendons,
-// couplings, actuators and probes. Bodies, joints and geometries are named by their number; body 0 is the world, joint 0 none. The reader trusts nothing: every count is checked
+// scene's def, textures, materials, its geometries (each once, parts of a compound before it), bodies, shapes, joints, excluded pairs, tendons,
+// couplings, actuators, probes and lights. Bodies, joints and geometries are named by their number; body 0 is the world, joint 0 none. The reader trusts nothing: every count is checked
 // against the bytes that are left, every kind and number against its range, and the scene's own checks follow.
 //
 // One list of fields serves both ways (the functions that begin with `io`): writing reads the fields, reading fills them.
@@ -17,7 +17,7 @@
 #include "model/scene_internal.h"
 
 #define MAGIC "KNSCENE"
-#define FORMAT_VERSION 3u
+#define FORMAT_VERSION 4u
 #define HEAD_SIZE 32
 #define NO_BODY UINT32_MAX
 
@@ -52,6 +52,8 @@ static void ioShape(Stream* stream, knShapeDef* def) {
 	ioU64(stream, &def->filter.mask);
 	def->filter.group = (int32_t)ioU32(stream, (uint32_t)def->filter.group);
 	ioBool(stream, &def->sensor);
+	def->role = (knShapeRole)ioIndex(stream, (int)def->role, KN_SHAPE_HIDDEN + 1);
+	def->material = (int)ioU32(stream, (uint32_t)def->material);
 	def->color = ioU32(stream, def->color);
 	def->name = ioText(stream, def->name);
 }
@@ -206,6 +208,52 @@ static void ioProbe(Stream* stream, knProbeDef* def) {
 	def->axis = ioIndex(stream, def->axis, 6);
 	def->index = (int)ioU32(stream, (uint32_t)def->index);
 	ioFrame(stream, &def->frame);
+	def->name = ioText(stream, def->name);
+}
+
+// --- looks ---------------------------------------------------------------------------------------------------------
+
+// Without the picture.
+static void ioTexture(Stream* stream, knTextureDef* def) {
+	def->kind = (knTextureKind)ioIndex(stream, (int)def->kind, KN_TEXTURE_KIND_COUNT);
+	def->pattern = (knTexturePattern)ioIndex(stream, (int)def->pattern, KN_PATTERN_COUNT);
+	def->mark = (knTextureMark)ioIndex(stream, (int)def->mark, KN_MARK_COUNT);
+	def->color1 = ioU32(stream, def->color1);
+	def->color2 = ioU32(stream, def->color2);
+	def->markColor = ioU32(stream, def->markColor);
+	ioDouble(stream, &def->random);
+	def->width = (int)ioU32(stream, (uint32_t)def->width);
+	def->height = (int)ioU32(stream, (uint32_t)def->height);
+	def->name = ioText(stream, def->name);
+}
+
+static void ioMaterial(Stream* stream, knMaterialDef* def) {
+	double* const numbers[] = { &def->repeat[0], &def->repeat[1],   &def->emission, &def->specular,
+								&def->shininess, &def->reflectance, &def->metallic, &def->roughness };
+	def->color = ioU32(stream, def->color);
+	def->texture = (int)ioU32(stream, (uint32_t)def->texture);
+	ioBool(stream, &def->uniform);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+		ioDouble(stream, numbers[i]);
+	}
+	def->name = ioText(stream, def->name);
+}
+
+// Without the body.
+static void ioLight(Stream* stream, knLightDef* def) {
+	def->kind = (knLightKind)ioIndex(stream, (int)def->kind, KN_LIGHT_KIND_COUNT);
+	ioVec(stream, &def->position);
+	ioVec(stream, &def->direction);
+	ioBool(stream, &def->active);
+	ioBool(stream, &def->castsShadow);
+	for (int i = 0; i < 3; ++i) {
+		ioDouble(stream, &def->diffuse[i]);
+		ioDouble(stream, &def->ambient[i]);
+		ioDouble(stream, &def->specular[i]);
+		ioDouble(stream, &def->attenuation[i]);
+	}
+	ioDouble(stream, &def->cutoff);
+	ioDouble(stream, &def->exponent);
 	def->name = ioText(stream, def->name);
 }
 
@@ -492,12 +540,37 @@ static void writeControl(Stream* stream, const knScene* scene, const uint32_t* n
 	}
 }
 
+static void writeMaterials(Stream* stream, const knScene* scene) {
+	ioU32(stream, (uint32_t)scene->textures.count);
+	for (int i = 0; i < scene->textures.count; ++i) {
+		knTextureDef def = scene->textures.items[i];
+		ioTexture(stream, &def);
+		ioU32(stream, (uint32_t)def.pictureSize);
+		ioBytes(stream, (void*)(uintptr_t)def.picture, def.pictureSize);
+	}
+	ioU32(stream, (uint32_t)scene->materials.count);
+	for (int i = 0; i < scene->materials.count; ++i) {
+		knMaterialDef def = scene->materials.items[i];
+		ioMaterial(stream, &def);
+	}
+}
+
+static void writeLights(Stream* stream, const knScene* scene, const uint32_t* numbers) {
+	ioU32(stream, (uint32_t)scene->lights.count);
+	for (int i = 0; i < scene->lights.count; ++i) {
+		knLightDef def = scene->lights.items[i];
+		ioU32(stream, numberOf(scene, numbers, def.body));
+		ioLight(stream, &def);
+	}
+}
+
 static knStatus writeScene(Stream* stream, const knScene* scene, GeomList* list, const uint32_t* numbers,
 						   knError* error) {
 	knSceneDef def = scene->def;
 	ioSceneDef(stream, &def);
 	ioText(stream, scene->name);
 	ioText(stream, scene->stepper);
+	writeMaterials(stream, scene);
 	writeGeoms(stream, scene, list);
 	writeBodies(stream, scene);
 	writeShapes(stream, scene, list, numbers);
@@ -508,6 +581,7 @@ static knStatus writeScene(Stream* stream, const knScene* scene, GeomList* list,
 		ioU32(stream, numberOf(scene, numbers, scene->excluded.items[i].b));
 	}
 	writeControl(stream, scene, numbers);
+	writeLights(stream, scene, numbers);
 	return status;
 }
 
@@ -686,17 +760,45 @@ static bool readProbe(Reader* reader) {
 	return !reader->stream.broken && knScene_AddProbe(reader->scene, &def, reader->error) >= 0;
 }
 
-static bool readControl(Reader* reader) {
-	static bool (*const readers[])(Reader*) = { readTendon, readCoupling, readActuator, readProbe };
-	for (int k = 0; k < 4; ++k) {
-		int count = ioCount(&reader->stream, 0, 8);
-		for (int i = 0; i < count; ++i) {
-			if (!readers[k](reader)) {
-				return false;
-			}
+static bool readTexture(Reader* reader) {
+	Stream* stream = &reader->stream;
+	knTextureDef def = knTextureDef_Default();
+	ioTexture(stream, &def);
+	def.pictureSize = (size_t)ioCount(stream, 0, 1);
+	def.picture = def.pictureSize > 0 ? stream->in : NULL;
+	if (stream->broken || knScene_AddTexture(reader->scene, &def, reader->error) == 0) {
+		return false;
+	}
+	stream->in += def.pictureSize;
+	stream->left -= def.pictureSize;
+	return true;
+}
+
+static bool readMaterial(Reader* reader) {
+	knMaterialDef def = knMaterialDef_Default();
+	ioMaterial(&reader->stream, &def);
+	return !reader->stream.broken && knScene_AddMaterial(reader->scene, &def, reader->error) > 0;
+}
+
+static bool readLight(Reader* reader) {
+	knLightDef def = { .body = readBodyNumber(reader) };
+	ioLight(&reader->stream, &def);
+	return !reader->stream.broken && knScene_AddLight(reader->scene, &def, reader->error) > 0;
+}
+
+static bool readAll(Reader* reader, bool (*read)(Reader*)) {
+	int count = ioCount(&reader->stream, 0, 8);
+	for (int i = 0; i < count; ++i) {
+		if (!read(reader)) {
+			return false;
 		}
 	}
 	return true;
+}
+
+static bool readControl(Reader* reader) {
+	return readAll(reader, readTendon) && readAll(reader, readCoupling) && readAll(reader, readActuator) &&
+		   readAll(reader, readProbe);
 }
 
 static bool readExcluded(Reader* reader) {
@@ -731,8 +833,9 @@ static bool readScene(Reader* reader) {
 	if (stepper != NULL && knScene_SetStepper(reader->scene, stepper, reader->error) != KN_OK) {
 		return false;
 	}
-	return readGeoms(reader) && readBodies(reader) && readShapes(reader) && readJoints(reader) &&
-		   readExcluded(reader) && readControl(reader) && !stream->broken;
+	return readAll(reader, readTexture) && readAll(reader, readMaterial) && readGeoms(reader) &&
+		   readBodies(reader) && readShapes(reader) && readJoints(reader) && readExcluded(reader) &&
+		   readControl(reader) && readAll(reader, readLight) && !stream->broken;
 }
 
 static knStatus checkHead(const uint8_t* bytes, size_t size, knError* error) {

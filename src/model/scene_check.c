@@ -209,6 +209,10 @@ knStatus knSceneCheck_Shape(const knScene* scene, knBodyId body, const knGeom* g
 		return knError_Set(error, KN_BAD_DATA, element, "its restitution is %g; it must lie between 0 and 1",
 						   def->restitution);
 	}
+	if ((unsigned)def->role > KN_SHAPE_HIDDEN || def->material < 0 ||
+		def->material > scene->materials.count) {
+		return knError_Set(error, KN_BAD_DATA, element, "its role or its material is not in this scene");
+	}
 	status = checkNotNegative(def->friction, "its friction", element, error);
 	if (status == KN_OK) {
 		status = checkNotNegative(def->rollingFriction, "its rolling friction", element, error);

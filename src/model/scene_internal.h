@@ -5,6 +5,7 @@
 #include "core/array.h"
 #include "core/table.h"
 #include "knuckle/control.h"
+#include "knuckle/looks.h"
 #include "knuckle/scene.h"
 
 // Bodies, shapes, joints and attached joints that a scene holds at most, each.
@@ -55,6 +56,10 @@ struct knScene {
 	KN_ARRAY(knCouplingDef) couplings;
 	KN_ARRAY(knActuatorDef) actuators;
 	KN_ARRAY(knProbeDef) probes;
+	// names and pictures are owned (scene_looks.c)
+	KN_ARRAY(knTextureDef) textures;
+	KN_ARRAY(knMaterialDef) materials;
+	KN_ARRAY(knLightDef) lights;
 	int freeBody, freeShape, freeJoint; // heads of the free lists, -1: empty
 	knNameTable bodyNames, jointNames;  // name -> slot
 	knNameTable controlNames;           // "a/NAME": actuators, "c/": couplings, "p/": probes, "t/": tendons
@@ -86,6 +91,14 @@ bool knSceneControl_Clone(knScene* to, const knScene* from);
 // Removes what refers to bodies or joints that are gone.
 void knSceneControl_Drop(knScene* scene);
 knStatus knSceneCheck_Control(const knScene* scene, knError* error);
+
+// --- scene_looks.c ---
+
+void knSceneLooks_Free(knScene* scene);
+// Copies textures, materials and lights; false when out of memory.
+bool knSceneLooks_Clone(knScene* to, const knScene* from);
+// Removes lights of bodies that are gone.
+void knSceneLooks_Drop(knScene* scene);
 
 #define KN_ELEMENT_SIZE 96
 // "body 'crank'" in `text`, which has room for KN_ELEMENT_SIZE; returns it.

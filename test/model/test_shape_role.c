@@ -70,10 +70,36 @@ static void test_looks_weigh_nothing(void** state) {
 	knScene_Destroy(scene);
 }
 
+// The role of a shape travels with the scene's bytes.
+static void test_roles_return_from_bytes(void** state) {
+	(void)state;
+	knError error = { .status = KN_OK };
+	knSceneDef def = knSceneDef_Default();
+	knScene* scene = knScene_Create(&def, NULL, &error);
+	knShapeDef shape = knShapeDef_Default();
+	for (int role = KN_SHAPE_WHOLE; role <= KN_SHAPE_HIDDEN; ++role) {
+		shape.role = (knShapeRole)role;
+		knScene_AddSphere(scene, KN_WORLD_BODY, 1.0, &shape, &error);
+	}
+	void* bytes;
+	size_t size;
+	assert_int_equal(knScene_ToBytes(scene, NULL, &bytes, &size, &error), KN_OK);
+	knScene* back = knScene_FromBytes(bytes, size, NULL, &error);
+	assert_non_null(back);
+	for (int i = 0; i < 3; ++i) {
+		assert_int_equal(knScene_GetShape(back, knScene_ShapeAt(back, i))->role, i);
+	}
+	knAllocator allocator = knAllocator_Default();
+	allocator.release(bytes, size, allocator.context);
+	knScene_Destroy(back);
+	knScene_Destroy(scene);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_looks_stop_nobody),
 		cmocka_unit_test(test_looks_weigh_nothing),
+		cmocka_unit_test(test_roles_return_from_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
