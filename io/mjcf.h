@@ -15,7 +15,7 @@
 //   mjcf_equality.c  equalities: loops and couplings
 //   mjcf_control.c   actuators, tendons, sensors
 //   mjcf_muscle.c    muscles
-//   mjcf_looks.c     from where a page looks
+//   mjcf_looks.c     textures, materials, lights; from where a page looks
 //   mjcf_options.c   compiler, option and flag
 //   mjcf_pose.c      orientations, the reference pose, keyframes
 //   mjcf_custom.c    knuckle.* values
@@ -56,6 +56,7 @@ typedef struct knMjcfElementType {
 	const char* tag;
 	const knMjcfField* fields;
 	int fieldCount;
+	bool looks; // nothing of it moves
 } knMjcfElementType;
 
 // Names of the geom types, in the order of their numbers.
@@ -69,7 +70,8 @@ extern const knMjcfElementType knMjcfModelType, knMjcfCompilerType, knMjcfOption
 	knMjcfKeyType, knMjcfNumericType, knMjcfTextType, knMjcfFrameType, knMjcfFlagType, knMjcfSiteType,
 	knMjcfMeshType, knMjcfMaterialType, knMjcfSourceType, knMjcfActuatorType, knMjcfTendonType,
 	knMjcfTendonJointType, knMjcfTendonSiteType, knMjcfTendonGeomType, knMjcfTendonPulleyType,
-	knMjcfSensorType, knMjcfCoupleType, knMjcfPairType, knMjcfHfieldType, knMjcfInstanceType;
+	knMjcfSensorType, knMjcfCoupleType, knMjcfPairType, knMjcfHfieldType, knMjcfInstanceType,
+	knMjcfTextureType, knMjcfLayerType, knMjcfLightType, knMjcfHeadlightType;
 
 typedef struct knMjcf knMjcf;
 
@@ -114,6 +116,7 @@ typedef struct knMjcfShape {
 	int source;              // the geom
 	double mass;             // below zero: density times volume
 	bool taken;              // named as part of a compound
+	int material;            // -1: none
 	bool weightOnly;         // a mesh that weighs and touches nothing: not added to the scene
 	const knMassProps* unit; // a mesh's own, at density 1, in the geom's frame; NULL: the geometry's
 } knMjcfShape;
@@ -169,6 +172,10 @@ struct knMjcf {
 	KN_ARRAY(knMjcfSite) sites;
 	KN_ARRAY(knMjcfMesh) meshes;
 	KN_ARRAY(knMjcfMaterial) materials;
+	KN_ARRAY(knMjcfTexture) textures;
+	KN_ARRAY(knMjcfLight) lights;
+	knMjcfLight headlight;
+	bool hasHeadlight;
 	KN_ARRAY(knMjcfHfield) hfields;
 	KN_ARRAY(knMjcfInstance) instances;
 	KN_ARRAY(knMjcfSource) sources;
@@ -189,7 +196,8 @@ struct knMjcf {
 
 	// names -> indices; links also answer to the joints' names
 	knNameTable classNames, bodyNames, geomNames, jointNames, linkNames, keyNames;
-	knNameTable siteNames, meshNames, materialNames, actuatorNames, tendonNames, hfieldNames, instanceNames;
+	knNameTable siteNames, meshNames, materialNames, actuatorNames, tendonNames, hfieldNames, instanceNames,
+		textureNames;
 
 	// what becomes of it
 	int* jointOrder;     // joints sorted by body
@@ -257,6 +265,7 @@ typedef enum knMjcfPlace {
 	KN_MJCF_IN_OPTION,
 	KN_MJCF_IN_LEAF, // an element that has no children we know
 	KN_MJCF_IN_VISUAL,
+	KN_MJCF_IN_MATERIAL,
 	KN_MJCF_IN_IGNORED, // inside something that was reported, or is only seen
 } knMjcfPlace;
 
@@ -287,6 +296,10 @@ bool knMjcf_ReadFile(knMjcf* reader, const char* name, const knMjcfLevel* level,
 // The path of `name` in `folder` (of the model's, NULL: that itself): refused if it leads out of the folder.
 const char* knMjcf_Path(knMjcf* reader, const knMjcfElement* element, const char* tag, const char* folder,
 						const char* name);
+
+// What a file holds, in the reader's arena; NULL after an error.
+unsigned char* knMjcf_FileBytes(knMjcf* reader, const knMjcfElement* element, const char* tag,
+								const char* path, size_t most, size_t* size);
 
 // --- mjcf_frames.c ---
 
@@ -323,6 +336,9 @@ bool knMjcf_CountReplicas(knMjcf* reader, const knMjcfReplicate* replicate, int 
 bool knMjcf_BeginReplica(knMjcf* reader, knMjcfReplicate* replicate, int i, knMjcfLevel* level);
 
 // --- mjcf_assets.c ---
+
+// What follows the last slash.
+const char* knMjcf_BaseName(const char* path);
 
 typedef struct knMjcfMeshData {
 	knVec3* vertices; // scaled and moved
@@ -385,6 +401,10 @@ bool knMjcf_JointMasses(knMjcf* reader, double* masses);
 
 // --- mjcf_looks.c ---
 
+// Textures, materials and lights, when the bodies are in the scene.
+bool knMjcf_AddLooks(knMjcf* reader);
+// Red, green, blue and, where it is given, opacity, as of a shape.
+uint32_t knMjcf_Color(const double rgba[4], int count);
 void knMjcf_ReadGlobal(knMjcf* reader, const char** attributes);
 void knMjcf_ReadCamera(knMjcf* reader, const char** attributes);
 

@@ -48,7 +48,7 @@ static bool readInline(knMjcf* reader, const knMjcfMesh* mesh, knMjcfMeshData* d
 	return true;
 }
 
-static const char* baseName(const char* path) {
+const char* knMjcf_BaseName(const char* path) {
 	const char* slash = strrchr(path, '/');
 	return slash != NULL ? slash + 1 : path;
 }
@@ -57,7 +57,7 @@ static bool readFile(knMjcf* reader, const knMjcfMesh* mesh, knMjcfMeshData* dat
 	const knMjcfCompiler* compiler = knMjcf_Compiler(reader, &mesh->element);
 	const char* folder = compiler->meshFolder != NULL ? compiler->meshFolder : compiler->assetFolder;
 	const char* path = knMjcf_Path(reader, &mesh->element, "mesh", folder,
-								   compiler->stripPath ? baseName(mesh->file) : mesh->file);
+								   compiler->stripPath ? knMjcf_BaseName(mesh->file) : mesh->file);
 	if (path == NULL) {
 		return false;
 	}

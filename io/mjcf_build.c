@@ -49,6 +49,7 @@ static void inheritClasses(knMjcf* reader) {
 		knMjcf_Inherit(&knMjcfSiteType, &class->site, &parent->site);
 		knMjcf_Inherit(&knMjcfMeshType, &class->mesh, &parent->mesh);
 		knMjcf_Inherit(&knMjcfMaterialType, &class->material, &parent->material);
+		knMjcf_Inherit(&knMjcfLightType, &class->light, &parent->light);
 		knMjcf_Inherit(&knMjcfActuatorType, &class->actuator, &parent->actuator);
 		knMjcf_Inherit(&knMjcfTendonType, &class->tendon, &parent->tendon);
 		knMjcf_Inherit(&knMjcfPairType, &class->pair, &parent->pair);
@@ -125,6 +126,13 @@ static bool applyDefaults(knMjcf* reader) {
 			return false;
 		}
 		knMjcf_Inherit(&knMjcfSiteType, site, &classes[class].site);
+	}
+	for (int i = 0; i < reader->lights.count; ++i) {
+		knMjcfLight* light = &reader->lights.items[i];
+		if (!classOf(reader, &light->element, "light", bodyClass[light->body], &class)) {
+			return false;
+		}
+		knMjcf_Inherit(&knMjcfLightType, light, &classes[class].light);
 	}
 	return applySectionDefaults(reader);
 }
@@ -411,8 +419,9 @@ static bool addShapes(knMjcf* reader) {
 		}
 	}
 	for (int i = 0; i < count; ++i) {
-		const knMjcfShape* shape = &reader->shapes[present[ordered(reader->shapeOrder, i)]];
+		knMjcfShape* shape = &reader->shapes[present[ordered(reader->shapeOrder, i)]];
 		knError cause = { .status = KN_OK };
+		shape->def.material = shape->material >= 0 ? reader->materials.items[shape->material].number : 0;
 		knShapeId id =
 			knScene_AddShape(reader->scene, reader->nodes[shape->node].id, shape->geom, &shape->def, &cause);
 		if (KN_ID_IS_NULL(id)) {
@@ -558,7 +567,7 @@ bool knMjcf_Build(knMjcf* reader, const char* keyframe) {
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_LIMIT) &&
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_ORDER) &&
 		   // the scene
-		   createScene(reader) && addBodies(reader) && addShapes(reader) && addJoints(reader) &&
-		   addExclusions(reader) && knMjcf_ExcludeSplit(reader) && knMjcf_AddControl(reader) &&
-		   chooseStepper(reader);
+		   createScene(reader) && addBodies(reader) && knMjcf_AddLooks(reader) && addShapes(reader) &&
+		   addJoints(reader) && addExclusions(reader) && knMjcf_ExcludeSplit(reader) &&
+		   knMjcf_AddControl(reader) && chooseStepper(reader);
 }

@@ -1,6 +1,6 @@
 // What each tag means where it stands: a table of places and tags, and a function for each that keeps the element.
 //
-// A tag that is only seen (lights, cameras, textures) is taken silently, with all that is in it. One that would put other
+// A tag that is only seen (cameras, skins) is taken silently, with all that is in it. One that would put other
 // things into the scene, or make them move otherwise, and is not understood, is an omission (mjcf_report.c).
 #include "mjcf.h"
 
@@ -64,8 +64,28 @@ static const knMjcfTendon tendonDefault = { .springLength = { -1.0, -1.0 },
 											.index = -1 };
 static const knMjcfPair pairDefault = { .condim = 3, .friction = { 1.0, 1.0, 0.005, 0.0001, 0.0001 } };
 
+static const knMjcfMaterial materialDefault = {
+	.repeat = { 1.0, 1.0 }, .specular = 0.5, .shininess = 0.5, .metallic = -1.0, .roughness = -1.0
+};
+static const knMjcfTexture textureDefault = {
+	.type = KN_MJCF_TEXTURE_CUBE, .rgb1 = { 0.8, 0.8, 0.8 }, .rgb2 = { 0.5, 0.5, 0.5 }, .random = 0.01
+};
+static const knMjcfLight lightDefault = { .direction = { 0.0, 0.0, -1.0 },
+										  .active = 1,
+										  .castsShadow = 1,
+										  .diffuse = { 0.7, 0.7, 0.7 },
+										  .specular = { 0.3, 0.3, 0.3 },
+										  .attenuation = { 1.0, 0.0, 0.0 },
+										  .cutoff = 45.0,
+										  .exponent = 10.0 };
+static const knMjcfLight headlightDefault = {
+	.active = 1, .ambient = { 0.1, 0.1, 0.1 }, .diffuse = { 0.4, 0.4, 0.4 }, .specular = { 0.5, 0.5, 0.5 }
+};
+
 static knMjcfClass classDefault(int parent) {
 	return (knMjcfClass){ .parent = parent,
+						  .material = materialDefault,
+						  .light = lightDefault,
 						  .geom = geomDefault,
 						  .joint = jointDefault,
 						  .equality = equalityDefault,
@@ -108,6 +128,7 @@ bool knMjcf_InitElements(knMjcf* reader) {
 								 .clampCtrl = 1,
 								 .filterParent = 1,
 								 .actuation = 1 };
+	reader->headlight = headlightDefault;
 	const knMjcfBody world = { .element = { .name = "world", .frame = -1 }, .parent = -1, .inertial = -1 };
 	const knMjcfClass root = classDefault(-1);
 	return knMjcf_PushCompiler(reader) && KEEP(reader, bodies, world) && KEEP(reader, classes, root) &&
@@ -218,6 +239,7 @@ OPEN_DEFAULT(openDefaultEquality, knMjcfEqualityType, equality)
 OPEN_DEFAULT(openDefaultSite, knMjcfSiteType, site)
 OPEN_DEFAULT(openDefaultMesh, knMjcfMeshType, mesh)
 OPEN_DEFAULT(openDefaultMaterial, knMjcfMaterialType, material)
+OPEN_DEFAULT(openDefaultLight, knMjcfLightType, light)
 OPEN_DEFAULT(openDefaultActuator, knMjcfActuatorType, actuator)
 OPEN_DEFAULT(openDefaultTendon, knMjcfTendonType, tendon)
 OPEN_DEFAULT(openDefaultPair, knMjcfPairType, pair)
@@ -353,6 +375,20 @@ static bool openCamera(const Opening* open) {
 	return true;
 }
 
+static bool openLight(const Opening* open) {
+	knMjcfLight light = lightDefault;
+	light.body = open->level->index;
+	light.element.frame = open->level->frame;
+	return READ_AND_KEEP(open, &knMjcfLightType, lights, light);
+}
+
+static bool openHeadlight(const Opening* open) {
+	knMjcfLight other;
+	open->reader->hasHeadlight = open->reader->hasHeadlight || open->attach == NULL;
+	return knMjcf_ReadElement(open->reader, &knMjcfHeadlightType, open->attributes,
+							  open->attach != NULL ? &other : &open->reader->headlight);
+}
+
 static bool openGlobal(const Opening* open) {
 	if (open->attach == NULL) {
 		knMjcf_ReadGlobal(open->reader, open->attributes);
@@ -439,34 +475,57 @@ static bool openCustom(const Opening* open) {
 
 // --- assets ------------------------------------------------------------------------------------------------
 
-// A mesh without a name is called as its file is, without folder and ending.
+// What has no name is called as its file is, without folder and ending.
+static bool nameByFile(knMjcf* reader, knMjcfElement* element, const char* file) {
+	if (element->name != NULL || file == NULL) {
+		return true;
+	}
+	const char* slash = strrchr(file, '/');
+	const char* base = slash != NULL ? slash + 1 : file;
+	const char* dot = strrchr(base, '.');
+	const char* prefix = reader->prefix != NULL ? reader->prefix : "";
+	const size_t first = strlen(prefix), length = dot != NULL ? (size_t)(dot - base) : strlen(base);
+	char* name = knArena_Take(&reader->arena, first + length + 1);
+	if (name == NULL) {
+		return knMjcf_NoMemory(reader);
+	}
+	memcpy(name, prefix, first);
+	memcpy(name + first, base, length);
+	name[first + length] = '\0';
+	element->name = name;
+	return true;
+}
+
 static bool openMesh(const Opening* open) {
-	knMjcf* reader = open->reader;
 	knMjcfMesh mesh = meshDefault;
-	if (!knMjcf_ReadElement(reader, &knMjcfMeshType, open->attributes, &mesh)) {
-		return false;
-	}
-	if (mesh.element.name == NULL && mesh.file != NULL) {
-		const char* slash = strrchr(mesh.file, '/');
-		const char* base = slash != NULL ? slash + 1 : mesh.file;
-		const char* dot = strrchr(base, '.');
-		const char* prefix = reader->prefix != NULL ? reader->prefix : "";
-		const size_t first = strlen(prefix), length = dot != NULL ? (size_t)(dot - base) : strlen(base);
-		char* name = knArena_Take(&reader->arena, first + length + 1);
-		if (name == NULL) {
-			return knMjcf_NoMemory(reader);
-		}
-		memcpy(name, prefix, first);
-		memcpy(name + first, base, length);
-		name[first + length] = '\0';
-		mesh.element.name = name;
-	}
-	return KEEP(reader, meshes, mesh);
+	return knMjcf_ReadElement(open->reader, &knMjcfMeshType, open->attributes, &mesh) &&
+		   nameByFile(open->reader, &mesh.element, mesh.file) && KEEP(open->reader, meshes, mesh);
+}
+
+static bool openTexture(const Opening* open) {
+	knMjcfTexture texture = textureDefault;
+	return knMjcf_ReadElement(open->reader, &knMjcfTextureType, open->attributes, &texture) &&
+		   nameByFile(open->reader, &texture.element, texture.file) && KEEP(open->reader, textures, texture);
 }
 
 static bool openMaterial(const Opening* open) {
-	knMjcfMaterial material = { .rgbaCount = 0 };
+	knMjcfMaterial material = materialDefault;
+	open->level->index = open->reader->materials.count;
 	return READ_AND_KEEP(open, &knMjcfMaterialType, materials, material);
+}
+
+// Of several textures the one that colours.
+static bool openLayer(const Opening* open) {
+	knMjcfLayer layer = { .texture = NULL };
+	knMjcfMaterial* material = &open->reader->materials.items[open->level->index];
+	if (!knMjcf_ReadElement(open->reader, &knMjcfLayerType, open->attributes, &layer)) {
+		return false;
+	}
+	if (layer.texture != NULL && (layer.role == NULL || strncmp(layer.role, "rgb", 3) == 0)) {
+		material->texture = layer.texture;
+		material->element.given |= KN_MJCF_BIT(KN_MJCF_MATERIAL_TEXTURE);
+	}
+	return true;
 }
 
 static bool openHfield(const Opening* open) {
@@ -616,7 +675,7 @@ static const Row rows[] = {
 	{ IN(BODY), "frame", openFrame, IN(BODY) },
 	{ IN(BODY), "attach", openAttach, IN(LEAF) },
 	{ IN(BODY), "camera", openCamera, IN(IGNORED) },
-	{ IN(BODY), "light", openSilent, IN(IGNORED) },
+	{ IN(BODY), "light", openLight, IN(LEAF) },
 	{ IN(BODY), "composite", openOmitted, IN(IGNORED) },
 	{ IN(BODY), "flexcomp", openOmitted, IN(IGNORED) },
 	{ IN(BODY), "plugin", openOmitted, IN(IGNORED) },
@@ -637,6 +696,7 @@ static const Row rows[] = {
 	{ IN(MUJOCO), "size", openSilent, IN(IGNORED) },
 	{ IN(MUJOCO), "visual", openSilent, IN(VISUAL) },
 	{ IN(VISUAL), "global", openGlobal, IN(IGNORED) },
+	{ IN(VISUAL), "headlight", openHeadlight, IN(LEAF) },
 	{ IN(MUJOCO), "statistic", openSilent, IN(IGNORED) },
 	{ IN(MUJOCO), "deformable", openOmitted, IN(IGNORED) },
 	{ IN(MUJOCO), "extension", openSection, IN(EXTENSION) },
@@ -663,7 +723,7 @@ static const Row rows[] = {
 	{ IN(DEFAULT), "tendon", openDefaultTendon, IN(LEAF) },
 	{ IN(DEFAULT), "pair", openDefaultPair, IN(LEAF) },
 	{ IN(DEFAULT), "camera", openSilent, IN(IGNORED) },
-	{ IN(DEFAULT), "light", openSilent, IN(IGNORED) },
+	{ IN(DEFAULT), "light", openDefaultLight, IN(LEAF) },
 	// of actuators that are left out where they stand
 	{ IN(DEFAULT), "cylinder", openSilent, IN(IGNORED) },
 	{ IN(EQUALITY), "connect", openConnect, IN(LEAF) },
@@ -676,9 +736,10 @@ static const Row rows[] = {
 	{ IN(CUSTOM), "text", openCustom, IN(LEAF) },
 	{ IN(CUSTOM), "tuple", openSilent, IN(IGNORED) },
 	{ IN(ASSET), "mesh", openMesh, IN(IGNORED) },
-	{ IN(ASSET), "material", openMaterial, IN(IGNORED) },
+	{ IN(ASSET), "material", openMaterial, IN(MATERIAL) },
+	{ IN(MATERIAL), "layer", openLayer, IN(LEAF) },
 	{ IN(ASSET), "model", openSource, IN(LEAF) },
-	{ IN(ASSET), "texture", openSilent, IN(IGNORED) },
+	{ IN(ASSET), "texture", openTexture, IN(IGNORED) },
 	{ IN(ASSET), "hfield", openHfield, IN(IGNORED) },
 	{ IN(ASSET), "skin", openSilent, IN(IGNORED) },
 	{ IN(ACTUATOR), "general", openGeneral, IN(LEAF) },
@@ -727,7 +788,7 @@ bool knMjcf_Open(knMjcf* reader, const knMjcfAttach* attach, const char* tag, co
 						   "the root element is <%.40s>; an MJCF file begins with <mujoco>", tag);
 	}
 	level->place = KN_MJCF_IN_IGNORED;
-	if (place == KN_MJCF_IN_VISUAL) {
+	if (place == KN_MJCF_IN_VISUAL || place == KN_MJCF_IN_MATERIAL) {
 		return true;
 	}
 	if (place == KN_MJCF_IN_ATTACHED) {

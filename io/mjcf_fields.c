@@ -9,7 +9,10 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 #define ELEMENT_TYPE(tag, fields)                                                                            \
-	{ tag, fields, COUNT(fields) }
+	{ tag, fields, COUNT(fields), false }
+// only seen: an attribute that is not known is no reason to refuse a file
+#define LOOKS_TYPE(tag, fields)                                                                              \
+	{ tag, fields, COUNT(fields), true }
 
 #define REALS(text, bit, type, member, least, most)                                                          \
 	{ .name = text, KN_MJCF_FIELD_REALS, bit, offsetof(type, member), least, most, 0, NULL }
@@ -76,6 +79,7 @@ static const knMjcfField compilerFields[] = {
 	REALS("inertiagrouprange", KN_MJCF_OWN, knMjcfCompiler, inertiaGroups, 2, 2),
 	TEXT("meshdir", KN_MJCF_OWN, knMjcfCompiler, meshFolder),
 	TEXT("assetdir", KN_MJCF_OWN, knMjcfCompiler, assetFolder),
+	TEXT("texturedir", KN_MJCF_OWN, knMjcfCompiler, textureFolder),
 	WORD("strippath", KN_MJCF_OWN, knMjcfCompiler, stripPath, boolWords),
 	REAL("boundmass", KN_MJCF_OWN, knMjcfCompiler, boundMass),
 	REAL("boundinertia", KN_MJCF_OWN, knMjcfCompiler, boundInertia),
@@ -84,7 +88,6 @@ static const knMjcfField compilerFields[] = {
 	WORD("discardvisual", KN_MJCF_OWN, knMjcfCompiler, discardVisual, boolWords),
 	WORD("fitaabb", KN_MJCF_OWN, knMjcfCompiler, fitBox, boolWords),
 	WORD("exactmeshinertia", KN_MJCF_OWN, knMjcfCompiler, exactInertia, boolWords),
-	SILENT("texturedir"),
 	SILENT("usethread"),
 	SILENT("saveinertial"),
 	SILENT("convexhull"),
@@ -257,16 +260,85 @@ static const knMjcfField instanceFields[] = { NAME };
 static const knMjcfField materialFields[] = {
 	NAME,
 	CLASS,
-	COUNTED("rgba", KN_MJCF_OWN, knMjcfMaterial, rgba, rgbaCount, 0, 4),
+	COUNTED("rgba", KN_MJCF_MATERIAL_RGBA, knMjcfMaterial, rgba, rgbaCount, 0, 4),
+	NAMED("texture", KN_MJCF_MATERIAL_TEXTURE, knMjcfMaterial, texture),
+	REALS("texrepeat", KN_MJCF_MATERIAL_REPEAT, knMjcfMaterial, repeat, 2, 2),
+	WORD("texuniform", KN_MJCF_MATERIAL_UNIFORM, knMjcfMaterial, uniform, boolWords),
+	REAL("emission", KN_MJCF_MATERIAL_EMISSION, knMjcfMaterial, emission),
+	REAL("specular", KN_MJCF_MATERIAL_SPECULAR, knMjcfMaterial, specular),
+	REAL("shininess", KN_MJCF_MATERIAL_SHININESS, knMjcfMaterial, shininess),
+	REAL("reflectance", KN_MJCF_MATERIAL_REFLECTANCE, knMjcfMaterial, reflectance),
+	REAL("metallic", KN_MJCF_MATERIAL_METALLIC, knMjcfMaterial, metallic),
+	REAL("roughness", KN_MJCF_MATERIAL_ROUGHNESS, knMjcfMaterial, roughness),
+};
+
+static const knMjcfField layerFields[] = {
+	NAMED("texture", KN_MJCF_OWN, knMjcfLayer, texture),
+	TEXT("role", KN_MJCF_OWN, knMjcfLayer, role),
+};
+
+static const char* const textureWords[] = { "2d", "cube", "skybox", NULL };
+static const char* const builtinWords[] = { "none", "flat", "gradient", "checker", NULL };
+static const char* const markWords[] = { "none", "edge", "cross", "random", NULL };
+
+static const knMjcfField textureFields[] = {
+	NAME,
+	WORD("type", KN_MJCF_OWN, knMjcfTexture, type, textureWords),
+	TEXT("file", KN_MJCF_OWN, knMjcfTexture, file),
+	WORD("builtin", KN_MJCF_OWN, knMjcfTexture, builtin, builtinWords),
+	WORD("mark", KN_MJCF_OWN, knMjcfTexture, mark, markWords),
+	REALS("rgb1", KN_MJCF_OWN, knMjcfTexture, rgb1, 3, 3),
+	REALS("rgb2", KN_MJCF_OWN, knMjcfTexture, rgb2, 3, 3),
+	REALS("markrgb", KN_MJCF_OWN, knMjcfTexture, markRgb, 3, 3),
+	REAL("random", KN_MJCF_OWN, knMjcfTexture, random),
+	INT("width", KN_MJCF_OWN, knMjcfTexture, width),
+	INT("height", KN_MJCF_OWN, knMjcfTexture, height),
+	SILENT("content_type"),
+	SILENT("colorspace"),
+	SILENT("gridsize"),
+	SILENT("gridlayout"),
+	SILENT("fileright"),
+	SILENT("fileleft"),
+	SILENT("fileup"),
+	SILENT("filedown"),
+	SILENT("filefront"),
+	SILENT("fileback"),
+	SILENT("hflip"),
+	SILENT("vflip"),
+	SILENT("nchannel"),
+};
+
+static const char* const lightWords[] = { "spot", "directional", "point", "image", NULL };
+
+#define LIGHT_COLORS                                                                                         \
+	REALS("ambient", KN_MJCF_LIGHT_AMBIENT, knMjcfLight, ambient, 3, 3),                                     \
+		REALS("diffuse", KN_MJCF_LIGHT_DIFFUSE, knMjcfLight, diffuse, 3, 3),                                 \
+		REALS("specular", KN_MJCF_LIGHT_SPECULAR, knMjcfLight, specular, 3, 3)
+
+static const knMjcfField lightFields[] = {
+	NAME,
+	CLASS,
+	POS,
+	LIGHT_COLORS,
+	REALS("dir", KN_MJCF_LIGHT_DIRECTION, knMjcfLight, direction, 3, 3),
+	WORD("directional", KN_MJCF_LIGHT_DIRECTIONAL, knMjcfLight, directional, boolWords),
+	WORD("type", KN_MJCF_LIGHT_TYPE, knMjcfLight, type, lightWords),
+	WORD("active", KN_MJCF_LIGHT_ACTIVE, knMjcfLight, active, boolWords),
+	WORD("castshadow", KN_MJCF_LIGHT_SHADOW, knMjcfLight, castsShadow, boolWords),
+	REALS("attenuation", KN_MJCF_LIGHT_ATTENUATION, knMjcfLight, attenuation, 3, 3),
+	REAL("cutoff", KN_MJCF_LIGHT_CUTOFF, knMjcfLight, cutoff),
+	REAL("exponent", KN_MJCF_LIGHT_EXPONENT, knMjcfLight, exponent),
+	SILENT("mode"),
+	SILENT("target"),
+	SILENT("bulbradius"),
+	SILENT("intensity"),
+	SILENT("range"),
 	SILENT("texture"),
-	SILENT("texrepeat"),
-	SILENT("texuniform"),
-	SILENT("emission"),
-	SILENT("specular"),
-	SILENT("shininess"),
-	SILENT("reflectance"),
-	SILENT("metallic"),
-	SILENT("roughness"),
+};
+
+static const knMjcfField headlightFields[] = {
+	LIGHT_COLORS,
+	INT("active", KN_MJCF_LIGHT_ACTIVE, knMjcfLight, active),
 };
 
 static const knMjcfField sourceFields[] = {
@@ -537,7 +609,11 @@ const knMjcfElementType knMjcfFrameType = ELEMENT_TYPE("frame", frameFields);
 const knMjcfElementType knMjcfFlagType = ELEMENT_TYPE("flag", flagFields);
 const knMjcfElementType knMjcfSiteType = ELEMENT_TYPE("site", siteFields);
 const knMjcfElementType knMjcfMeshType = ELEMENT_TYPE("mesh", meshFields);
-const knMjcfElementType knMjcfMaterialType = ELEMENT_TYPE("material", materialFields);
+const knMjcfElementType knMjcfMaterialType = LOOKS_TYPE("material", materialFields);
+const knMjcfElementType knMjcfLayerType = LOOKS_TYPE("layer", layerFields);
+const knMjcfElementType knMjcfTextureType = LOOKS_TYPE("texture", textureFields);
+const knMjcfElementType knMjcfLightType = LOOKS_TYPE("light", lightFields);
+const knMjcfElementType knMjcfHeadlightType = LOOKS_TYPE("headlight", headlightFields);
 const knMjcfElementType knMjcfSourceType = ELEMENT_TYPE("model", sourceFields);
 const knMjcfElementType knMjcfActuatorType = ELEMENT_TYPE("actuator", actuatorFields);
 const knMjcfElementType knMjcfTendonType = ELEMENT_TYPE("tendon", tendonFields);
@@ -752,7 +828,11 @@ bool knMjcf_ReadElement(knMjcf* reader, const knMjcfElementType* type, const cha
 	for (int i = 0; attributes[i] != NULL; i += 2) {
 		const knMjcfField* field = findField(type, attributes[i]);
 		if (field == NULL) {
-			knMjcf_Omit(reader, NULL, "<%s> %.60s is not understood", type->tag, attributes[i]);
+			if (type->looks) {
+				knMjcf_Note(reader, NULL, "<%s> %.60s is not understood", type->tag, attributes[i]);
+			} else {
+				knMjcf_Omit(reader, NULL, "<%s> %.60s is not understood", type->tag, attributes[i]);
+			}
 			continue;
 		}
 		if (field->kind == KN_MJCF_FIELD_REALS && field->least == 0 && attributes[i + 1][0] == '\0') {

@@ -82,6 +82,13 @@ bool knMjcf_ResolveFrames(knMjcf* reader) {
 	for (int i = 0; ok && i < reader->sites.count; ++i) {
 		ok = moveElement(reader, &reader->sites.items[i].element, "site", poses);
 	}
+	for (int i = 0; ok && i < reader->lights.count; ++i) {
+		knMjcfLight* light = &reader->lights.items[i];
+		if (light->element.frame >= 0) {
+			light->direction = knRotate(poses[light->element.frame].q, light->direction);
+			light->element.pos = knPoint(poses[light->element.frame], light->element.pos);
+		}
+	}
 	for (int i = 0; ok && i < reader->joints.count; ++i) {
 		knMjcfJoint* joint = &reader->joints.items[i];
 		if (joint->element.frame >= 0) {

@@ -7,7 +7,6 @@
 //   binary   int32 rows, columns; float32 heights[rows columns]; little-endian
 #include "mjcf.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "png_file.h"
@@ -98,27 +97,14 @@ static double* readFile(knMjcf* reader, knMjcfHfield* field) {
 	const knMjcfCompiler* compiler = knMjcf_Compiler(reader, &field->element);
 	const char* folder = compiler->meshFolder != NULL ? compiler->meshFolder : compiler->assetFolder;
 	const char* path = knMjcf_Path(reader, &field->element, "hfield", folder, field->file);
-	FILE* file = path != NULL ? fopen(path, "rb") : NULL;
-	if (file == NULL) {
-		knMjcf_Fail(reader, &field->element, "hfield", KN_IO, "cannot open '%.100s'",
-					path != NULL ? path : "");
+	size_t length = 0;
+	const unsigned char* bytes =
+		path != NULL ? knMjcf_FileBytes(reader, &field->element, "hfield", path, MAX_BYTES, &length) : NULL;
+	if (bytes == NULL) {
 		return NULL;
 	}
-	fseek(file, 0, SEEK_END);
-	const long length = ftell(file);
-	rewind(file);
-	unsigned char* bytes = NULL;
-	if (length > 0 && (size_t)length <= MAX_BYTES) {
-		bytes = knArena_Take(&reader->arena, (size_t)length);
-	}
-	const bool whole = bytes != NULL && fread(bytes, 1, (size_t)length, file) == (size_t)length;
-	fclose(file);
-	if (!whole) {
-		failField(reader, field, "its file is empty, too large, or cannot be read");
-		return NULL;
-	}
-	return knPng_Is(bytes, (size_t)length) ? readPicture(reader, field, bytes, (size_t)length)
-										   : readBinary(reader, field, bytes, (size_t)length);
+	return knPng_Is(bytes, length) ? readPicture(reader, field, bytes, length)
+								   : readBinary(reader, field, bytes, length);
 }
 
 static double* readInline(knMjcf* reader, const knMjcfHfield* field) {

@@ -333,6 +333,30 @@ const char* knMjcf_Path(knMjcf* reader, const knMjcfElement* element, const char
 	return path;
 }
 
+unsigned char* knMjcf_FileBytes(knMjcf* reader, const knMjcfElement* element, const char* tag,
+								const char* path, size_t most, size_t* size) {
+	FILE* file = fopen(path, "rb");
+	if (file == NULL) {
+		knMjcf_Fail(reader, element, tag, KN_IO, "cannot open '%.100s'", path);
+		return NULL;
+	}
+	fseek(file, 0, SEEK_END);
+	const long length = ftell(file);
+	rewind(file);
+	unsigned char* bytes = NULL;
+	if (length > 0 && (size_t)length <= most) {
+		bytes = knArena_Take(&reader->arena, (size_t)length);
+	}
+	const bool whole = bytes != NULL && fread(bytes, 1, (size_t)length, file) == (size_t)length;
+	fclose(file);
+	if (!whole) {
+		knMjcf_Fail(reader, element, tag, KN_BAD_DATA, "its file is empty, too large, or cannot be read");
+		return NULL;
+	}
+	*size = (size_t)length;
+	return bytes;
+}
+
 // Cycles are found by the path as it is written; the depth bounds what that does not find.
 static bool checkNesting(knMjcf* reader, const char* path, const char* tag) {
 	int depth = 0;
@@ -414,14 +438,14 @@ bool knMjcf_ReadFile(knMjcf* reader, const char* name, const knMjcfLevel* level,
 
 // --- the reader's life -----------------------------------------------------------------------------------
 
-enum { TABLES = 14 };
+enum { TABLES = 15 };
 
 static knNameTable* nameTable(knMjcf* reader, int index) {
 	knNameTable* const tables[TABLES] = {
 		&reader->noteTable,   &reader->classNames,    &reader->bodyNames,     &reader->geomNames,
 		&reader->jointNames,  &reader->linkNames,     &reader->keyNames,      &reader->siteNames,
 		&reader->meshNames,   &reader->materialNames, &reader->actuatorNames, &reader->tendonNames,
-		&reader->hfieldNames, &reader->instanceNames
+		&reader->hfieldNames, &reader->instanceNames, &reader->textureNames
 	};
 	return tables[index];
 }
@@ -468,6 +492,8 @@ static void freeReader(knMjcf* reader) {
 	KN_ARRAY_FREE(allocator, &reader->sites);
 	KN_ARRAY_FREE(allocator, &reader->meshes);
 	KN_ARRAY_FREE(allocator, &reader->materials);
+	KN_ARRAY_FREE(allocator, &reader->textures);
+	KN_ARRAY_FREE(allocator, &reader->lights);
 	KN_ARRAY_FREE(allocator, &reader->sources);
 	KN_ARRAY_FREE(allocator, &reader->pairs);
 	KN_ARRAY_FREE(allocator, &reader->actuators);

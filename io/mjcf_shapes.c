@@ -103,18 +103,6 @@ static knGeom* makeGeom(const knMjcf* reader, int type, const double size[3], kn
 
 // --- materials -------------------------------------------------------------------------------------------
 
-// Red, green, blue and, where it is given, opacity.
-static uint32_t colorOf(const double rgba[4], int count) {
-	uint32_t color = 0;
-	for (int i = 0; i < 3; ++i) {
-		color = color << 8 | (uint32_t)(255.0 * knClamp(rgba[i], 0.0, 1.0) + 0.5);
-	}
-	// black is written as 0, which means "none"
-	color = color != 0 ? color : 0x010101;
-	const double opacity = count > 3 ? knClamp(rgba[3], 0.0, 1.0) : 1.0;
-	return color | (uint32_t)(255.0 * (1.0 - opacity) + 0.5) << 24;
-}
-
 // A frictionless geom (condim 1) has friction 0; only with condim 6 does MuJoCo use the rolling coefficient.
 static bool planMaterial(knMjcf* reader, const knMjcfGeom* geom, knMjcfShape* shape) {
 	knShapeDef* def = &shape->def;
@@ -133,11 +121,12 @@ static bool planMaterial(knMjcf* reader, const knMjcfGeom* geom, knMjcfShape* sh
 		knMjcf_Note(reader, &geom->element, "<geom> material '%.60s' is not in the file", geom->material);
 	}
 	if (knMjcf_Given(&geom->element, KN_MJCF_GEOM_RGBA)) {
-		def->color = colorOf(geom->rgba, geom->rgbaCount);
+		def->color = knMjcf_Color(geom->rgba, geom->rgbaCount);
 	} else if (material >= 0 && reader->materials.items[material].rgbaCount >= 3) {
 		def->color =
-			colorOf(reader->materials.items[material].rgba, reader->materials.items[material].rgbaCount);
+			knMjcf_Color(reader->materials.items[material].rgba, reader->materials.items[material].rgbaCount);
 	}
+	shape->material = material;
 
 	// a shape's density is positive; one that weighs nothing says so by its mass
 	shape->mass = knMjcf_Given(&geom->element, KN_MJCF_GEOM_MASS) ? geom->mass : -1.0;

@@ -121,6 +121,9 @@ bool knMjcf_SplitBodies(knMjcf* reader) {
 	for (int i = 0; i < reader->sites.count; ++i) {
 		reader->sites.items[i].body = lists.moved[reader->sites.items[i].body];
 	}
+	for (int i = 0; i < reader->lights.count; ++i) {
+		reader->lights.items[i].body = lists.moved[reader->lights.items[i].body];
+	}
 	for (int i = 0; i < reader->joints.count; ++i) {
 		reader->joints.items[i].body = lists.moved[reader->joints.items[i].body];
 	}

@@ -70,7 +70,7 @@ typedef struct knMjcfCompiler {
 	int autoLimits;
 	const char* eulerSequence;
 	double inertiaGroups[2];
-	const char *meshFolder, *assetFolder;
+	const char *meshFolder, *assetFolder, *textureFolder;
 	int stripPath, balanceInertia, discardVisual, fitBox, exactInertia;
 	double boundMass, boundInertia, totalMass; // at least; of all bodies together, 0 or less: as it is
 } knMjcfCompiler;
@@ -164,11 +164,69 @@ enum {
 };
 enum { KN_MJCF_MESH_CONVEX, KN_MJCF_MESH_EXACT, KN_MJCF_MESH_LEGACY, KN_MJCF_MESH_SHELL };
 
+enum {
+	KN_MJCF_MATERIAL_RGBA = KN_MJCF_OWN,
+	KN_MJCF_MATERIAL_TEXTURE,
+	KN_MJCF_MATERIAL_REPEAT,
+	KN_MJCF_MATERIAL_UNIFORM,
+	KN_MJCF_MATERIAL_EMISSION,
+	KN_MJCF_MATERIAL_SPECULAR,
+	KN_MJCF_MATERIAL_SHININESS,
+	KN_MJCF_MATERIAL_REFLECTANCE,
+	KN_MJCF_MATERIAL_METALLIC,
+	KN_MJCF_MATERIAL_ROUGHNESS,
+};
+
 typedef struct knMjcfMaterial {
 	knMjcfElement element;
 	double rgba[4];
 	int rgbaCount;
+	const char* texture;
+	double repeat[2];
+	int uniform;
+	double emission, specular, shininess, reflectance, metallic, roughness;
+	int number; // in the scene. mjcf_looks.c
 } knMjcfMaterial;
+
+// A <layer> of a material that has several textures.
+typedef struct knMjcfLayer {
+	knMjcfElement element;
+	const char *texture, *role;
+} knMjcfLayer;
+
+enum { KN_MJCF_TEXTURE_FLAT, KN_MJCF_TEXTURE_CUBE, KN_MJCF_TEXTURE_SKYBOX };
+
+typedef struct knMjcfTexture {
+	knMjcfElement element;
+	const char* file;
+	int type, builtin, mark;
+	double rgb1[3], rgb2[3], markRgb[3], random;
+	int width, height;
+	int number; // in the scene
+} knMjcfTexture;
+
+enum {
+	KN_MJCF_LIGHT_DIRECTION = KN_MJCF_OWN,
+	KN_MJCF_LIGHT_DIRECTIONAL,
+	KN_MJCF_LIGHT_TYPE,
+	KN_MJCF_LIGHT_ACTIVE,
+	KN_MJCF_LIGHT_SHADOW,
+	KN_MJCF_LIGHT_AMBIENT,
+	KN_MJCF_LIGHT_DIFFUSE,
+	KN_MJCF_LIGHT_SPECULAR,
+	KN_MJCF_LIGHT_ATTENUATION,
+	KN_MJCF_LIGHT_CUTOFF,
+	KN_MJCF_LIGHT_EXPONENT,
+};
+enum { KN_MJCF_LIGHT_IS_SPOT, KN_MJCF_LIGHT_IS_DIRECTIONAL, KN_MJCF_LIGHT_IS_POINT, KN_MJCF_LIGHT_IS_IMAGE };
+
+typedef struct knMjcfLight {
+	knMjcfElement element;
+	int body;
+	knVec3 direction;
+	int directional, type, active, castsShadow;
+	double ambient[3], diffuse[3], specular[3], attenuation[3], cutoff, exponent;
+} knMjcfLight;
 
 typedef struct knMjcfHfield {
 	knMjcfElement element;
@@ -463,6 +521,7 @@ typedef struct knMjcfClass {
 	knMjcfSite site;
 	knMjcfMesh mesh;
 	knMjcfMaterial material;
+	knMjcfLight light;
 	knMjcfActuator actuator;
 	knMjcfTendon tendon;
 	knMjcfPair pair;
