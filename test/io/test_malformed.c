@@ -5,6 +5,7 @@
 #include <dirent.h>
 
 #include "knuckle/io.h"
+#include "support/scratch.h"
 
 #define MEMORY_MOST ((size_t)64 << 20) // bytes that reading one of these small files may hold at once
 
@@ -151,5 +152,5 @@ int main(void) {
 		cmocka_unit_test(test_made_by_rule),
 		cmocka_unit_test(test_made_by_hand),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, enterScratch, leaveScratch);
 }

@@ -5,6 +5,7 @@
 
 #include "knuckle/io.h"
 #include "knuckle/knuckle.h"
+#include "support/scratch.h"
 
 static const knVec3 corners[4] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 2, 0 }, { 0, 0, 3 } };
 static const int faces[4][3] = { { 0, 2, 1 }, { 0, 1, 3 }, { 0, 3, 2 }, { 1, 2, 3 } };
@@ -341,5 +342,5 @@ int main(void) {
 		cmocka_unit_test(test_other_formats),
 #endif
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, enterScratch, leaveScratch);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "knuckle/control.h"
+#include "support/scratch.h"
 
 static knScene* loadUrdf(const char* text, const knUrdfOptions* options, knLoadReport* report) {
 	knError error = { .status = KN_OK };
@@ -291,5 +292,5 @@ int main(void) {
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_paths_outside_are_refused),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, enterScratch, leaveScratch);
 }
