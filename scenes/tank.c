@@ -4,9 +4,11 @@
 //   gears     twelve flats, on which the links of length p lie: pins on a circle of radius R = p / (2 sin 15 deg), one slot every
 //             30 degrees. The outer gears are 11 p apart, so that 6 + 11 + 6 + 11 links close around them exactly
 //   drive     the outer gears turn against the hull at a given speed; the middle ones turn freely
-//   holding   each step, a pin within NEAR of a slot of an outer gear, and its two neighbours likewise, is attached to that
-//             slot by a hinge; every other attachment is released. So the links at both ends of a run are always free and
-//             peel off as the tread leaves the gear
+//   holding   each step, a pin within NEAR of a slot of an outer gear, and two neighbours on either side likewise, is attached
+//             to that slot by a hinge; every other attachment is released. So a link at both ends of a run is always free to
+//             bend, and peels off as the tread leaves the gear. With one neighbour it is not: where flats of both gears lie
+//             along a run, its pins lie in slots too, and links held there are just as long as the way between the gears.
+//             Then nothing can give, gears included, and the errors of the joints are squares of what would close them
 //
 // Facts: turned, the hull's turn about the vertical, rad; travelled, m; link_offset, the farthest that a pin has come from the
 // loop as built, in the hull's frame, over a link's length (until a flight has ended); attached, links held now. In free flight (drive=fall):
@@ -29,8 +31,9 @@
 #define GEAR_GAP 0.001 // between a flat and a link on it
 #define TRACK 1.0      // |y| of gears and treads
 #define NEAR 0.02
-#define SPEED 3.0 // rad/s
-#define RAMP 0.5  // s, to reach it
+#define NEIGHBOURS 2 // on either side of a pin that is held
+#define SPEED 3.0    // rad/s
+#define RAMP 0.5     // s, to reach it
 #define THROTTLE 2.0
 #define TORQUE 2e4
 #define CAPACITY 64
@@ -300,7 +303,10 @@ static void holdTread(knWorld* world, int side) {
 		near[k] = isNear(world, gears, tread.link[k], &gear[k], &slot[k]);
 	}
 	for (int k = 0; k < LINKS; ++k) {
-		bool inside = near[k] && near[(k + 1) % LINKS] && near[(k + LINKS - 1) % LINKS];
+		bool inside = true;
+		for (int i = -NEIGHBOURS; i <= NEIGHBOURS; ++i) {
+			inside = inside && near[(k + i + LINKS) % LINKS];
+		}
 		bool held = !KN_ID_IS_NULL(tread.held[k]);
 		if (held && !inside) {
 			(void)knWorld_Release(world, tread.held[k]);

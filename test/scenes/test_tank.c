@@ -28,16 +28,16 @@ static void test_parts(void** state) {
 	destroy(&tank);
 }
 
-// Seven pins lie in slots of each outer gear; all but the two at the ends are held, exactly closed.
+// Seven pins lie in slots of each outer gear; all but two at both ends are held, exactly closed.
 static void test_first_attachments(void** state) {
 	(void)state;
 	Built tank = build("tank", NULL);
 	tank.args.entry->script(tank.world, &tank.args);
-	assert_int_equal(attachedCount(tank.world), 4 * 5);
+	assert_int_equal(attachedCount(tank.world), 4 * 3);
 	assert_true(knWorld_Measure(tank.world).jointError < 1e-12);
 	// once more: nothing moved, nothing changes
 	tank.args.entry->script(tank.world, &tank.args);
-	assert_int_equal(attachedCount(tank.world), 4 * 5);
+	assert_int_equal(attachedCount(tank.world), 4 * 3);
 	// the gears gone, every link is let go
 	for (int side = 0; side < 2; ++side) {
 		for (int gear = 0; gear < 3; gear += 2) {
@@ -83,7 +83,7 @@ static void test_drives_ahead(void** state) {
 	destroy(&tank);
 }
 
-// Treads opposed: the tank turns where it is, and the treads stay on their gears.
+// Treads opposed: the tank turns where it is, the treads stay on their gears, and all joints closed while links are taken and let go.
 static void test_turns_in_place(void** state) {
 	(void)state;
 	Built tank = BUILD("tank", "drive", "turn");
@@ -97,8 +97,8 @@ static void test_turns_in_place(void** state) {
 	assert_true(checkOf(&checks, "turned") > 0.5);
 	assert_true(checkOf(&checks, "travelled") < 0.5);
 	assert_true(checkOf(&checks, "link_offset") < 0.5);
-	assert_true(checkOf(&checks, "attached") >= 16.0);
-	assert_true(worst < 0.005);
+	assert_true(checkOf(&checks, "attached") >= 12.0);
+	assert_true(worst < 1e-9);
 	destroy(&tank);
 }
 
