@@ -42,6 +42,7 @@ static Sum gather(const knMixedRun* run, const knFrame* pose, const knTwist* vel
 	return sum;
 }
 
+// Points that are near but carry nothing tie an island to nothing.
 static bool isFree(const knMixedRun* run) {
 	bool free = true;
 	for (int k = 0; k < run->island->jointCount; ++k) {
@@ -50,7 +51,8 @@ static bool isFree(const knMixedRun* run) {
 	}
 	for (int k = 0; k < run->island->pointCount; ++k) {
 		const knMixedPoint* point = &run->points[k];
-		free = free && run->bodies[point->a].mass > 0.0 && run->bodies[point->b].mass > 0.0;
+		const bool yields = run->bodies[point->a].mass > 0.0 && run->bodies[point->b].mass > 0.0;
+		free = free && (yields || run->in->contacts->points[point->index].lambda[0] == 0.0);
 	}
 	for (int i = 0; i < run->island->bodyCount; ++i) {
 		const knEquationBody* body = &run->bodies[i];
