@@ -8,6 +8,7 @@
 
 #include "dynamics/contact_rows.h"
 #include "dynamics/joint_rows.h"
+#include "dynamics/sleep.h"
 
 typedef struct knStepMemory {
 	double dt; // of the step that wrote it; 0: nothing yet
@@ -15,14 +16,8 @@ typedef struct knStepMemory {
 	int32_t jointCount;
 	int32_t bodyCount; // 0 without sleeping
 	int32_t reserved;
-	uint64_t signature; // of everything that wakes all bodies when it changes (velocity_sleep.c)
+	uint64_t signature; // of everything that wakes all bodies when it changes (sleep.h)
 } knStepMemory;
-
-// How long a body has been at rest, and where.
-typedef struct knRestMemory {
-	double still; // s
-	knFrame pose;
-} knRestMemory;
 
 size_t knStepMemory_Size(int contactCount, int jointCount, int bodyCount);
 const knStepMemory* knStepMemory_Get(const knState* state);

@@ -72,6 +72,7 @@ static bool takeIslands(knReducedIslands* islands, const knReducedStep* world, i
 	islands->axes = KN_SCRATCH(arena, int, world->axisCount);
 	islands->pairs = KN_SCRATCH(arena, int, world->pairCount);
 	islands->localOf = KN_SCRATCH(arena, int, world->context->model->bodyCount);
+	islands->group = KN_SCRATCH(arena, int32_t, world->context->model->bodyCount);
 	return !arena->failed;
 }
 
@@ -132,6 +133,7 @@ bool knReduced_FindIslands(knReducedIslands* islands, const knReducedStep* world
 	for (int b = 0; b < world->context->model->bodyCount; ++b) {
 		int link = world->forest.linkOf[b];
 		islands->localOf[b] = link >= 0 ? islands->local[link] : -1;
+		islands->group[b] = link >= 0 ? islandOf[link] : -1;
 	}
 	return true;
 }

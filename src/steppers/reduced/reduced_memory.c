@@ -11,8 +11,9 @@ static size_t barredSize(int jointCount) {
 }
 
 size_t knReducedMemory_Size(int bodyCount, int jointCount, int contactCount, int jointRowCount) {
-	return sizeof(knReducedMemory) + (size_t)bodyCount * sizeof(knLinkMemory) + barredSize(jointCount) +
-		   (size_t)contactCount * sizeof(knContactMemory) + (size_t)jointRowCount * sizeof(knJointMemory);
+	return sizeof(knReducedMemory) + (size_t)bodyCount * (sizeof(knLinkMemory) + sizeof(knRestMemory)) +
+		   barredSize(jointCount) + (size_t)contactCount * sizeof(knContactMemory) +
+		   (size_t)jointRowCount * sizeof(knJointMemory);
 }
 
 const knReducedMemory* knReducedMemory_Get(const knState* state, const knModel* model) {
@@ -30,8 +31,13 @@ knLinkMemory* knReducedMemory_Links(const knState* state) {
 	return (knLinkMemory*)((char*)state->stepperPart + sizeof(knReducedMemory));
 }
 
+knRestMemory* knReducedMemory_Rest(const knState* state) {
+	return (knRestMemory*)(knReducedMemory_Links(state) +
+						   ((const knReducedMemory*)state->stepperPart)->bodyCount);
+}
+
 uint8_t* knReducedMemory_Barred(const knState* state) {
-	return (uint8_t*)(knReducedMemory_Links(state) + ((const knReducedMemory*)state->stepperPart)->bodyCount);
+	return (uint8_t*)(knReducedMemory_Rest(state) + ((const knReducedMemory*)state->stepperPart)->bodyCount);
 }
 
 knContactMemory* knReducedMemory_Contacts(const knState* state) {
@@ -53,11 +59,13 @@ bool knReducedMemory_Resize(knState* state, const knModel* model, double dt, int
 	}
 	knReducedMemory* memory = state->stepperPart;
 	bool fresh = knReducedMemory_Get(state, model) == &nothing;
+	uint64_t signature = fresh ? 0 : memory->signature;
 	*memory = (knReducedMemory){ .dt = dt,
 								 .bodyCount = model->bodyCount,
 								 .jointCount = model->jointCount,
 								 .contactCount = contactCount,
-								 .jointRowCount = jointRowCount };
+								 .jointRowCount = jointRowCount,
+								 .signature = signature };
 	state->header->privateSize = size;
 	if (fresh) {
 		memset(memory + 1, 0, size - sizeof(*memory));

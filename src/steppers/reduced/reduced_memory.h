@@ -1,6 +1,6 @@
 // The reduced stepper's part of the state.
 //
-//   knReducedMemory | bodies [bodyCount] | barred [jointCount] | contacts [contactCount] | joints [jointRowCount]
+//   knReducedMemory | bodies [bodyCount] | rest [bodyCount] | barred [jointCount] | contacts [contactCount] | joints [jointRowCount]
 //
 // Coordinates and velocities of links are the truth; poses and velocities of bodies follow from them. What users change of
 // bodies between steps is noticed by comparing (reduced_begin.c). Contacts and joint rows keep what they carried.
@@ -8,11 +8,13 @@
 
 #include "dynamics/contact_rows.h"
 #include "dynamics/joint_rows.h"
+#include "dynamics/sleep.h"
 
 typedef struct knReducedMemory {
 	double dt; // of the step that wrote it; 0: nothing yet
 	int32_t bodyCount, jointCount;
 	int32_t contactCount, jointRowCount;
+	uint64_t signature; // of everything that wakes all bodies when it changes (dynamics/sleep.h)
 } knReducedMemory;
 
 typedef struct knLinkMemory {
@@ -25,6 +27,7 @@ size_t knReducedMemory_Size(int bodyCount, int jointCount, int contactCount, int
 // Nothing yet: a header of zeros.
 const knReducedMemory* knReducedMemory_Get(const knState* state, const knModel* model);
 knLinkMemory* knReducedMemory_Links(const knState* state);
+knRestMemory* knReducedMemory_Rest(const knState* state); // [bodyCount] of steps with sleeping
 uint8_t*
 knReducedMemory_Barred(const knState* state); // [jointCount] was off once: closes a loop from then on
 knContactMemory* knReducedMemory_Contacts(const knState* state);

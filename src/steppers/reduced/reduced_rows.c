@@ -438,7 +438,7 @@ knStatus knReduced_BuildAxes(knReducedStep* step) {
 static void reportReaction(const knReducedStep* step, int i) {
 	const knForestLink* link = &step->forest.links[i];
 	knState* state = step->context->state;
-	if (link->joint < 0) {
+	if (link->joint < 0 || knReduced_IsAsleep(step, link->body)) {
 		return;
 	}
 	const knJoint* joint = &step->context->model->joints[link->joint];
@@ -500,7 +500,10 @@ static int collectPairs(const knReducedStep* step, knJointMemory* memory) {
 			memory[count++] = item;
 		}
 		knQuat axes = knMulQ(step->start[joint->parent].q, joint->frameParent.q);
-		state->joint[index].reaction = knScaleT(1.0 / step->h, knRotateT(axes, all));
+		bool slept = knReduced_IsAsleep(step, joint->parent) || knReduced_IsAsleep(step, joint->child);
+		if (!slept) {
+			state->joint[index].reaction = knScaleT(1.0 / step->h, knRotateT(axes, all));
+		}
 	}
 	return count;
 }
@@ -521,7 +524,10 @@ knStatus knReduced_Collect(knReducedStep* step) {
 	knStepContext* context = step->context;
 	knState* state = context->state;
 	for (int j = 0; j < knState_JointCount(context->model); ++j) {
-		state->joint[j].reaction = knZeroTwist();
+		const knJoint* joint = knState_Joint(state, context->model, j);
+		bool slept = joint != NULL &&
+					 (knReduced_IsAsleep(step, joint->parent) || knReduced_IsAsleep(step, joint->child));
+		state->joint[j].reaction = slept ? state->joint[j].reaction : knZeroTwist();
 	}
 	for (int i = 0; i < step->forest.count; ++i) {
 		reportReaction(step, i);

@@ -5,6 +5,7 @@
 #include "articulated/forest.h"
 #include "dynamics/contact_rows.h"
 #include "dynamics/row_input.h"
+#include "dynamics/sleep.h"
 #include "steppers/reduced/reduced_memory.h"
 #include "steppers/stepper_ops.h"
 
@@ -174,6 +175,8 @@ struct knReducedStep {
 	int subSteps, rung, guarded, failures;
 	bool conflict; // loops that no motion closes: the island rests
 	int conflicts; // loop joints of such islands (of the world's step)
+
+	knSleep sleep; // of the world's step. knReduced_FindSleepers
 };
 
 // Islands of a world's step, each a step of its own.
@@ -182,8 +185,9 @@ typedef struct knReducedIslands {
 	knReducedStep* steps;
 	int *linkFirst, *contactFirst, *axisFirst, *pairFirst; // [count + 1] into these, the world's numbers:
 	int *links, *contacts, *axes, *pairs;
-	int* local;   // [world's links] number in its island
-	int* localOf; // [bodyCount] the same of bodies; -1: no link
+	int* local;     // [world's links] number in its island
+	int* localOf;   // [bodyCount] the same of bodies; -1: no link
+	int32_t* group; // [bodyCount] the island of its link; -1: no link
 } knReducedIslands;
 
 knStatus knReduced_OutOfMemory(const knReducedStep* step);
@@ -234,6 +238,16 @@ bool knReduced_OpenIsland(const knReducedIslands* islands, const knReducedStep* 
 // Writes an island's results into the world's step.
 void knReduced_CloseIsland(const knReducedIslands* islands, const knReducedStep* step, int k,
 						   knReducedStep* world);
+
+// --- reduced_sleep.c -------------------------------------------------------------------------------------
+
+// Which islands sleep through this step (dynamics/sleep.h). False: no memory.
+bool knReduced_FindSleepers(knReducedStep* world, const knReducedIslands* islands);
+bool knReduced_IsAsleep(const knReducedStep* world, int body);
+// The island that is number k stays as it is: coordinates, and what its rows carry.
+void knReduced_KeepIsland(const knReducedIslands* islands, int k, knReducedStep* world);
+// After knReduced_End: how long bodies have been at rest; islands that have been long enough stop.
+void knReduced_RecordRest(knReducedStep* world, const knReducedIslands* islands);
 
 // --- reduced_parts.c -------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@
 //     a what arrives stops or bounces, before forces                      reduced_velocity.c
 //     b the implicit step with all rows                                   reduced_motion.c, reduced_solve.c
 //     c velocities at the end pose: joints, loaded contacts               reduced_velocity.c
+//     islands at rest sleep through the step                              reduced_sleep.c
 //   4 coordinates, poses, memory                                          reduced_begin.c, reduced_rows.c
 //
 // scheme=paper and explicit integrators have a step of their own: paper/step_paper.c.
@@ -21,14 +22,22 @@
 		}                                                                                                    \
 	} while (0)
 
-static knStatus stepIslands(knReducedStep* world) {
-	knReducedIslands islands;
-	bool done = knReduced_FindIslands(&islands, world);
-	for (int k = 0; done && k < islands.count; ++k) {
-		knReducedStep* island = &islands.steps[k];
-		done = knReduced_OpenIsland(&islands, world, k, island) && knReduced_StepIsland(island);
+static bool sleeps(const knReducedStep* world, const knReducedIslands* islands, int k) {
+	int link = islands->links[islands->linkFirst[k]];
+	return knReduced_IsAsleep(world, world->forest.links[link].body);
+}
+
+static knStatus stepIslands(knReducedStep* world, knReducedIslands* islands) {
+	bool done = knReduced_FindIslands(islands, world) && knReduced_FindSleepers(world, islands);
+	for (int k = 0; done && k < islands->count; ++k) {
+		if (sleeps(world, islands, k)) {
+			knReduced_KeepIsland(islands, k, world);
+			continue;
+		}
+		knReducedStep* island = &islands->steps[k];
+		done = knReduced_OpenIsland(islands, world, k, island) && knReduced_StepIsland(island);
 		if (done) {
-			knReduced_CloseIsland(&islands, island, k, world);
+			knReduced_CloseIsland(islands, island, k, world);
 		}
 	}
 	return done && !world->context->arena->failed ? KN_OK : knReduced_OutOfMemory(world);
@@ -36,14 +45,18 @@ static knStatus stepIslands(knReducedStep* world) {
 
 static knStatus stepDefault(knStepContext* context, double h) {
 	knReducedStep step = { .context = context, .h = h };
+	knReducedIslands islands;
 	knStatus status = knReduced_Begin(&step);
 	THEN(status, knReduced_Assemble(&step));
 	THEN(status, knReduced_FindContacts(&step));
 	THEN(status, knReduced_BuildAxes(&step));
 	THEN(status, knReduced_BuildPairs(&step));
-	THEN(status, stepIslands(&step));
+	THEN(status, stepIslands(&step, &islands));
 	THEN(status, knReduced_Collect(&step));
 	THEN(status, knReduced_End(&step));
+	if (status == KN_OK) {
+		knReduced_RecordRest(&step, &islands);
+	}
 	return status;
 }
 
@@ -73,7 +86,7 @@ static size_t privateSize(const knModel* model, const knSettings* settings) {
 const knStepperOps knReducedStepper = {
 	.name = "reduced",
 	.help = "joint coordinates; implicit step over the trees, contacts as articulated inertia, real friction",
-	.sleeps = false,
+	.sleeps = true,
 	.check = checkReduced,
 	.privateSize = privateSize,
 	.step = stepReduced,

@@ -10,6 +10,7 @@
 #include "dynamics/joint_step.h"
 #include "dynamics/joint_sweeps.h"
 #include "dynamics/layers.h"
+#include "dynamics/sleep.h"
 #include "dynamics/time_step.h"
 #include "steppers/stepper_ops.h"
 #include "dynamics/step_memory.h"
@@ -61,9 +62,8 @@ typedef struct knVelocityStep {
 	// knVelocity_BuildRows
 	knJointSweeps swept; // joints that have rows
 	knIslands islands;
-	uint8_t*
-		asleep;    // [bodyCount] 1: sleeps through this step; NULL without sleeping. knVelocity_FindSleepers
-	double* still; // [bodyCount] s at rest before the step. The same
+	knSleep sleep;         // knVelocity_FindSleepers
+	const uint8_t* asleep; // [bodyCount] of it: 1: sleeps through this step; NULL without sleeping
 	knSweepSet global;     // its stages are knGlobalStage
 	knTimeStep time;       // of islands without joints; empty in the published scheme
 	knJointStep jointStep; // islands of joints alone
