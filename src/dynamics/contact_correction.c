@@ -214,7 +214,6 @@ static bool buildLevels(knContactCorrection* c, const int32_t* level, int levelC
 	const int chunkCount = c->contacts->chunkCount;
 	knSweepChunk* chunks = KN_SCRATCH(c->arena, knSweepChunk, chunkCount);
 	int32_t* free = KN_SCRATCH(c->arena, int32_t, c->blocks->count);
-	uint8_t* tied = KN_SCRATCH_ZERO(c->arena, uint8_t, c->blocks->count);
 	if (c->arena->failed) {
 		return false;
 	}
@@ -227,11 +226,9 @@ static bool buildLevels(knContactCorrection* c, const int32_t* level, int levelC
 		bool floats = (a < 0 && invMass[chunks[i].a] > 0.0) || (b < 0 && invMass[chunks[i].b] > 0.0);
 		chunks[i].stage = floats || chunks[i].stage < 0 ? -1 : a > b ? a : b;
 	}
-	knSweepBlocks blocks = { .count = c->blocks->count,
-							 .invMass = invMass,
-							 .invInertia = c->blocks->invInertia,
-							 .freeStage = free,
-							 .tied = tied };
+	knSweepBlocks blocks = {
+		.count = c->blocks->count, .invMass = invMass, .invInertia = c->blocks->invInertia, .freeStage = free
+	};
 	return knSweepSet_Build(set, chunks, chunkCount, levelCount, c->contacts->points, &blocks, KN_SWEEP_CONE,
 							&c->tasks, c->arena);
 }

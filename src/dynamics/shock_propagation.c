@@ -90,9 +90,7 @@ static bool begin(Shock* shock, const knShockPropagation* in) {
 	const knContactGroups* groups = in->groups;
 	const knStepBodies* blocks = groups->blocks;
 	const int chunkCount = groups->contacts->chunkCount;
-	uint8_t* tied =
-		KN_SCRATCH_ZERO(groups->arena, uint8_t, blocks->count); // none is: groups with joints take no part
-	if (tied == NULL || !reserve(shock)) {
+	if (!reserve(shock)) {
 		return false;
 	}
 	for (int b = 0; b < blocks->count; ++b) {
@@ -111,8 +109,7 @@ static bool begin(Shock* shock, const knShockPropagation* in) {
 	knSweepBlocks sweeps = { .count = blocks->count,
 							 .invMass = blocks->invMass,
 							 .invInertia = blocks->invInertia,
-							 .freeStage = shock->freeLevel,
-							 .tied = tied };
+							 .freeStage = shock->freeLevel };
 	return knSweepSet_Build(&shock->set, shock->chunks, chunkCount, shock->groups->levelCount,
 							groups->contacts->points, &sweeps, in->friction, groups->tasks, groups->arena);
 }

@@ -10,8 +10,7 @@
 #include "solve/sweep_momentum.h"
 
 #define PACK_GRAIN 16
-#define ALONE_GRAIN 4 // packs that make all their sweeps
-#define STALL_SPAN 5  // sweeps over which progress is judged
+#define STALL_SPAN 5 // sweeps over which progress is judged
 
 typedef struct Run {
 	const knSweepSet* set;
@@ -23,7 +22,6 @@ typedef struct Run {
 	const knMomentumPacks* momenta;
 	knMomentumPass pass;
 	int first; // pack
-	int sweeps;
 } Run;
 
 // --- one pass over a stage -------------------------------------------------------------------------------
@@ -59,87 +57,21 @@ static void meritRange(int begin, int end, int worker, void* argument) {
 	run->kernel->merit(run->set, run->first + begin, run->first + end, run->options, run->from, run->theta);
 }
 
-// The colour of a stage's blocks that are alone; NULL: none.
-static const knSweepColour* aloneColour(const knSweepSet* set, int stage) {
-	const knSweepStage* s = &set->stages[stage];
-	return s->colourCount > 0 && set->colours[s->firstColour].alone ? &set->colours[s->firstColour] : NULL;
-}
-
 static void forColour(Run* run, const knSweepColour* colour, const knTasks* tasks, knTaskFn* fn) {
 	run->first = colour->first;
 	knTasks_For(colour->serial ? NULL : tasks, colour->count, PACK_GRAIN, fn, run);
 }
 
-// Colours of blocks that meet each other.
 static void forColours(Run* run, int stage, const knTasks* tasks, knTaskFn* fn) {
 	const knSweepStage* s = &run->set->stages[stage];
-	int alone = aloneColour(run->set, stage) != NULL;
-	for (int c = s->firstColour + alone; c < s->firstColour + s->colourCount; ++c) {
+	for (int c = s->firstColour; c < s->firstColour + s->colourCount; ++c) {
 		forColour(run, &run->set->colours[c], tasks, fn);
 	}
 }
 
-static void forAlone(Run* run, int stage, int sweeps, const knTasks* tasks, knTaskFn* fn) {
-	const knSweepColour* colour = aloneColour(run->set, stage);
-	if (colour != NULL) {
-		run->first = colour->first;
-		run->sweeps = sweeps;
-		knTasks_For(tasks, colour->count, ALONE_GRAIN, fn, run);
-	}
-}
-
-// A batch makes all its sweeps.
-static void batchVelocityRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const Run* run = argument;
-	for (int b = begin; b < end; ++b) {
-		const knSweepBatch* batch = &run->set->batches[run->first + b];
-		for (int i = 0; i < run->sweeps * batch->colourCount; ++i) {
-			const knSweepColour* colour = &run->set->colours[batch->firstColour + i % batch->colourCount];
-			run->kernel->velocities(run->set, colour->first, colour->first + colour->count, run->options,
-									run->to, run->to);
-		}
-	}
-}
-
-static void batchCorrectRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const Run* run = argument;
-	for (int b = begin; b < end; ++b) {
-		const knSweepBatch* batch = &run->set->batches[run->first + b];
-		for (int i = 0; i < run->sweeps * batch->colourCount; ++i) {
-			const knSweepColour* colour = &run->set->colours[batch->firstColour + i % batch->colourCount];
-			run->kernel->correct(run->set, colour->first, colour->first + colour->count, run->to);
-		}
-	}
-}
-
-// Batches do not wait for each other where nothing else has to be done between the sweeps.
 static bool hasRows(const knSweepRows* joints, int stage) {
 	bool rows = joints->rows != NULL && joints->first[stage] < joints->first[stage + 1];
 	return rows || (joints->direct != NULL && joints->directStage == stage);
-}
-
-static bool canBatch(const knSweepSet* set, const knSweepRows* joints, int stage) {
-	return set->stages[stage].batchCount > 1 && !hasRows(joints, stage);
-}
-
-static void forBatches(Run* run, int stage, int sweeps, const knTasks* tasks, knTaskFn* fn) {
-	run->first = run->set->stages[stage].firstBatch;
-	run->sweeps = sweeps;
-	knTasks_For(tasks, run->set->stages[stage].batchCount, 1, fn, run);
-}
-
-static void aloneVelocityRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const Run* run = argument;
-	run->kernel->aloneVelocities(run->set, run->first + begin, run->first + end, run->sweeps, run->to);
-}
-
-static void aloneCorrectRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const Run* run = argument;
-	run->kernel->aloneCorrect(run->set, run->first + begin, run->first + end, run->sweeps, run->to);
 }
 
 static void solveDirect(const knSweepRows* joints, int stage, knTwist* u) {
@@ -181,7 +113,6 @@ void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u) {
 
 double knSweep_Merit(const knSweepSet* set, int stage, bool unscaled, const knTasks* tasks,
 					 const knTwist* u) {
-	KN_ASSERT(aloneColour(set, stage) == NULL);
 	knPackOptions options = { .friction = set->friction, .unscaled = unscaled };
 	Run run = {
 		.set = set, .kernel = knSweepKernel_Best(), .options = &options, .from = u, .theta = set->theta
@@ -235,12 +166,6 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 		from = options->copy;
 	}
 	Run run = { .set = set, .kernel = knSweepKernel_Best(), .options = &packs, .from = from, .to = u };
-	KN_ASSERT(aloneColour(set, stage) == NULL || (!packs.general && !wantsMerit(options)));
-	forAlone(&run, stage, options->sweeps, options->tasks, aloneVelocityRange);
-	if (!options->jacobi && !packs.general && !wantsMerit(options) && canBatch(set, &set->joints, stage)) {
-		forBatches(&run, stage, options->sweeps, options->tasks, batchVelocityRange);
-		return options->sweeps;
-	}
 	knTaskFn* sweepRange = velocityRange;
 	if (options->momentum != NULL) {
 		knSweepMomentum_Start(options->momentum, options->tasks, u);
@@ -276,8 +201,7 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 
 void knSweep_Pass(const knSweepSet* set, int stage, const knMomentumPacks* momenta, knMomentumPass pass,
 				  const knTasks* tasks, knTwist* u) {
-	KN_ASSERT(aloneColour(set, stage) == NULL && !hasRows(&set->joints, stage) &&
-			  set->friction == KN_SWEEP_CONE);
+	KN_ASSERT(!hasRows(&set->joints, stage) && set->friction == KN_SWEEP_CONE);
 	Run run = { .set = set, .kernel = knSweepKernel_Best(), .to = u, .momenta = momenta, .pass = pass };
 	forColours(&run, stage, tasks, passRange);
 }
@@ -287,11 +211,6 @@ void knSweep_Pass(const knSweepSet* set, int stage, const knMomentumPacks* momen
 void knSweep_Correct(knSweepSet* set, int stage, int sweeps, const knTasks* tasks, const knSweepRows* joints,
 					 knTwist* p) {
 	Run run = { .set = set, .kernel = knSweepKernel_Best(), .to = p };
-	forAlone(&run, stage, sweeps, tasks, aloneCorrectRange);
-	if (canBatch(set, joints, stage)) {
-		forBatches(&run, stage, sweeps, tasks, batchCorrectRange);
-		return;
-	}
 	for (int sweep = 0; sweep < sweeps; ++sweep) {
 		visitRows(joints, stage, p);
 		forColours(&run, stage, tasks, correctRange);

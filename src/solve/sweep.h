@@ -7,10 +7,7 @@
 // follow from the order of the chunks alone, so results know neither threads nor vector widths.
 //
 // Stages divide a set: a stage is solved on its own, and a block may be free in one stage and frozen in
-// others, where it keeps its velocity. Shock propagation makes a stage of each layer. There most blocks are alone:
-// all others of their chunks are frozen. Each is a lane with all of its points, and a pack of four makes its sweeps
-// in one go, without colours. The others form clusters; a batch is a number of whole clusters and makes its sweeps in
-// one go too.
+// others, where it keeps its velocity. Shock propagation makes a stage of each layer.
 #pragma once
 
 #include "core/arena.h"
@@ -18,7 +15,7 @@
 #include "solve/direct_rows.h"
 #include "solve/rows.h"
 
-#define KN_CHUNK_POINTS 4
+enum { KN_CHUNK_POINTS = 4 };
 
 // Three rows of one contact point. The solver reads all, and writes lambda and rolling.
 // Vectors stand with one number each, so that packs are filled four numbers at a time.
@@ -53,7 +50,6 @@ typedef struct knSweepBlocks {
 	const double* invMass;     // 0: immovable
 	const knMat33* invInertia; // world axes
 	const int32_t* freeStage;  // [count] the only stage in which a block is free; NULL: free in all
-	const uint8_t* tied; // [count] 1: has rows of other kinds, so it is not alone; NULL: none counts as alone
 } knSweepBlocks;
 
 // --- packs -----------------------------------------------------------------------------------------------
@@ -79,7 +75,6 @@ typedef struct knPackRolling {
 	double arm[KN_LANES];
 	double invD[KN_LANES]; // 1 / a bound of the largest eigenvalue of the three rows' matrix
 	double lambda[3][KN_LANES];
-	double drift[3][KN_LANES]; // rad/s, of the other side where the block is alone
 } knPackRolling;
 
 // How a point's impulses have changed, over sweeps (sweep_momentum.h).
@@ -87,17 +82,11 @@ typedef struct knPackMomentum {
 	double before[3][KN_LANES], direction[3][KN_LANES];
 } knPackMomentum;
 
-// Points of blocks that are alone: the other side.
-typedef struct knPackFrozen {
-	_Alignas(32) double drift[3][KN_LANES]; // what it adds to the three rows, with the bias; or to the depth
-	int32_t block[KN_LANES];
-} knPackFrozen;
-
 typedef struct knPack {
 	double imA[KN_LANES], imB[KN_LANES]; // zero for frozen blocks and empty lanes
 	double IA[6][KN_LANES], IB[6][KN_LANES];
 	int32_t a[KN_LANES], b[KN_LANES]; // empty lanes name block 0
-	int32_t chunk[KN_LANES];          // the first of the lane, see `next` of the set; -1: empty
+	int32_t chunk[KN_LANES];          // -1: empty
 	int32_t first, count;             // points
 	uint32_t freeA, freeB;            // bit i: the block of lane i moves
 } knPack;
@@ -105,17 +94,10 @@ typedef struct knPack {
 typedef struct knSweepColour {
 	int32_t first, count; // packs
 	bool serial;          // packs that share blocks: more colours were needed than there are
-	bool alone; // packs of blocks that are alone, b in each lane; at most one colour a stage, its first
 } knSweepColour;
-
-// Colours that share no free block with other batches.
-typedef struct knSweepBatch {
-	int32_t firstColour, colourCount;
-} knSweepBatch;
 
 typedef struct knSweepStage {
 	int32_t firstColour, colourCount;
-	int32_t firstBatch, batchCount; // of blocks that are not alone
 } knSweepStage;
 
 // Rows of other kinds (joints), stage by stage, visited before the contacts.
@@ -135,15 +117,10 @@ typedef struct knSweepSet {
 	int packCount;
 	knPackPoint* points;
 	int pointCount;
-	knPackRolling* rolling; // [pointCount] or NULL
-	knPackFrozen* frozen;   // [pointCount], used by packs of a colour that is `alone`; or NULL
-	int32_t* next;          // [chunkCount] the chunk after this one in its lane, -1: none
-	int32_t (
-		*source)[KN_LANES]; // [pointCount] 2 k of a lane's point k, + 1: seen from its other side; -1: none
+	knPackRolling* rolling;      // [pointCount] or NULL
+	int32_t (*source)[KN_LANES]; // [pointCount] of a lane's point; -1: none
 	knSweepColour* colours;
 	int colourCount;
-	knSweepBatch* batches;
-	int batchCount;
 	knSweepStage* stages;
 	int stageCount;
 	double* theta;      // [packCount] scratch
@@ -154,8 +131,7 @@ typedef struct knSweepSet {
 bool knSweepSet_Build(knSweepSet* set, const knSweepChunk* chunks, int chunkCount, int stageCount,
 					  const knSweepPoint* points, const knSweepBlocks* blocks, knSweepFriction friction,
 					  const knTasks* tasks, knArena* arena);
-// Takes the points and masses of one stage anew; chunks and what moves are as they were. Not for sets in which blocks are
-// alone.
+// Takes the points and masses of one stage anew; chunks and what moves are as they were.
 void knSweepSet_Reload(knSweepSet* set, int stage, const knSweepPoint* points, const knSweepBlocks* blocks,
 					   const knTasks* tasks);
 // Rows by stages: that of a row is stageOf [blockCount] of its first block that has one. Rows of `direct` (which may be
@@ -219,14 +195,14 @@ void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u);
 // Runs sweeps over one stage; returns how many.
 int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options, knTwist* u);
 // One plain pass over a stage, of a sweep that passes over all stages several times, with what it has to do for the momenta
-// (knSweepMomentum_FirstPass; KN_MOMENTUM_SQUARE in the last). Not for stages with joints or blocks that are alone.
+// (knSweepMomentum_FirstPass; KN_MOMENTUM_SQUARE in the last). Not for stages with joints.
 void knSweep_Pass(const knSweepSet* set, int stage, const knMomentumPacks* momenta, knMomentumPass pass,
 				  const knTasks* tasks, knTwist* u);
 // Normal rows and depths alone: displacements p that leave no overlap (projection error correction). The bias of
 // the joints' rows is their error.
 void knSweep_Correct(knSweepSet* set, int stage, int sweeps, const knTasks* tasks, const knSweepRows* joints,
 					 knTwist* p);
-// Merit theta = 1/2 sum H^2 of a stage at u. Not for sets in which blocks are alone.
+// Merit theta = 1/2 sum H^2 of a stage at u.
 double knSweep_Merit(const knSweepSet* set, int stage, bool unscaled, const knTasks* tasks, const knTwist* u);
 
 // --- kernels ---------------------------------------------------------------------------------------------
@@ -251,9 +227,6 @@ typedef struct knSweepKernel {
 	void (*velocities)(const knSweepSet* set, int begin, int end, const knPackOptions* options,
 					   const knTwist* from, knTwist* to);
 	void (*correct)(const knSweepSet* set, int begin, int end, knTwist* p);
-	// The same for blocks that are alone, all sweeps of a pack at once; plain Gauss-Seidel.
-	void (*aloneVelocities)(const knSweepSet* set, int begin, int end, int sweeps, knTwist* u);
-	void (*aloneCorrect)(const knSweepSet* set, int begin, int end, int sweeps, knTwist* p);
 	void (*merit)(const knSweepSet* set, int begin, int end, const knPackOptions* options, const knTwist* u,
 				  double* theta);
 	// What the impulses have changed since `before`, squared; and a step along beta times the direction.

@@ -251,137 +251,6 @@ static void sweepVelocities(const knSweepSet* set, int begin, int end, const knP
 	}
 }
 
-// --- blocks that are alone -------------------------------------------------------------------------------
-
-// What the other side, which does not move in this stage, adds to the rows of a point.
-KN_WIDE void carryFrozen(const knSweepSet* set, int k, const knTwist* u) {
-	const knPackPoint* point = &set->points[k];
-	knPackFrozen* frozen = &set->frozen[k];
-	knWideTwist A = knWideTwist_Gather(u, frozen->block);
-	knWide3 v = knWide3_Add(A.lin, knWide3_Cross(A.ang, knWide3_Load(point->rA)));
-	knWide zero = knWide_Splat(0.0);
-	knWide_Store(frozen->drift[0],
-				 knWide_Sub(knWide_Load(point->bias), knWide3_Dot(knWide3_Load(point->n), v)));
-	knWide_Store(frozen->drift[1], knWide_Sub(zero, knWide3_Dot(knWide3_Load(point->t1), v)));
-	knWide_Store(frozen->drift[2], knWide_Sub(zero, knWide3_Dot(knWide3_Load(point->t2), v)));
-	if (set->rolling != NULL) {
-		knWide_Store(set->rolling[k].drift[0], A.ang.x);
-		knWide_Store(set->rolling[k].drift[1], A.ang.y);
-		knWide_Store(set->rolling[k].drift[2], A.ang.z);
-	}
-}
-
-KN_WIDE void applyAlone(knWideTwist* B, const knPack* pack, knWide3 rB, knWide3 P) {
-	B->lin = knWide3_MulAdd(B->lin, knWide_Load(pack->imB), P);
-	B->ang = knWide3_Add(B->ang, knWide3_Symmetric(pack->IB, knWide3_Cross(rB, P)));
-}
-
-KN_WIDE void pressAlone(knWideTwist* B, const knPack* pack, knPackPoint* point, const knPackFrozen* frozen) {
-	knWide3 n = knWide3_Load(point->n), t1 = knWide3_Load(point->t1), t2 = knWide3_Load(point->t2);
-	knWide3 rB = knWide3_Load(point->rB), v = knWide3_Add(B->lin, knWide3_Cross(B->ang, rB));
-
-	// normal
-	knWide old = knWide_Load(point->lambda[0]);
-	knWide w = knWide_Add(knWide3_Dot(n, v), knWide_Load(frozen->drift[0]));
-	knWide normal = knWide_Max(knWide_MulSub(old, w, knWide_Load(point->invD)), knWide_Splat(0.0));
-	knWide change = knWide_Sub(normal, old);
-	knWide_Store(point->lambda[0], normal);
-
-	// friction
-	knWide old1 = knWide_Load(point->lambda[1]), old2 = knWide_Load(point->lambda[2]);
-	knWide w1 = knWide_Add(knWide3_Dot(t1, v), knWide_Load(frozen->drift[1]));
-	knWide w2 = knWide_Add(knWide3_Dot(t2, v), knWide_Load(frozen->drift[2]));
-	knWide invD = knWide_Load(point->invD1);
-	knWide l1 = knWide_MulSub(old1, knWide_MulAdd(w1, knWide_Load(point->A1), change), invD);
-	knWide l2 = knWide_MulSub(old2, knWide_MulAdd(w2, knWide_Load(point->A2), change), invD);
-	clampLength(knWide_Mul(knWide_Load(point->mu), normal), &l1, &l2);
-	knWide_Store(point->lambda[1], l1);
-	knWide_Store(point->lambda[2], l2);
-
-	knWide3 P = knWide3_Scale(change, n);
-	P = knWide3_MulAdd(P, knWide_Sub(l1, old1), t1);
-	applyAlone(B, pack, rB, knWide3_MulAdd(P, knWide_Sub(l2, old2), t2));
-}
-
-KN_WIDE void visitAlone(const knSweepSet* set, const knPack* pack, int k, knWideTwist* B) {
-	pressAlone(B, pack, &set->points[k], &set->frozen[k]);
-	if (set->rolling != NULL) {
-		knWide3 spin = knWide3_Sub(B->ang, knWide3_Load(set->rolling[k].drift));
-		knWide3 moment = rollingPlain(&set->points[k], &set->rolling[k], spin);
-		B->ang = knWide3_Add(B->ang, knWide3_Symmetric(pack->IB, moment));
-	}
-}
-
-KN_WIDE knWideTwist gatherAlone(const knSweepSet* set, const knPack* pack, const knTwist* u) {
-	for (int k = pack->first; k < pack->first + pack->count; ++k) {
-		carryFrozen(set, k, u);
-	}
-	return knWideTwist_Gather(u, pack->b);
-}
-
-// A visit is a chain of operations that wait for each other; two packs with as many points take turns, so that the
-// processor has something to do meanwhile.
-static void sweepAlonePair(const knSweepSet* set, int p, int sweeps, knTwist* u) {
-	const knPack *pack = &set->packs[p], *other = &set->packs[p + 1];
-	knWideTwist B = gatherAlone(set, pack, u), C = gatherAlone(set, other, u);
-	for (int sweep = 0; sweep < sweeps; ++sweep) {
-		for (int k = 0; k < pack->count; ++k) {
-			visitAlone(set, pack, pack->first + k, &B);
-			visitAlone(set, other, other->first + k, &C);
-		}
-	}
-	knWideTwist_Scatter(u, pack->b, pack->freeB, B);
-	knWideTwist_Scatter(u, other->b, other->freeB, C);
-}
-
-static void sweepAloneOne(const knSweepSet* set, int p, int sweeps, knTwist* u) {
-	const knPack* pack = &set->packs[p];
-	knWideTwist B = gatherAlone(set, pack, u);
-	for (int sweep = 0; sweep < sweeps; ++sweep) {
-		for (int k = pack->first; k < pack->first + pack->count; ++k) {
-			visitAlone(set, pack, k, &B);
-		}
-	}
-	knWideTwist_Scatter(u, pack->b, pack->freeB, B);
-}
-
-static void sweepAlone(const knSweepSet* set, int begin, int end, int sweeps, knTwist* u) {
-	for (int p = begin; p < end; ++p) {
-		if (p + 1 < end && set->packs[p].count == set->packs[p + 1].count) {
-			sweepAlonePair(set, p++, sweeps, u);
-		} else {
-			sweepAloneOne(set, p, sweeps, u);
-		}
-	}
-}
-
-static void correctAlone(const knSweepSet* set, int begin, int end, int sweeps, knTwist* p) {
-	for (int i = begin; i < end; ++i) {
-		const knPack* pack = &set->packs[i];
-		for (int k = pack->first; k < pack->first + pack->count; ++k) {
-			const knPackPoint* point = &set->points[k];
-			knWideTwist A = knWideTwist_Gather(p, set->frozen[k].block);
-			knWide3 moved = knWide3_Add(A.lin, knWide3_Cross(A.ang, knWide3_Load(point->rA)));
-			knWide away = knWide3_Dot(knWide3_Load(point->n), moved);
-			knWide_Store(set->frozen[k].drift[0], knWide_Sub(knWide_Load(point->depth), away));
-		}
-		knWideTwist B = knWideTwist_Gather(p, pack->b);
-		for (int sweep = 0; sweep < sweeps; ++sweep) {
-			for (int k = pack->first; k < pack->first + pack->count; ++k) {
-				knPackPoint* point = &set->points[k];
-				knWide3 n = knWide3_Load(point->n), rB = knWide3_Load(point->rB);
-				knWide w = knWide3_Dot(n, knWide3_Add(B.lin, knWide3_Cross(B.ang, rB)));
-				w = knWide_Add(w, knWide_Load(set->frozen[k].drift[0]));
-				knWide old = knWide_Load(point->push);
-				knWide push = knWide_Max(knWide_MulSub(old, w, knWide_Load(point->invD)), knWide_Splat(0.0));
-				knWide_Store(point->push, push);
-				applyAlone(&B, pack, rB, knWide3_Scale(knWide_Sub(push, old), n));
-			}
-		}
-		knWideTwist_Scatter(p, pack->b, pack->freeB, B);
-	}
-}
-
 // --- warm start ------------------------------------------------------------------------------------------
 
 KN_WIDE void applyRows(Lanes* lanes, const knPackPoint* point, const double lambda[3][KN_LANES]) {
@@ -504,31 +373,6 @@ static void measureMerit(const knSweepSet* set, int begin, int end, const knPack
 
 // --- filling ---------------------------------------------------------------------------------------------
 
-// Seen from the other side all directions turn round and the arms change places.
-static void turnPoint(knPackPoint* point, const int32_t source[KN_LANES]) {
-	for (int lane = 0; lane < KN_LANES; ++lane) {
-		bool turned = source[lane] >= 0 && (source[lane] & 1) != 0;
-		for (int i = 0; i < 3 && turned; ++i) {
-			double rA = point->rA[i][lane];
-			point->rA[i][lane] = point->rB[i][lane];
-			point->rB[i][lane] = rA;
-			point->n[i][lane] = -point->n[i][lane];
-			point->t1[i][lane] = -point->t1[i][lane];
-			point->t2[i][lane] = -point->t2[i][lane];
-		}
-	}
-}
-
-// Moments count on b, so they turn round with the sides.
-static void turnRolling(knPackRolling* rolling, const int32_t source[KN_LANES]) {
-	for (int lane = 0; lane < KN_LANES; ++lane) {
-		bool turned = source[lane] >= 0 && (source[lane] & 1) != 0;
-		for (int i = 0; i < 3 && turned; ++i) {
-			rolling->lambda[i][lane] = -rolling->lambda[i][lane];
-		}
-	}
-}
-
 // Three numbers of a vector and one after it, of four points.
 KN_WIDE void loadFour(const double* const from[KN_LANES], size_t at, double vector[3][KN_LANES],
 					  double number[KN_LANES]) {
@@ -564,10 +408,8 @@ static void loadPoints(const knSweepSet* set, const knSweepPoint* points, int be
 			const int32_t* source = set->source[k];
 			knPackPoint* out = &set->points[k];
 			const double* from[KN_LANES];
-			int32_t turned = 0;
 			for (int lane = 0; lane < KN_LANES; ++lane) {
-				from[lane] = (const double*)(source[lane] >= 0 ? &points[source[lane] >> 1] : &none);
-				turned |= source[lane] >= 0 ? source[lane] & 1 : 0;
+				from[lane] = (const double*)(source[lane] >= 0 ? &points[source[lane]] : &none);
 			}
 			loadFour(from, offsetof(knSweepPoint, n), out->n, out->depth);
 			loadFour(from, offsetof(knSweepPoint, rA), out->rA, out->bias);
@@ -578,12 +420,6 @@ static void loadPoints(const knSweepSet* set, const knSweepPoint* points, int be
 			knWide_Store(out->push, knWide_Splat(0.0));
 			if (set->rolling != NULL) {
 				loadRolling(from, &set->rolling[k], arm);
-			}
-			if (turned != 0) {
-				turnPoint(out, source);
-			}
-			if (turned != 0 && set->rolling != NULL) {
-				turnRolling(&set->rolling[k], source);
 			}
 		}
 	}

@@ -14,8 +14,7 @@
 
 // For the packs of stages [firstStage, endStage) of the set, in the arena. `group` [blockCount]: the lowest block of
 // the group of each, -1 for blocks that do not move; `excluded` [blockCount], by group: 1 for groups whose velocities
-// something else changes between sweeps, NULL: none. Groups must not reach into other stages, and
-// no blocks count as alone. NULL: no memory.
+// something else changes between sweeps, NULL: none. Groups must not reach into other stages. NULL: no memory.
 knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, int endStage, int blockCount,
 									   const int32_t* group, const uint8_t* excluded, knArena* arena);
 // Impulses and velocities at the begin of a sweep. Not needed after knSweepMomentum_GoOn if nothing has changed them.

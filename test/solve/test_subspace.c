@@ -43,7 +43,7 @@ static void makeColumn(Column* column, double lean, double mu) {
 															  .mu = mu };
 		}
 	}
-	column->blocks = (knSweepBlocks){ BOXES + 1, column->invMass, column->invInertia, NULL, NULL };
+	column->blocks = (knSweepBlocks){ BOXES + 1, column->invMass, column->invInertia, NULL };
 }
 
 static void freeColumn(Column* column) {

@@ -437,130 +437,6 @@ static void test_frozen_blocks_keep_their_velocity(void** state) {
 	freeProblem(&problem);
 }
 
-// --- blocks that are alone -------------------------------------------------------------------------------
-
-// Two stages; in stage 1 only every third block is free, so that many are alone.
-static knSweepSet buildLayer(Problem* problem, const uint8_t* tied) {
-	static int32_t freeStage[BLOCKS];
-	for (int b = 0; b < BLOCKS; ++b) {
-		freeStage[b] = b % 3 == 0;
-	}
-	for (int i = 0; i < CHUNKS; ++i) {
-		problem->chunks[i].stage = freeStage[problem->chunks[i].a] || freeStage[problem->chunks[i].b];
-	}
-	knSweepBlocks blocks = { .count = BLOCKS,
-							 .invMass = problem->invMass,
-							 .invInertia = problem->invInertia,
-							 .freeStage = freeStage,
-							 .tied = tied };
-	knSweepSet set;
-	assert_true(knSweepSet_Build(&set, problem->chunks, CHUNKS, 2, problem->points, &blocks, KN_SWEEP_CONE,
-								 NULL, &problem->arena));
-	return set;
-}
-
-// Two pairs of free blocks with many chunks, which do not touch each other, and one that is alone.
-static void makeClusters(Problem* problem) {
-	for (int i = 0; i < CHUNKS; ++i) {
-		int first = i < 50 ? 3 : 12, second = first + 3;
-		problem->chunks[i].a = i % 2 == 0 ? first : second;
-		problem->chunks[i].b = i % 5 == 0 ? (i % 2 == 0 ? second : first) : 1 + 3 * (i % 7);
-	}
-	problem->chunks[CHUNKS - 1].a = 21;
-}
-
-// Packed by themselves, in batches or like all others, impulses, velocities and displacements are the same.
-static void test_blocks_that_are_alone(void** state) {
-	(void)state;
-	static const uint8_t tied[BLOCKS] = { [6] = 1 };
-	for (uint64_t seed = 50; seed < 55; ++seed) {
-		Problem one, two;
-		bool rolls = seed % 2 == 0;
-		makeProblem(&one, seed, rolls);
-		makeProblem(&two, seed, rolls);
-		if (seed >= 53) {
-			makeClusters(&one);
-			makeClusters(&two);
-		}
-		knSweepSet plain = buildLayer(&one, NULL), set = buildLayer(&two, tied);
-		const knSweepColour* colour = &set.colours[set.stages[1].firstColour];
-		assert_true(colour->alone && colour->count > 0);
-		assert_true(set.stages[1].colourCount > 1);
-		assert_true(seed < 53 || set.stages[1].batchCount == 2);
-		for (int p = colour->first; p < colour->first + colour->count; ++p) {
-			for (int lane = 0; lane < KN_LANES && set.packs[p].chunk[lane] >= 0; ++lane) {
-				assert_true(set.packs[p].b[lane] != 6);
-			}
-		}
-		knSweepOptions options = { .sweeps = 7, .omega = 1.0 };
-		knTwist p1[BLOCKS] = { 0 }, p2[BLOCKS] = { 0 };
-		knSweepRows none = { 0 };
-		for (int stage = 0; stage < 2; ++stage) {
-			knSweep_Velocities(&plain, stage, &options, one.u);
-			knSweep_Velocities(&set, stage, &options, two.u);
-			knSweep_Correct(&plain, stage, 4, NULL, &none, p1);
-			knSweep_Correct(&set, stage, 4, NULL, &none, p2);
-		}
-		knSweepSet_Store(&plain, NULL, one.points);
-		knSweepSet_Store(&set, NULL, two.points);
-		for (int k = 0; k < one.pointCount; ++k) {
-			for (int i = 0; i < 3; ++i) {
-				assert_near(two.points[k].lambda[i], one.points[k].lambda[i], 1e-12);
-			}
-			assert_near3(two.points[k].rolling, one.points[k].rolling, 1e-12);
-		}
-		for (int b = 0; b < BLOCKS; ++b) {
-			assert_near3(two.u[b].ang, one.u[b].ang, 1e-11);
-			assert_near3(two.u[b].lin, one.u[b].lin, 1e-11);
-			assert_near3(p2[b].ang, p1[b].ang, 1e-12);
-			assert_near3(p2[b].lin, p1[b].lin, 1e-12);
-		}
-		freeProblem(&one);
-		freeProblem(&two);
-	}
-}
-
-// Thirteen free blocks that touch others only, from both sides: four packs, the first two with as many points.
-static void runAlone(const knSweepKernel* kernel, Problem* problem, knTwist* p) {
-	static const uint8_t tied[BLOCKS];
-	for (int i = 0; i < CHUNKS; ++i) {
-		int free = 3 + 3 * (i % 13), frozen = 1 + 3 * (i % 7);
-		problem->chunks[i].a = i % 2 == 0 ? free : frozen;
-		problem->chunks[i].b = i % 2 == 0 ? frozen : free;
-		problem->chunks[i].count = 1;
-	}
-	knSweepSet set = buildLayer(problem, tied);
-	const knSweepColour* colour = &set.colours[set.stages[1].firstColour];
-	int begin = colour->first, end = colour->first + colour->count;
-	assert_true(colour->alone && colour->count == 4);
-	assert_int_equal(set.packs[begin].count, set.packs[begin + 1].count);
-	kernel->load(&set, problem->points, begin, end);
-	kernel->prepare(&set, begin, end);
-	kernel->apply(&set, begin, end, problem->u);
-	kernel->aloneVelocities(&set, begin, end, 5, problem->u);
-	kernel->aloneCorrect(&set, begin, end, 5, p);
-}
-
-static void test_alone_kernels_equal_their_scalar_twin(void** state) {
-	(void)state;
-	for (int rolls = 0; rolls < 2; ++rolls) {
-		Problem twin;
-		knTwist twinP[BLOCKS] = { 0 };
-		makeProblem(&twin, 61, rolls);
-		runAlone(&knSweepKernelScalar, &twin, twinP);
-		for (int n = 0; knSweepKernel_At(n) != NULL; ++n) {
-			Problem problem;
-			knTwist p[BLOCKS] = { 0 };
-			makeProblem(&problem, 61, rolls);
-			runAlone(knSweepKernel_At(n), &problem, p);
-			assert_memory_equal(problem.u, twin.u, sizeof(twin.u));
-			assert_memory_equal(p, twinP, sizeof(twinP));
-			freeProblem(&problem);
-		}
-		freeProblem(&twin);
-	}
-}
-
 // --- relaxation and stop rules ---------------------------------------------------------------------------
 
 // Damping that falls to zero, over-relaxation and Jacobi's method (under-relaxed) have the same solution.
@@ -668,8 +544,6 @@ int main(void) {
 		cmocka_unit_test(test_sweeps_that_go_on_equal_their_passes),
 		cmocka_unit_test(test_sweeps_of_two_passes_equal_theirs),
 		cmocka_unit_test(test_frozen_blocks_keep_their_velocity),
-		cmocka_unit_test(test_blocks_that_are_alone),
-		cmocka_unit_test(test_alone_kernels_equal_their_scalar_twin),
 		cmocka_unit_test(test_other_relaxations_agree),
 		cmocka_unit_test(test_stop_rules),
 		cmocka_unit_test(test_correction_of_two_balls),

@@ -66,19 +66,11 @@ static bool buildLayeredSet(knVelocityStep* step) {
 		bool sleeps = chunks[i].stage < 0;
 		chunks[i].stage = sleeps ? -1 : knLayers_Between(&step->layers, chunks[i].a, chunks[i].b);
 	}
-	const knSweepOptions* solver = &step->options.solver;
-	uint8_t* tied = KN_SCRATCH_ZERO(context->arena, uint8_t, step->blocks.count);
-	for (int b = 0; tied != NULL && b < step->blocks.count; ++b) {
-		int32_t group = step->islands.group[b];
-		tied[b] = group >= 0 && step->islands.jointed[group];
-	}
-	bool plain = solver->gamma == 0.0 && solver->omega == 1.0 && !solver->jacobi;
 	knSweepBlocks blocks = { .count = step->blocks.count,
 							 .invMass = step->blocks.invMass,
 							 .invInertia = step->blocks.invInertia,
-							 .freeStage = step->layers.stage,
-							 .tied = plain ? tied : NULL };
-	return chunks != NULL && tied != NULL &&
+							 .freeStage = step->layers.stage };
+	return chunks != NULL &&
 		   knSweepSet_Build(&step->layered, chunks, count, step->layers.count, step->contacts.points, &blocks,
 							step->options.friction, &context->tasks, context->arena) &&
 		   knSweepRows_Build(&step->layered.joints, &step->swept.rows, step->layers.stage, step->layers.count,
@@ -111,8 +103,7 @@ static void measureLayer(knVelocityStep* step, int layer) {
 				for (int lane = 0; lane < KN_LANES; ++lane) {
 					const int32_t source = set->source[at][lane];
 					if (source >= 0) {
-						set->points[at].depth[lane] =
-							knContactCorrection_Depth(&step->correction, source >> 1);
+						set->points[at].depth[lane] = knContactCorrection_Depth(&step->correction, source);
 					}
 				}
 			}
