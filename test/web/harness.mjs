@@ -2,6 +2,7 @@
 // count of what passed.
 //
 // KN_TOOL names the tool. Without Chromium or the npm packages the tests are skipped (77), and say so.
+import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -54,6 +55,23 @@ export async function knuckleBeside(...words) {
 	return (await promisify(execFile)(tool, words, { encoding: "utf8" })).stdout;
 }
 
+// Seconds after which a thing that is waited for counts as not coming, and a test as hanging. Far beyond what a busy machine
+// needs: drawing is done in software, beside whatever else runs.
+const COMES = 200, PATIENCE = 400;
+
+// Looks until what is seen is good, and gives it; after COMES seconds what was last seen is told.
+export async function eventually(look, good = Boolean) {
+	const start = Date.now();
+	for (;;) {
+		const seen = await look();
+		if (good(seen)) {
+			return seen;
+		}
+		assert.ok(Date.now() - start < 1000 * COMES, `still ${JSON.stringify(seen)} after ${COMES} s`);
+		await new Promise((done) => setTimeout(done, 100));
+	}
+}
+
 const SOFTWARE = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"];
 
 export async function launch(...more) {
@@ -80,8 +98,9 @@ export async function openUrl(browser, url, viewport = { width: 520, height: 500
 	return { page, complaints };
 }
 
-// What a page complains about from now on.
+// What a page complains about from now on; it is waited for with patience.
 export function listen(page, url) {
+	page.setDefaultTimeout(1000 * COMES);
 	const own = url.startsWith("http") ? new URL(url).origin : null;
 	const complaints = [];
 	page.on("console", (message) => {
@@ -100,9 +119,6 @@ export function listen(page, url) {
 }
 
 let passed = 0, failed = 0;
-
-// Seconds that a test may take before it counts as hanging.
-const PATIENCE = 90;
 
 export async function test(name, body) {
 	let clock;

@@ -53,7 +53,7 @@ async function ready(page) {
 
 async function trouble(page) {
 	const box = page.locator("#trouble");
-	await box.waitFor({ state: "visible", timeout: 60000 });
+	await box.waitFor({ state: "visible" });
 	return box.innerText();
 }
 
@@ -88,7 +88,7 @@ await test("the measures are plotted", async () => {
 await test("play moves time, pause holds it", async () => {
 	await page.evaluate(() => window.knuckle.seek(0));
 	await page.locator("#play").click();
-	await page.waitForFunction(() => window.knuckle.time() > 0.05, null, { timeout: 60000 });
+	await page.waitForFunction(() => window.knuckle.time() > 0.05);
 	assert.equal(await page.evaluate(() => window.knuckle.playing()), true);
 	await page.locator("#play").click();
 	assert.equal(await page.evaluate(() => window.knuckle.playing()), false);
@@ -104,10 +104,10 @@ await test("the slider scrubs, and the plots' line follows", async () => {
 		slider.dispatchEvent(new Event("input"));
 	}, value);
 	await scrub(0.5);
-	await page.waitForFunction(() => document.querySelector("#clock").textContent.startsWith("0.500"), null, { timeout: 60000 });
+	await page.waitForFunction(() => document.querySelector("#clock").textContent.startsWith("0.500"));
 	const early = await lineAt();
 	await scrub(1.5);
-	await page.waitForFunction(() => document.querySelector("#clock").textContent.startsWith("1.500"), null, { timeout: 60000 });
+	await page.waitForFunction(() => document.querySelector("#clock").textContent.startsWith("1.500"));
 	assert.ok(Math.abs((await page.evaluate(() => window.knuckle.time())) - 1.5) < 1e-9);
 	assert.ok((await lineAt()) > early + 20);
 });
@@ -131,7 +131,7 @@ await test("keys step by one frame", async () => {
 await test("pointing at a brick tells its name", async () => {
 	const canvas = await page.locator("#view").boundingBox();
 	await page.mouse.move(canvas.x + canvas.width / 2, canvas.y + canvas.height / 2);
-	await page.locator("#hint").waitFor({ state: "visible", timeout: 60000 });
+	await page.locator("#hint").waitFor({ state: "visible" });
 	assert.match(await page.locator("#hint b").innerText(), /\S/);
 });
 
@@ -212,13 +212,13 @@ await test("a comparison shows its runs side by side on one clock, with plots", 
 	const file = join(folder, "compared.html");
 	knuckle("compare", "pendulum", "--steppers", "velocity,reduced", "--time", "1", "--out", file);
 	const { page: report, complaints } = await openPage(browser, file, "", { width: 900, height: 600 });
-	await report.waitForFunction(() => window.compared?.runs === 2, null, { timeout: 60000 });
+	await report.waitForFunction(() => window.compared?.runs === 2);
 	await report.locator("#time").evaluate((slider) => {
 		slider.value = "0.5";
 		slider.dispatchEvent(new Event("input"));
 	});
 	const times = () => [...document.querySelectorAll("iframe")].map((frame) => frame.contentWindow.knuckle.time());
-	await report.waitForFunction(`(${times})().every((t) => Math.abs(t - 0.5) < 0.02)`, null, { timeout: 20000 });
+	await report.waitForFunction(`(${times})().every((t) => Math.abs(t - 0.5) < 0.02)`);
 	assert.ok((await report.locator("#plots svg").count()) >= 3);
 	assert.deepEqual(complaints, []);
 	await report.close();

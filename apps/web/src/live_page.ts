@@ -27,7 +27,8 @@ export interface LiveApi {
 	latest(): number;
 	position(actor: number): number[];
 	pose(actor: number): number[]; // position, rotation
-	screen(actor: number): { x: number; y: number }; // of its centre, on the canvas
+	screen(actor: number): { x: number; y: number }; // of its centre, on the canvas as it is once the plots stand
+	holds(): number; // the actor that the hand pulls; 0: none
 	ghost(actor: number): number[]; // position; empty without a ghost
 	actors(): string[];
 	arrows(): number; // of contact forces
@@ -447,7 +448,11 @@ export class LivePage {
 			position: (actor) => Array.from(this.live.poses.position.subarray(3 * actor, 3 * actor + 3)),
 			pose: (actor) => [...this.live.poses.position.subarray(3 * actor, 3 * actor + 3),
 				...this.live.poses.rotation.subarray(4 * actor, 4 * actor + 4)],
-			screen: (actor) => this.page!.stage.project(new THREE.Vector3().fromArray(this.live.poses.position, 3 * actor)),
+			screen: (actor) => {
+				this.page!.settle();
+				return this.page!.stage.project(new THREE.Vector3().fromArray(this.live.poses.position, 3 * actor));
+			},
+			holds: () => this.held?.actor ?? 0,
 			ghost: (actor) => Array.from(this.live.ghost?.position.subarray(3 * actor, 3 * actor + 3) ?? []),
 			actors: () => this.recording!.actors.map(({ name }) => name),
 			arrows: () => this.page!.stage.overlays.arrowCount,

@@ -67,6 +67,8 @@ export class Page {
 	private dark: boolean;
 	private dirty = true;
 	private moved = false; // by hand, so that a resize does not fit the view again
+	private turning = false; // a hand is on the view
+	private turned = false; // it was, and the address does not tell yet where the view came to rest
 	private hovered = 0;
 	private chosen = 0;
 	private pointer: { x: number; y: number } | null = null;
@@ -230,8 +232,8 @@ export class Page {
 	private listen(): void {
 		const canvas = element("view");
 		this.stage.controls.addEventListener("change", () => (this.dirty = true));
-		this.stage.controls.addEventListener("start", () => (this.moved = true));
-		this.stage.controls.addEventListener("end", () => this.onSettings?.());
+		this.stage.controls.addEventListener("start", () => (this.moved = this.turned = this.turning = true));
+		this.stage.controls.addEventListener("end", () => (this.turning = false));
 		canvas.addEventListener("pointermove", (event) => {
 			this.pointer = event.buttons === 0 ? { x: event.offsetX, y: event.offsetY } : null;
 			this.dirty = true;
@@ -349,6 +351,7 @@ export class Page {
 			return;
 		}
 		const now = this.center();
+		this.turned ||= this.moved && (now.x !== this.anchor.x || now.y !== this.anchor.y || now.z !== this.anchor.z);
 		for (const point of [this.stage.camera.position, this.stage.controls.target]) {
 			point.x += now.x - this.anchor.x;
 			point.y += now.y - this.anchor.y;
@@ -389,6 +392,22 @@ export class Page {
 		}
 	}
 
+	// A view swings on after the hand has let go; where it comes to rest is what the address tells.
+	private tellView(swings: boolean): void {
+		if (this.turned && !this.turning && !swings) {
+			this.turned = false;
+			this.onSettings?.();
+		}
+	}
+
+	// At once what the next pictures would do bit by bit: plots for all curves, and the canvas and the view in the room they leave.
+	settle(): void {
+		if (!this.recorded) {
+			this.plots.refresh(performance.now(), true);
+		}
+		this.resized();
+	}
+
 	private resized(): void {
 		if (this.stage.resize()) {
 			this.dirty = true;
@@ -413,7 +432,7 @@ export class Page {
 			const drewBefore = this.dirty;
 			this.last = now;
 			this.player.advance(elapsed);
-			this.stage.controls.update();
+			this.tellView(this.stage.controls.update());
 			this.resized();
 			if (!this.recorded) {
 				this.plots.refresh(now);

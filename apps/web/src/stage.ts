@@ -285,6 +285,7 @@ export class Stage {
 	// From the eye through a point of the canvas.
 	ray(x: number, y: number): THREE.Raycaster {
 		const raycaster = new THREE.Raycaster();
+		this.camera.updateMatrixWorld();
 		const point = new THREE.Vector2((2 * x) / this.canvas.clientWidth - 1, 1 - (2 * y) / this.canvas.clientHeight);
 		raycaster.setFromCamera(point, this.camera);
 		return raycaster;
@@ -296,6 +297,7 @@ export class Stage {
 
 	// Where a point of the world is on the canvas.
 	project(point: THREE.Vector3): { x: number; y: number } {
+		this.camera.updateMatrixWorld();
 		const p = point.clone().project(this.camera);
 		return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight };
 	}
