@@ -1,11 +1,9 @@
 // A step that does not touch everything: what it leaves stale is computed when somebody asks, a failed one is taken back
-// without a copy, and what it touches does not grow with the body.
+// without a copy. That what it touches does not grow with the body: long_adaptive_memory.c.
 #include "steppers/chain_scene.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { LINKS = 64 };
 
@@ -176,111 +174,12 @@ static void test_released_joints_let_go(void** state) {
 	knWorld_Destroy(world);
 }
 
-// --- pages ---------------------------------------------------------------------------------------------------------
-
-// Large blocks are mapped, and may be locked: the first touch of each page is counted.
-enum { PAGE = 4096, ALIGNMENT = 64, MOST_BLOCKS = 4096 };
-
-static struct {
-	char* at;
-	size_t size;
-} blocks[MOST_BLOCKS];
-static int blockCount;
-static volatile int touched;
-
-static void* mapPages(size_t size, void* context) {
-	(void)context;
-	if (size < PAGE) {
-		return aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-	}
-	size_t whole = (size + PAGE - 1) / PAGE * PAGE;
-	void* at = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (at == MAP_FAILED || blockCount == MOST_BLOCKS) {
-		return NULL;
-	}
-	blocks[blockCount].at = at;
-	blocks[blockCount++].size = whole;
-	return at;
-}
-
-static void unmapPages(void* memory, size_t size, void* context) {
-	(void)context;
-	for (int i = 0; i < blockCount; ++i) {
-		if (blocks[i].at == memory) {
-			munmap(memory, (size + PAGE - 1) / PAGE * PAGE);
-			blocks[i] = blocks[--blockCount];
-			return;
-		}
-	}
-	free(memory);
-}
-
-static void onTouch(int signal, siginfo_t* info, void* context) {
-	(void)context;
-	char* at = info->si_addr;
-	for (int i = 0; i < blockCount; ++i) {
-		if (at >= blocks[i].at && at < blocks[i].at + blocks[i].size) {
-			size_t page = (size_t)(at - blocks[i].at) / PAGE * PAGE;
-			mprotect(blocks[i].at + page, PAGE, PROT_READ | PROT_WRITE);
-			++touched;
-			return;
-		}
-	}
-	(void)sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
-}
-
-static void lockAll(int protection) {
-	for (int i = 0; i < blockCount; ++i) {
-		mprotect(blocks[i].at, blocks[i].size, protection);
-	}
-}
-
-// Pages that ten steps touch in the middle of a swing, an update of the region among them.
-static int pagesOfSteps(int links) {
-	knAllocator memory = { mapPages, unmapPages, NULL };
-	knBodyId* bodies = malloc((size_t)links * sizeof(*bodies));
-	ChainDef def = {
-		.count = links, .gravity = earth, .held = true, .shapes = true, .damping = 0.05, .allocator = &memory
-	};
-	knSettings settings = knSettings_Default();
-	knError error = { 0 };
-	settings.adaptive.active = 50;
-	knScene* scene = newChain(&def, bodies);
-	knModel* model = knModel_Create(scene, &error);
-	assert_non_null(model);
-	knScene_Destroy(scene);
-	knWorldDef worldDef = { .stepper = "adaptive", .settings = &settings, .allocator = &memory };
-	knWorld* world = knWorld_Create(model, &worldDef, &error);
-	assert_non_null(world);
-	run(world, 25, 0.001);
-	touched = 0;
-	lockAll(PROT_NONE);
-	run(world, 10, 0.001);
-	lockAll(PROT_READ | PROT_WRITE);
-	assert_true(knWorld_Report(world)->active <= 50);
-	knWorld_Destroy(world);
-	knModel_Release(model);
-	free(bodies);
-	return touched;
-}
-
-static void test_touched_memory_does_not_grow(void** state) {
-	(void)state;
-	struct sigaction action = { .sa_sigaction = onTouch, .sa_flags = SA_SIGINFO }, old;
-	assert_int_equal(sigaction(SIGSEGV, &action, &old), 0);
-	int some = pagesOfSteps(4000), many = pagesOfSteps(16000);
-	assert_int_equal(sigaction(SIGSEGV, &old, NULL), 0);
-	print_message("pages touched: %d of 4000 links, %d of 16000\n", some, many);
-	assert_true(many < 1.35 * some); // the tree is two levels deeper
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stale_poses_are_computed_when_asked),
 		cmocka_unit_test(test_failed_steps_are_taken_back),
 		cmocka_unit_test(test_stale_worlds_are_saved_and_edited),
 		cmocka_unit_test(test_released_joints_let_go),
-		cmocka_unit_test(test_touched_memory_does_not_grow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

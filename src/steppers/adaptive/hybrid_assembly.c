@@ -203,6 +203,41 @@ static bool buildTrees(Build* build, knArena* arena) {
 	return true;
 }
 
+// Numbers of the links below a node, in the order of parts; the next number.
+static int numberLinks(knHybridNode* nodes, int top, int next) {
+	int node = top, from = KN_NODE_NONE;
+	for (;;) {
+		knHybridNode* part = &nodes[node];
+		bool leaf = knHybridForest_IsLeaf(part), entered = from == KN_NODE_NONE || from == part->parent;
+		if (entered) {
+			part->first = next;
+			next += leaf;
+		}
+		int below = part->ground || from == part->left ? part->right : part->left;
+		if (leaf || from == part->right) {
+			if (node == top) {
+				return next;
+			}
+			below = part->parent;
+		}
+		from = node;
+		node = below;
+	}
+}
+
+static void numberTrees(knHybridForest* hybrid, int bodyCount) {
+	int next = 0;
+	for (int b = 0; b < bodyCount; ++b) {
+		int leaf = bodyCount + b;
+		if (hybrid->links[b].rank >= 0 && hybrid->nodes[leaf].parent == KN_NODE_NONE) {
+			next = numberLinks(hybrid->nodes, leaf, next);
+		}
+		if (!knHybridForest_IsLeaf(&hybrid->nodes[b]) && hybrid->nodes[b].parent == KN_NODE_NONE) {
+			next = numberLinks(hybrid->nodes, b, next);
+		}
+	}
+}
+
 // --- the whole -----------------------------------------------------------------------------------------------------
 
 static void startBodies(knHybridForest* hybrid, const knState* state, const knModel* model,
@@ -213,6 +248,7 @@ static void startBodies(knHybridForest* hybrid, const knState* state, const knMo
 										   .parent = i >= 0 ? forest->links[i].parentBody : 0,
 										   .rank = i };
 		hybrid->segments[b] = (knSegment){ .node = i >= 0 ? model->bodyCount + b : KN_NODE_NONE,
+										   .serial = ++hybrid->header->serial,
 										   .pose = state->pose[b],
 										   .velocity = state->velocity[b] };
 		hybrid->memory[b] = (knLinkMemory){ .via = -2 };
@@ -248,6 +284,7 @@ bool knHybridForest_Build(knHybridForest* hybrid, knState* state, const knModel*
 	if (!buildTrees(&build, arena)) {
 		return false;
 	}
+	numberTrees(hybrid, model->bodyCount);
 	hybrid->header->activeCount = hybrid->header->jointTotal;
 	return true;
 }

@@ -89,6 +89,9 @@ bool knHybridForest_Resize(knHybridForest* hybrid, knState* state, const knModel
 int knHybridForest_Locate(const knHybridForest* hybrid, int body, knFrame* inRoot) {
 	int node = hybrid->header->bodyCount + body;
 	*inRoot = knIdentityF();
+	if (hybrid->segments[body].node != KN_NODE_NONE) {
+		return body;
+	}
 	for (;;) {
 		int above = hybrid->nodes[node].parent;
 		if (above == KN_NODE_NONE || hybrid->nodes[above].active) {
@@ -123,6 +126,9 @@ static knTwist movedTo(knTwist velocity, knVec3 from, knVec3 to) {
 int knHybridForest_FindLink(const knHybridForest* hybrid, int body, knLinkPath* path) {
 	int node = hybrid->header->bodyCount + body;
 	path->count = 0;
+	if (hybrid->segments[body].node != KN_NODE_NONE) {
+		return body;
+	}
 	for (;;) {
 		int above = hybrid->nodes[node].parent;
 		if (above == KN_NODE_NONE || hybrid->nodes[above].active) {
@@ -134,6 +140,19 @@ int knHybridForest_FindLink(const knHybridForest* hybrid, int body, knLinkPath* 
 		}
 		node = above;
 	}
+}
+
+int knHybridForest_FindParent(knHybridForest* hybrid, int root, knFrame* link) {
+	knSegment* segment = &hybrid->segments[root];
+	if (segment->parentSerial == 0 || hybrid->segments[segment->parentRoot].serial != segment->parentSerial) {
+		knHybridForest_Keep(hybrid, segment, sizeof(*segment));
+		segment->parentRoot = knHybridForest_Locate(hybrid, hybrid->links[root].parent, &segment->parentLink);
+		segment->parentLink.p =
+			knSub(segment->parentLink.p, knHybridForest_Center(hybrid, segment->parentRoot));
+		segment->parentSerial = hybrid->segments[segment->parentRoot].serial;
+	}
+	*link = segment->parentLink;
+	return segment->parentRoot;
 }
 
 // The same arithmetic as below, so that a link has one pose, whoever asks.
@@ -197,6 +216,7 @@ static void makeSegment(knHybridForest* hybrid, int node, knFrame rootPose, knTw
 	const knHybridNode* part = &hybrid->nodes[node];
 	knSegment* segment = &hybrid->segments[part->root];
 	segment->node = node;
+	segment->serial = ++hybrid->header->serial;
 	segment->pose = knMakeFrame(knPoint(rootPose, part->center), rootPose.q);
 	segment->velocity = movedTo(velocity, at, segment->pose.p);
 }
@@ -327,6 +347,7 @@ void knHybridForest_Freeze(knHybridForest* hybrid, int node) {
 	keepChange(hybrid, node);
 	whole->active = 0;
 	--hybrid->header->activeCount;
+	hybrid->segments[whole->root].serial = ++hybrid->header->serial;
 	if (whole->ground) {
 		weldToGround(hybrid, whole);
 		hybrid->segments[whole->root].node = node;
@@ -340,6 +361,7 @@ void knHybridForest_Freeze(knHybridForest* hybrid, int node) {
 	joinMotion(hybrid, whole, &a, &b, left);
 	hybrid->segments[whole->root].node = node;
 	hybrid->segments[rightRoot].node = KN_NODE_NONE;
+	hybrid->segments[rightRoot].serial = ++hybrid->header->serial;
 	hybrid->memory[whole->root].via =
 		hybrid->links[whole->root].joint < 0 ? -2 : hybrid->memory[whole->root].via;
 }

@@ -35,8 +35,8 @@ typedef struct knHybridNode {
 	uint8_t follows;     // moves whenever the node above does
 	uint8_t moves;       // may not be frozen
 	uint8_t ground;      // joins to the ground
-	int32_t piece;       // scratch of region updates: which piece it is. region.c
-	int32_t reserved;
+	int32_t piece;       // scratch of region updates: which piece it is, or begins. region.c
+	int32_t first; // its links' numbers, left parts before right ones, go from here to first + links - 1
 
 	// of rigid nodes. knHybridForest_Freeze
 	knFrame place;   // of the right part's root, seen from the left part's
@@ -59,10 +59,15 @@ typedef struct knHybridLink {
 
 // By root.
 typedef struct knSegment {
-	int32_t node; // KN_NODE_NONE: no segment
-	int32_t reserved;
+	int32_t node;    // KN_NODE_NONE: no segment
+	uint32_t serial; // of its making
 	knFrame pose;
 	knTwist velocity;
+
+	// the link that its joint hangs on, as long as that link's segment is the one of this serial. knHybridForest_FindParent
+	uint32_t parentSerial; // 0: not known
+	int32_t parentRoot;
+	knFrame parentLink; // seen from the centre of that segment
 } knSegment;
 
 // From a segment's root to a link: the nodes on the way whose right part holds it, nearest to the link first.
@@ -85,6 +90,8 @@ typedef struct knHybridForestHeader {
 	int32_t activeCount;  // that do
 	int32_t budgetCount;  // what budget= allows at present; 0: not known yet
 	int32_t stale;        // 1: the state's poses and velocities of links are older than the segments'
+	uint32_t serial;      // of the last segment made
+	int32_t reserved;
 } knHybridForestHeader;
 
 // Views of the stepper's part of the state.
@@ -134,6 +141,9 @@ knFrame knHybridForest_RootPose(const knHybridForest* hybrid, int root);
 knVec3 knHybridForest_Center(const knHybridForest* hybrid, int root);
 // Whether the segment is welded to the ground.
 bool knHybridForest_IsGrounded(const knHybridForest* hybrid, int root);
+// The segment on which another one hangs by its joint (its root), and the link that it hangs on, seen from that segment's
+// centre. Kept as long as that segment is the same, so that a step walks no trees.
+int knHybridForest_FindParent(knHybridForest* hybrid, int root, knFrame* link);
 // Motion of a link by its segment's.
 void knHybridForest_LinkMotion(const knHybridForest* hybrid, int body, knFrame* pose, knTwist* velocity);
 // Poses and velocities of all links of a segment, into arrays by body; pose and velocity are the segment's.

@@ -27,7 +27,7 @@
 #define LIMIT_NEAR 1e-4 // rad or m: so near to its end a joint is held by it
 
 typedef struct Piece {
-	int node, root;
+	int node, root, segment; // segment: its root
 	bool grounded;
 	bool moved; // its joint moved until now
 } Piece;
@@ -66,13 +66,19 @@ static bool isJointNode(const knHybridNode* node) {
 	return !knHybridForest_IsLeaf(node);
 }
 
+static void notePiece(const Lookahead* ahead, knHybridNode* node, int piece) {
+	knHybridForest_Keep(&ahead->step->hybrid, node, sizeof(*node));
+	node->piece = piece;
+}
+
 static void addPiece(Lookahead* ahead, int node, knFrame rootPose, const knSegment* of, bool moved) {
 	knHybridNode* part = &ahead->step->hybrid.nodes[node];
 	int k = ahead->pieceCount++;
-	knHybridForest_Keep(&ahead->step->hybrid, part, sizeof(*part));
-	part->piece = k;
+	notePiece(ahead, part, k);
+	notePiece(ahead, &ahead->step->hybrid.nodes[ahead->step->hybrid.header->bodyCount + part->root], k);
 	knVec3 center = knPoint(rootPose, part->center);
-	ahead->pieces[k] = (Piece){ node, part->root, part->ground && !part->active, moved };
+	int segment = ahead->step->hybrid.nodes[of->node].root;
+	ahead->pieces[k] = (Piece){ node, part->root, segment, part->ground && !part->active, moved };
 	ahead->pose[k] = knMakeFrame(center, rootPose.q);
 	ahead->velocity[k] = of->velocity;
 	ahead->velocity[k].lin = knAdd(of->velocity.lin, knCross(of->velocity.ang, knSub(center, of->pose.p)));
@@ -127,21 +133,54 @@ static bool takePieces(Lookahead* ahead) {
 	return true;
 }
 
-// The piece that holds a link; -1: no link.
-static int pieceOfBody(const Lookahead* ahead, int body) {
+// The piece that a link is the root of.
+static int pieceOfRoot(const Lookahead* ahead, int body) {
 	const knHybridForest* hybrid = &ahead->step->hybrid;
-	if (hybrid->links[body].rank < 0) {
-		return -1;
-	}
-	for (int node = hybrid->header->bodyCount + body; node != KN_NODE_NONE;
-		 node = hybrid->nodes[node].parent) {
+	int k = hybrid->nodes[hybrid->header->bodyCount + body].piece;
+	KN_ASSERT(k >= 0 && k < ahead->pieceCount && ahead->pieces[k].root == body);
+	return k;
+}
+
+// The piece that holds a link of a segment: down from the segment by the links' numbers.
+static int pieceInSegment(const Lookahead* ahead, int segment, int body) {
+	const knHybridForest* hybrid = &ahead->step->hybrid;
+	int number = hybrid->nodes[hybrid->header->bodyCount + body].first;
+	for (int node = hybrid->segments[segment].node;;) {
 		int k = hybrid->nodes[node].piece;
 		if (k >= 0 && k < ahead->pieceCount && ahead->pieces[k].node == node) {
 			return k;
 		}
+		KN_ASSERT(isJointNode(&hybrid->nodes[node]));
+		int right = hybrid->nodes[node].right;
+		node = number >= hybrid->nodes[right].first &&
+					   number < hybrid->nodes[right].first + hybrid->nodes[right].links
+				   ? right
+				   : hybrid->nodes[node].left;
 	}
-	KN_ASSERT(false);
-	return -1;
+}
+
+// The piece that holds a link; -1: no link.
+static int pieceOfBody(const Lookahead* ahead, int body) {
+	if (ahead->step->hybrid.links[body].rank < 0) {
+		return -1;
+	}
+	knLinkPath path;
+	return pieceInSegment(ahead, knHybridForest_FindLink(&ahead->step->hybrid, body, &path), body);
+}
+
+// The piece that another one hangs on; -1: none.
+static int parentPiece(Lookahead* ahead, int piece) {
+	knHybridForest* hybrid = &ahead->step->hybrid;
+	const Piece* own = &ahead->pieces[piece];
+	int link = hybrid->links[own->root].parent, segment = own->segment;
+	if (hybrid->links[own->root].joint < 0 || hybrid->links[link].rank < 0) {
+		return -1;
+	}
+	if (segment == own->root) {
+		knFrame at;
+		segment = knHybridForest_FindParent(hybrid, segment, &at);
+	}
+	return pieceInSegment(ahead, segment, link);
 }
 
 // --- the forest of pieces ------------------------------------------------------------------------------------------
@@ -162,7 +201,7 @@ static void makeLink(Lookahead* ahead, int piece) {
 		const knJoint* joint = &model->joints[j];
 		link->reversed = joint->parent == root;
 		link->kind = joint->kind;
-		int parent = pieceOfBody(ahead, hybrid->links[root].parent);
+		int parent = parentPiece(ahead, piece);
 		link->parent = parent >= 0 ? ahead->linkOf[parent] : -1;
 		knFrame own = link->reversed ? joint->frameParent : joint->frameChild;
 		own = link->reversed && link->kind == KN_JOINT_UNIVERSAL ? knSpanning_SwapAxes(own) : own;
@@ -452,7 +491,7 @@ static bool solve(Lookahead* ahead) {
 // --- the choice ----------------------------------------------------------------------------------------------------
 
 static double scoreOf(const Lookahead* ahead, int node) {
-	int piece = pieceOfBody(ahead, node), i = ahead->linkOf[piece];
+	int i = ahead->linkOf[pieceOfRoot(ahead, node)];
 	double sum = 0.0;
 	for (int k = 0; i >= 0 && k < ahead->forest.links[i].nv; ++k) {
 		double y = ahead->y[ahead->forest.links[i].vOffset + k];

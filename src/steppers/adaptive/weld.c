@@ -104,25 +104,29 @@ static bool weldBodies(knAdaptiveStep* step) {
 
 // --- joints --------------------------------------------------------------------------------------------------------
 
-static knFrame weldEnd(const knAdaptiveStep* step, int* body, knFrame frame) {
+// One end of the joint on which the segment hangs.
+static knFrame weldEnd(knAdaptiveStep* step, int root, int* body, knFrame frame) {
 	if (step->hybrid.links[*body].rank < 0) {
 		*body = step->hybrid.links[*body].slot;
 		return frame;
 	}
-	int root;
-	knFrame inSegment = knAdaptive_InSegment(step, *body, &root);
-	*body = step->hybrid.links[root].slot;
+	knFrame inSegment;
+	int of = *body == root ? root : knHybridForest_FindParent(&step->hybrid, root, &inSegment);
+	if (*body == root) {
+		inSegment = knAdaptive_InSegment(step, root, &of);
+	}
+	*body = step->hybrid.links[of].slot;
 	frame = knMulF(inSegment, frame);
 	frame.q = knNormalizeQ(frame.q);
 	return frame;
 }
 
-static void weldJoint(knAdaptiveStep* step, int index, int slot) {
+static void weldJoint(knAdaptiveStep* step, int index, int root, int slot) {
 	knModel* model = &step->world.model;
 	knJoint* joint = &model->joints[slot];
 	*joint = step->context->model->joints[index];
-	joint->frameParent = weldEnd(step, &joint->parent, joint->frameParent);
-	joint->frameChild = weldEnd(step, &joint->child, joint->frameChild);
+	joint->frameParent = weldEnd(step, root, &joint->parent, joint->frameParent);
+	joint->frameChild = weldEnd(step, root, &joint->child, joint->frameChild);
 	joint->qOffset = model->qCount;
 	joint->vOffset = model->vCount;
 	model->qCount += joint->nq;
@@ -155,7 +159,7 @@ static bool weldJoints(knAdaptiveStep* step) {
 	}
 	model->jointCount = count;
 	for (int k = 0; k < count; ++k) {
-		weldJoint(step, (int)keys[k].key, k);
+		weldJoint(step, (int)keys[k].key, (int)keys[k].value, k);
 	}
 	return true;
 }
