@@ -36,6 +36,10 @@ typedef struct knAdaptiveStep {
 
 knStatus knAdaptive_OutOfMemory(const knAdaptiveStep* step);
 
+static inline bool knAdaptive_IsPaper(const knAdaptiveStep* step) {
+	return step->context->settings->scheme == KN_SCHEME_PAPER;
+}
+
 // --- adaptive_begin.c ----------------------------------------------------------------------------------------------
 
 // The hybrid body, with what users changed.

@@ -2,7 +2,7 @@
 //
 // Look-ahead: the joints that move and those at the top of every segment that is long enough are
 // released, and one elimination over these pieces tells what each joint would do: its acceleration y, at the present
-// velocities, under gravity, springs, drives and what contacts carried in the last step. So the cost is that of the
+// velocities, under gravity, users' forces, springs, drives and what contacts carried in the last step. So the cost is that of the
 // joints that move, and the region grows by one level of the assembly tree per update.
 //
 //   H y = tau + J^T (weight + contacts - bias)        H: pieces' inertias, with loaded contacts as inertia at their points
@@ -14,6 +14,10 @@
 // The choice goes down the assembly tree by priority: the node with the largest score is cut first, until there are as many
 // joints as wanted, or the scores of those left out sum up to less than the square of the threshold. The latter counts
 // velocities too, by the deceleration that stops them within STOP_TIME.
+//
+// scheme=paper releases all joints, so that the scores are the acceleration metric of every part (Redon, Galoppo and Lin
+// 2005): what it chooses is the transient region, from which the velocities after the step choose once more in the same way.
+// Joints are chosen one by one, however short their parts.
 #include "steppers/adaptive/adaptive_step.h"
 
 #include "core/sort.h"
@@ -32,10 +36,15 @@ typedef struct Piece {
 	bool moved; // its joint moved until now
 } Piece;
 
+// What counts of a joint.
+typedef enum Score { SCORE_ACCELERATION, SCORE_BOTH, SCORE_VELOCITY } Score;
+
 typedef struct Lookahead {
 	knAdaptiveStep* step;
 	int minLinks;
-	bool velocities; // count for the scores
+	bool all; // joints are released, each by itself. scheme=paper
+	Score score;
+	const bool* transient; // [candidateCount] only these may be chosen; NULL: any
 
 	int pieceCount, candidateCount;
 	Piece* pieces;     // by rank
@@ -110,10 +119,42 @@ static void addSegment(Lookahead* ahead, int root) {
 	addPiece(ahead, node, at, segment, moved);
 }
 
+// A segment taken apart into its links.
+static bool addLinks(Lookahead* ahead, int root) {
+	const knHybridForest* hybrid = &ahead->step->hybrid;
+	const knSegment* segment = &hybrid->segments[root];
+	struct {
+		int node;
+		knFrame at;
+	}* stack = knArena_Take(ahead->step->context->arena,
+							sizeof(*stack) * (size_t)hybrid->nodes[segment->node].links);
+	int waiting = 0, node = segment->node;
+	knFrame at = knHybridForest_RootPose(hybrid, root);
+	while (stack != NULL) {
+		const knHybridNode* part = &hybrid->nodes[node];
+		if (knHybridForest_IsLeaf(part)) {
+			addPiece(ahead, node, at, segment, part->root == root);
+			if (waiting == 0) {
+				return true;
+			}
+			node = stack[--waiting].node;
+			at = stack[waiting].at;
+			continue;
+		}
+		ahead->candidates[ahead->candidateCount++] = node;
+		if (!part->ground) {
+			stack[waiting].node = part->right;
+			stack[waiting++].at = knMulF(at, part->place);
+		}
+		node = part->ground ? part->right : part->left;
+	}
+	return false;
+}
+
 static bool takePieces(Lookahead* ahead) {
 	const knHybridForest* hybrid = &ahead->step->hybrid;
 	knArena* arena = ahead->step->context->arena;
-	int most = 3 * hybrid->header->frontCount + 1;
+	int most = ahead->all ? 2 * hybrid->header->bodyCount : 3 * hybrid->header->frontCount + 1;
 	ahead->pieces = KN_SCRATCH(arena, Piece, most);
 	ahead->pose = KN_SCRATCH(arena, knFrame, most);
 	ahead->velocity = KN_SCRATCH(arena, knTwist, most);
@@ -124,7 +165,11 @@ static bool takePieces(Lookahead* ahead) {
 	}
 	for (int k = 0; k < hybrid->header->frontCount; ++k) {
 		int root = hybrid->fronts[k];
-		addSegment(ahead, root);
+		if (!ahead->all) {
+			addSegment(ahead, root);
+		} else if (!addLinks(ahead, root)) {
+			return false;
+		}
 		// a segment's joint is the node of its number, where it can be frozen at all
 		if (isJointNode(&hybrid->nodes[root]) && hybrid->nodes[root].active) {
 			ahead->candidates[ahead->candidateCount++] = root;
@@ -380,6 +425,31 @@ static void addContactSide(Lookahead* ahead, const knStepContact* contact, int b
 	addStiffness(ahead, i, arm, &D);
 }
 
+// What users put on links in the step.
+static void addForces(Lookahead* ahead) {
+	const knHybridForest* hybrid = &ahead->step->hybrid;
+	const knState* state = ahead->step->context->state;
+	for (int k = 0; k < state->header->pushedCount; ++k) {
+		int body = state->pushedBodies[k];
+		if (hybrid->links[body].rank < 0) {
+			continue;
+		}
+		knFrame at;
+		knTwist velocity, force = state->force[body];
+		knLinkPath path;
+		int root = knHybridForest_FindLink(hybrid, body, &path), piece = pieceInSegment(ahead, root, body);
+		int i = ahead->linkOf[piece];
+		if (i < 0) {
+			continue;
+		}
+		const knSegment* segment = &hybrid->segments[root];
+		knHybridForest_PlaceLink(hybrid, root, &path, segment->pose, segment->velocity, &at, &velocity);
+		knVec3 arm = knSub(at.p, ahead->pose[piece].p);
+		ahead->push[i].n += knLanes_FromVec(knAdd(force.ang, knCross(arm, force.lin)));
+		ahead->push[i].f += knLanes_FromVec(force.lin);
+	}
+}
+
 static void addContacts(Lookahead* ahead) {
 	const knStepContext* context = ahead->step->context;
 	const knModel* model = context->model;
@@ -473,6 +543,7 @@ static bool solve(Lookahead* ahead) {
 	for (int k = 0; k < forest->nv; ++k) {
 		ahead->rows[k] = (knTreeForce){ ahead->columns[k].ang, ahead->columns[k].lin };
 	}
+	addForces(ahead);
 	addContacts(ahead);
 	ahead->system.S = ahead->columns;
 	ahead->system.R = ahead->rows;
@@ -495,8 +566,12 @@ static double scoreOf(const Lookahead* ahead, int node) {
 	double sum = 0.0;
 	for (int k = 0; i >= 0 && k < ahead->forest.links[i].nv; ++k) {
 		double y = ahead->y[ahead->forest.links[i].vOffset + k];
-		double v = ahead->velocities ? ahead->qd[ahead->forest.links[i].vOffset + k] / STOP_TIME : 0.0;
-		sum += y * y + v * v;
+		double v = ahead->qd[ahead->forest.links[i].vOffset + k];
+		double after = (v + ahead->step->h * y) / STOP_TIME;
+		v /= STOP_TIME;
+		sum += ahead->score == SCORE_VELOCITY ? after * after
+			   : ahead->score == SCORE_BOTH   ? y * y + v * v
+											  : y * y;
 	}
 	return knIsFinite(sum) ? sum : ALWAYS;
 }
@@ -522,7 +597,7 @@ static double scoreCandidates(Lookahead* ahead) {
 	for (int k = 0; k < count; ++k) {
 		int n = (int)keys[k].value;
 		knHybridNode* node = &hybrid->nodes[n];
-		double own = scoreOf(ahead, n);
+		double own = ahead->transient == NULL || ahead->transient[k] ? scoreOf(ahead, n) : 0.0;
 		all += node->moves ? 0.0 : own;
 		node->score += node->moves ? ALWAYS : own;
 		ahead->candidates[k] = n;
@@ -576,7 +651,13 @@ static int popHeap(Heap* heap) {
 static bool isCandidate(const Lookahead* ahead, int node) {
 	const knHybridNode* part = &ahead->step->hybrid.nodes[node];
 	return node != KN_NODE_GROUND && isJointNode(part) && part->piece >= 0 &&
-		   part->piece < ahead->candidateCount && ahead->candidates[part->piece] == node;
+		   part->piece < ahead->candidateCount && ahead->candidates[part->piece] == node &&
+		   (ahead->transient == NULL || ahead->transient[part->piece]);
+}
+
+// The node moves whenever the one above does.
+static bool goesAlong(const Lookahead* ahead, int node) {
+	return !ahead->all && node >= 0 && isCandidate(ahead, node) && ahead->step->hybrid.nodes[node].follows;
 }
 
 static void pushPart(const Lookahead* ahead, Heap* heap, int node) {
@@ -595,7 +676,7 @@ static int take(Lookahead* ahead, Heap* heap, int node, int room, double* left) 
 		*left -= nodes[node].moves ? 0.0 : scoreOf(ahead, node);
 		pushPart(ahead, heap, nodes[node].left);
 		int right = nodes[node].right;
-		follows = right >= 0 && isCandidate(ahead, right) && nodes[right].follows && taken < room;
+		follows = goesAlong(ahead, right) && taken < room;
 		if (!follows) {
 			pushPart(ahead, heap, right);
 		}
@@ -607,14 +688,13 @@ static int take(Lookahead* ahead, Heap* heap, int node, int room, double* left) 
 static int groupSize(const Lookahead* ahead, int node) {
 	const knHybridNode* nodes = ahead->step->hybrid.nodes;
 	int size = 1;
-	for (int right = nodes[node].right; right >= 0 && isCandidate(ahead, right) && nodes[right].follows;
-		 right = nodes[right].right) {
+	for (int right = nodes[node].right; goesAlong(ahead, right); right = nodes[right].right) {
 		++size;
 	}
 	return size;
 }
 
-static bool choose(Lookahead* ahead, int most, double threshold) {
+static bool chooseOnce(Lookahead* ahead, int most, double threshold) {
 	const knHybridNode* nodes = ahead->step->hybrid.nodes;
 	Heap heap = { .nodes = nodes };
 	double left = scoreCandidates(ahead), bar = threshold >= 0.0 ? threshold * threshold : -1.0;
@@ -623,7 +703,8 @@ static bool choose(Lookahead* ahead, int most, double threshold) {
 		return false;
 	}
 	for (int k = 0; k < ahead->candidateCount; ++k) {
-		if (nodes[ahead->candidates[k]].parent == KN_NODE_NONE) {
+		if (nodes[ahead->candidates[k]].parent == KN_NODE_NONE &&
+			(ahead->transient == NULL || ahead->transient[k])) {
 			pushHeap(&heap, ahead->candidates[k]);
 		}
 	}
@@ -642,6 +723,15 @@ static bool choose(Lookahead* ahead, int most, double threshold) {
 		}
 	}
 	return true;
+}
+
+static bool choose(Lookahead* ahead, int most, double threshold) {
+	if (!chooseOnce(ahead, most, threshold) || !ahead->all) {
+		return !ahead->step->context->arena->failed;
+	}
+	ahead->transient = ahead->chosen;
+	ahead->score = SCORE_VELOCITY;
+	return chooseOnce(ahead, most, threshold);
 }
 
 // --- the change ----------------------------------------------------------------------------------------------------
@@ -713,6 +803,9 @@ static int wantedCount(const knAdaptiveStep* step) {
 // Segments of fewer links than twice the mean are not cut further.
 static int leastLinks(const knAdaptiveStep* step, int most) {
 	int total = step->hybrid.header->jointTotal;
+	if (knAdaptive_IsPaper(step)) {
+		return 1;
+	}
 	return most > 0 && most < total ? 2 * total / most : 1;
 }
 
@@ -725,9 +818,11 @@ knStatus knAdaptive_UpdateRegion(knAdaptiveStep* step) {
 	if (most == header->jointTotal && threshold < 0.0 && header->activeCount == header->jointTotal) {
 		return KN_OK;
 	}
+	bool all = knAdaptive_IsPaper(step), both = !all && (threshold >= 0.0 || step->changed);
 	Lookahead ahead = { .step = step,
 						.minLinks = leastLinks(step, most),
-						.velocities = threshold >= 0.0 || step->changed };
+						.all = all,
+						.score = both ? SCORE_BOTH : SCORE_ACCELERATION };
 	if (!takePieces(&ahead) || !makeForest(&ahead) || !takeSystem(&ahead)) {
 		return knAdaptive_OutOfMemory(step);
 	}

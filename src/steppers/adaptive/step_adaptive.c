@@ -8,9 +8,13 @@
 //   5 every few steps and after blows: which joints move from now on,
 //     the others stop by internal impulses                           region.c
 //   6 poses and velocities of links                                  adaptive_begin.c
+//
+// scheme=paper: phase 3 is the published step in joint coordinates, its accelerations by divide and conquer; phase 5 looks at
+// all joints (region.c).
 #include "steppers/adaptive/adaptive_step.h"
 
 #include "articulated/spanning.h"
+#include "steppers/reduced/paper/step_paper.h"
 
 #include <stdio.h>
 
@@ -66,6 +70,17 @@ static knStatus beginRegion(knAdaptiveStep* step) {
 	return status;
 }
 
+static knStatus stepInner(knAdaptiveStep* step) {
+	if (!knAdaptive_IsPaper(step)) {
+		return knReducedStepper.step(&step->inner, step->h);
+	}
+	knStatus status = knPaper_Step(&step->inner, step->h, true);
+	if (status == KN_OK) {
+		knState_UpdateCoordinates(step->inner.state, step->inner.model);
+	}
+	return status;
+}
+
 static knStatus stepAdaptive(knStepContext* context, double h) {
 	double start = knStepContext_Now(context);
 	knAdaptiveStep step = { .context = context, .h = h };
@@ -73,7 +88,7 @@ static knStatus stepAdaptive(knStepContext* context, double h) {
 	THEN(status, beginRegion(&step));
 	context->report->active = status == KN_OK ? step.hybrid.header->activeCount : 0;
 	THEN(status, knAdaptive_Weld(&step));
-	THEN(status, knReducedStepper.step(&step.inner, h));
+	THEN(status, stepInner(&step));
 	THEN(status, knAdaptive_Unweld(&step));
 	if (status == KN_OK) {
 		knAdaptive_WriteCoordinates(&step);
@@ -129,12 +144,11 @@ static knStatus checkJoints(const knModel* model, knArena* arena, knError* error
 }
 
 static knStatus checkAdaptive(const knModel* model, const knSettings* settings, knError* error) {
-	(void)settings;
 	knArena arena;
 	knArena_Init(&arena, &model->allocator);
 	knStatus status = checkJoints(model, &arena, error);
 	knArena_Free(&arena);
-	return status;
+	return status == KN_OK && settings->scheme == KN_SCHEME_PAPER ? knPaper_Check(settings, error) : status;
 }
 
 static size_t privateSize(const knModel* model, const knSettings* settings) {

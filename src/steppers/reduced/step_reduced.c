@@ -64,7 +64,7 @@ static knStatus stepReduced(knStepContext* context, double h) {
 	double start = knStepContext_Now(context);
 	// the inner step of another stepper is the default one
 	const bool paper = context->findContacts == NULL && knPaper_IsChosen(context->settings);
-	knStatus status = paper ? knPaper_Step(context, h) : stepDefault(context, h);
+	knStatus status = paper ? knPaper_Step(context, h, false) : stepDefault(context, h);
 	if (status == KN_OK) {
 		knState_UpdateCoordinates(context->state, context->model);
 	}

@@ -58,7 +58,10 @@ static bool makeTree(knPaperStep* step, knPaperTree* item, knTreeLink* links) {
 	}
 	item->tree = knTree_Create(links, item->linkCount, &allocator, step->context->error);
 	item->work = item->tree != NULL ? knTreeWork_Create(item->tree, &allocator, step->context->error) : NULL;
-	return item->work != NULL;
+	if (item->work != NULL && step->divided) {
+		item->dca = knTreeDca_Create(item->tree, &allocator, step->context->error);
+	}
+	return item->work != NULL && (item->dca != NULL || !step->divided);
 }
 
 static bool makeTrees(knPaperStep* step) {

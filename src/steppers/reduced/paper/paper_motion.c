@@ -9,6 +9,8 @@
 #include "model/control.h"
 #include "model/joint_parts.h"
 
+#define REFINEMENTS 1 // of divide and conquer
+
 void knPaper_Place(knPaperStep* step, double time, const double* q, const double* v, knPaperPlace* place) {
 	const knModel* model = step->context->model;
 	const knState* state = step->context->state;
@@ -193,6 +195,30 @@ static bool gatherForces(knPaperStep* step, double time, const double* q, const 
 
 // --- accelerations -----------------------------------------------------------------------------------------
 
+// Joins of divide and conquer know no inertia of coordinates alone.
+static bool isBare(const double* diagonal, int count) {
+	for (int k = 0; k < count; ++k) {
+		if (diagonal[k] != 0.0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void accelerateTree(knPaperStep* step, const knPaperTree* item, const double* q, const double* v,
+						   const knTwist* forces, double* qdd) {
+	const double *tau = step->tau + item->vOffset, *diagonal = step->diagonal + item->vOffset;
+	knVec3 gravity = step->context->state->header->gravity;
+	if (item->dca != NULL && isBare(diagonal, item->tree->nv)) {
+		knTreeWork_SetDiagonal(item->work, NULL);
+		knTreeDca_ForwardDynamics(item->dca, item->work, q, v, tau, forces, gravity, REFINEMENTS,
+								  &step->context->tasks, qdd);
+		return;
+	}
+	knTreeWork_SetDiagonal(item->work, diagonal);
+	knTree_ForwardDynamics(item->tree, item->work, q, v, tau, forces, gravity, qdd);
+}
+
 bool knPaper_Accelerate(knPaperStep* step, double time, const double* q, const double* v, double* qdd) {
 	const knForest* forest = step->forest;
 	const knState* state = step->context->state;
@@ -211,10 +237,8 @@ bool knPaper_Accelerate(knPaperStep* step, double time, const double* q, const d
 			knTreeWork_SetBase(item->work, knMovePose(step->origin[item->baseBody], velocity, time),
 							   velocity);
 		}
-		knTreeWork_SetDiagonal(item->work, step->diagonal + item->vOffset);
-		knTree_ForwardDynamics(item->tree, item->work, q + item->qOffset, v + item->vOffset,
-							   step->tau + item->vOffset, forces != NULL ? forces + item->firstLink : NULL,
-							   state->header->gravity, qdd + item->vOffset);
+		accelerateTree(step, item, q + item->qOffset, v + item->vOffset,
+					   forces != NULL ? forces + item->firstLink : NULL, qdd + item->vOffset);
 	}
 	return step->C.count == 0 || knPaper_Constrain(step, time, q, v, qdd);
 }

@@ -10,6 +10,7 @@
 //   delta   [nv] way from the start of a part: q = start moved by delta (knForest_Advance)
 #pragma once
 
+#include "knuckle/articulated.h"
 #include "knuckle/lcp.h"
 #include "steppers/reduced/reduced_step.h"
 
@@ -39,6 +40,7 @@ typedef struct knPaperChoices {
 typedef struct knPaperTree {
 	knTree* tree;
 	knTreeWork* work;
+	knTreeDca* dca; // NULL: articulated bodies
 	int firstLink, linkCount, qOffset, vOffset;
 	int baseBody; // kinematic; 0: the world and all fixed bodies
 } knPaperTree;
@@ -90,7 +92,8 @@ typedef struct knPaperCarried {
 typedef struct knPaperStep {
 	knStepContext* context;
 	knPaperChoices choices;
-	double h; // of the whole step
+	double h;     // of the whole step
+	bool divided; // accelerations by divide and conquer
 
 	// knPaper_Begin
 	knReducedStep first, second; // from and to point at these

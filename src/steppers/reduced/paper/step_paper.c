@@ -105,8 +105,8 @@ static knStatus settle(knPaperStep* step) {
 																							  : failed(step);
 }
 
-knStatus knPaper_Step(knStepContext* context, double h) {
-	knPaperStep step = { .context = context, .h = h };
+knStatus knPaper_Step(knStepContext* context, double h, bool divided) {
+	knPaperStep step = { .context = context, .h = h, .divided = divided };
 	knStatus status = knPaper_Begin(&step);
 	status = status == KN_OK ? knPaper_Look(&step, step.q, step.v, 0.0) : status;
 	if (status != KN_OK) {
