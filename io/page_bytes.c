@@ -268,6 +268,22 @@ static void writeTrack(Encoder* encoder, const int* slots, int actor) {
 	}
 }
 
+// Frame by frame one bit an actor, the lowest first: it moves by itself.
+static void writeMarks(Encoder* encoder, const int* slots) {
+	const knPageStore* store = encoder->store;
+	knJson_Integer(&encoder->json, "activeAt", beginPart(encoder));
+	for (int f = 0; f < store->frames.count && !encoder->failed && !encoder->large; ++f) {
+		for (int first = 0; first < store->actors.count; first += 8) {
+			unsigned bits = 0;
+			for (int a = first; a < first + 8 && a < store->actors.count; ++a) {
+				const knPagePose* pose = poseOf(store, slots, f, a);
+				bits |= (pose != NULL && pose->active ? 1u : 0u) << (a - first);
+			}
+			putWord(encoder, bits, 1);
+		}
+	}
+}
+
 static void writeTracks(Encoder* encoder) {
 	const knPageStore* store = encoder->store;
 	const knAllocator* allocator = &store->allocator;
@@ -285,6 +301,9 @@ static void writeTracks(Encoder* encoder) {
 	}
 	for (int a = 1; a < store->actors.count && !encoder->failed && !encoder->large; ++a) {
 		writeTrack(encoder, slots, a);
+	}
+	if (store->marked && slots != NULL) {
+		writeMarks(encoder, slots);
 	}
 	knFree(allocator, slots, count * sizeof(int));
 }

@@ -243,12 +243,14 @@ bool knPageStore_AddFrame(knPageStore* store, const knCastFrame* frame) {
 		!KN_ARRAY_PUSH(&store->allocator, &store->frames, added)) {
 		return false;
 	}
+	store->marked = store->marked || frame->active != NULL;
 	for (int b = 0; b < bodyCount; ++b) {
 		const knBodyState* body = &frame->bodies[b];
 		knPagePose* pose = &store->poses.items[store->poses.count++];
 		pose->position[0] = (float)body->position.x;
 		pose->position[1] = (float)body->position.y;
 		pose->position[2] = (float)body->position.z;
+		pose->active = frame->active == NULL || frame->active[b] != 0;
 		knPage_PackRotation(body->rotation, pose->rotation);
 	}
 	return true;

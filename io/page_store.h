@@ -34,6 +34,7 @@ typedef struct knPageShape {
 typedef struct knPagePose {
 	float position[3];
 	uint16_t rotation[3];
+	uint8_t active; // moves by itself
 } knPagePose;
 
 typedef struct knPageCast {
@@ -77,6 +78,7 @@ typedef struct knPageStore {
 	int castsSeen; // also those that turned out the same
 	int castIndex; // the recording's number of the last cast; -1: none yet
 	KN_ARRAY(knPageFrame) frames;
+	bool marked; // some stepper froze bodies
 	KN_ARRAY(knPagePose) poses;
 	KN_ARRAY(knPageSeries) series;
 	KN_ARRAY(knPageFact) facts;

@@ -71,6 +71,9 @@ KN_API int knTrajectory_FrameCount(const knTrajectory* trajectory);
 KN_API int knTrajectory_BodyCount(const knTrajectory* trajectory, int frame);
 KN_API double knTrajectory_Time(const knTrajectory* trajectory, int frame);
 KN_API const knBodyState* knTrajectory_Bodies(const knTrajectory* trajectory, int frame);
+// For each body 1 if it moved by itself, 0 if it was frozen to the one that it hangs on (adaptive); NULL: the run's stepper
+// freezes none.
+KN_API const uint8_t* knTrajectory_Active(const knTrajectory* trajectory, int frame);
 KN_API knTrajectoryBody knTrajectory_Body(const knTrajectory* trajectory, int frame, int body);
 // Shapes 0 <= shape < the first body's firstShape belong to the world (the ground).
 KN_API knTrajectoryShape knTrajectory_Shape(const knTrajectory* trajectory, int frame, int shape);

@@ -56,6 +56,8 @@ KN_API knFrame knWorld_BodyFrame(const knWorld* world, knBodyId body);   // the 
 KN_API knVec3 knWorld_BodyCenter(const knWorld* world, knBodyId body);   // the centre of mass
 KN_API knVec3 knWorld_BodyVelocity(const knWorld* world, knBodyId body); // of the centre of mass
 KN_API knVec3 knWorld_BodyAngularVelocity(const knWorld* world, knBodyId body);
+// Whether the body moves by itself; false: it is fixed, or frozen to the body that it hangs on (adaptive).
+KN_API bool knWorld_BodyActive(const knWorld* world, knBodyId body);
 KN_API knVec3 knWorld_PointVelocity(const knWorld* world, knBodyId body, knVec3 point);
 // Poses that a stepper left stale are brought up to date; recorders, measures and the hash do it themselves.
 KN_API void knWorld_SyncPoses(knWorld* world);

@@ -5,7 +5,8 @@
 #include "record/bytes.h"
 #include "record/writer.h"
 
-#define KN_KNT_VERSION 2 // version 1 had neither meshes nor shapes that need them; it is read, too
+// Version 1 had neither meshes nor shapes that need them, version 2 no marks of active bodies; both are read, too.
+#define KN_KNT_VERSION 3
 #define KN_KNT_HEADER_SIZE 16
 #define KN_KNT_CHUNK_SIZE 24 // what stands before a chunk's payload
 #define KN_KNT_BODY_SIZE 104 // 13 doubles
@@ -38,6 +39,7 @@ const char* knKnt_CheckHeader(const uint8_t header[KN_KNT_HEADER_SIZE], uint32_t
 knKntChunk knKnt_GetChunk(const uint8_t bytes[KN_KNT_CHUNK_SIZE]);
 uint64_t knKnt_Checksum(const uint8_t chunk[KN_KNT_CHUNK_SIZE], const uint8_t* payload, size_t size);
 uint64_t knKnt_FrameSize(int bodyCount);
+uint64_t knKnt_MarksSize(int bodyCount); // what a frame with marks has more
 uint64_t knKnt_GetEnd(const uint8_t payload[8]);
 
 // A payload and what came before it.
@@ -53,6 +55,6 @@ const char* knKnt_GetMesh(knTrajectoryMesh* mesh, const knKntPayload* payload, c
 						  bool* noMemory);
 const char* knKnt_GetCast(knSceneSnapshot* cast, const knKntPayload* payload, const knAllocator* allocator,
 						  bool* noMemory);
-// The payload has knKnt_FrameSize(bodyCount) bytes.
+// The payload has knKnt_FrameSize(bodyCount) bytes; with marks, written as one byte a body unless `active` is NULL, more.
 const char* knKnt_GetFrame(const uint8_t* payload, int bodyCount, double* time, uint64_t* step,
-						   knBodyState* bodies);
+						   knBodyState* bodies, uint8_t* active);

@@ -124,6 +124,20 @@ bool knKnt_PutCast(knBytes* bytes, const knSceneSnapshot* cast, const knAllocato
 	return ok;
 }
 
+// One bit a body, the lowest first.
+static bool appendMarks(knBytes* bytes, const uint8_t* active, int count, const knAllocator* allocator) {
+	size_t size = (size_t)knKnt_MarksSize(count);
+	uint8_t* at = knBytes_Extend(bytes, size, allocator);
+	if (at == NULL) {
+		return false;
+	}
+	memset(at, 0, size);
+	for (int b = 0; b < count; ++b) {
+		at[b / 8] = (uint8_t)(at[b / 8] | (active[b] != 0) << b % 8);
+	}
+	return true;
+}
+
 bool knKnt_PutFrame(knBytes* bytes, const knCastFrame* frame, const knAllocator* allocator) {
 	int start;
 	bool ok = beginChunk(bytes, &start, allocator) && appendDoubles(bytes, &frame->time, 1, allocator);
@@ -140,6 +154,9 @@ bool knKnt_PutFrame(knBytes* bytes, const knCastFrame* frame, const knAllocator*
 			s->angularVelocity.x, s->angularVelocity.y, s->angularVelocity.z,
 		};
 		ok = appendDoubles(bytes, numbers, 13, allocator);
+	}
+	if (ok && frame->active != NULL) {
+		ok = appendMarks(bytes, frame->active, frame->cast->bodyCount, allocator);
 	}
 	if (ok) {
 		endChunk(bytes, start, KN_KNT_FRAME);
@@ -248,6 +265,10 @@ uint64_t knKnt_Checksum(const uint8_t chunk[KN_KNT_CHUNK_SIZE], const uint8_t* p
 
 uint64_t knKnt_FrameSize(int bodyCount) {
 	return 16 + (uint64_t)KN_KNT_BODY_SIZE * (uint64_t)bodyCount;
+}
+
+uint64_t knKnt_MarksSize(int bodyCount) {
+	return ((uint64_t)bodyCount + 7) / 8;
 }
 
 uint64_t knKnt_GetEnd(const uint8_t payload[8]) {
@@ -428,7 +449,7 @@ const char* knKnt_GetMesh(knTrajectoryMesh* mesh, const knKntPayload* payload, c
 }
 
 const char* knKnt_GetFrame(const uint8_t* payload, int bodyCount, double* time, uint64_t* step,
-						   knBodyState* bodies) {
+						   knBodyState* bodies, uint8_t* active) {
 	*time = getDouble(payload);
 	*step = get64(payload + 8);
 	if (!knIsFinite(*time)) {
@@ -442,6 +463,9 @@ const char* knKnt_GetFrame(const uint8_t* payload, int bodyCount, double* time, 
 			return "has a body without a sound pose and velocity";
 		}
 		bodies[b] = state;
+	}
+	for (int b = 0; b < bodyCount && active != NULL; ++b) {
+		active[b] = at[b / 8] >> b % 8 & 1;
 	}
 	return NULL;
 }

@@ -19,13 +19,16 @@ typedef struct Recorder {
 	knSceneSnapshot cast;
 	int castIndex;
 	knBodyState* bodies; // [cast.bodyCount]
+	uint8_t* active;     // [cast.bodyCount]
 } Recorder;
 
 // --- one recorder ----------------------------------------------------------------------------------------
 
 static void freeBodies(Recorder* recorder) {
 	knFree(&recorder->allocator, recorder->bodies, sizeof(knBodyState) * (size_t)recorder->cast.bodyCount);
+	knFree(&recorder->allocator, recorder->active, (size_t)recorder->cast.bodyCount);
 	recorder->bodies = NULL;
+	recorder->active = NULL;
 }
 
 static void freeRecorder(Recorder* recorder) {
@@ -49,7 +52,10 @@ static bool followModel(Recorder* recorder, const knRecordView* view) {
 		return false;
 	}
 	knBodyState* bodies = knAllocArray(&recorder->allocator, (size_t)cast.bodyCount, sizeof(knBodyState));
-	if (bodies == NULL && cast.bodyCount > 0) {
+	uint8_t* active = knAllocArray(&recorder->allocator, (size_t)cast.bodyCount, sizeof(uint8_t));
+	if ((bodies == NULL || active == NULL) && cast.bodyCount > 0) {
+		knFree(&recorder->allocator, bodies, sizeof(knBodyState) * (size_t)cast.bodyCount);
+		knFree(&recorder->allocator, active, (size_t)cast.bodyCount);
 		knSceneSnapshot_Free(&cast);
 		return false;
 	}
@@ -57,6 +63,7 @@ static bool followModel(Recorder* recorder, const knRecordView* view) {
 	knSceneSnapshot_Free(&recorder->cast);
 	recorder->cast = cast;
 	recorder->bodies = bodies;
+	recorder->active = active;
 	knModel_Retain(view->model);
 	if (recorder->model != NULL) {
 		knModel_Release(recorder->model);
@@ -104,6 +111,7 @@ knStatus knRecording_Write(void* self, const knRecordView* view, knError* error)
 		knTwist velocity = state->velocity[b + 1];
 		knBodyState body = { pose.p, pose.q, velocity.lin, velocity.ang };
 		recorder->bodies[b] = body;
+		recorder->active[b] = view->active != NULL && view->active(view->model, state, b + 1);
 	}
 	knCastFrame frame = {
 		.cast = &recorder->cast,
@@ -111,6 +119,7 @@ knStatus knRecording_Write(void* self, const knRecordView* view, knError* error)
 		.time = state->header->time,
 		.step = state->header->step,
 		.bodies = recorder->bodies,
+		.active = view->active != NULL ? recorder->active : NULL,
 	};
 	return recorder->writer->write(recorder->self, &frame, error);
 }

@@ -10,6 +10,8 @@ typedef struct knRecordView {
 	const knModel* model;
 	const knState* state;
 	const char* stepper;
+	// whether a body moves by itself; NULL: the stepper freezes none
+	bool (*active)(const knModel* model, const knState* state, int body);
 } knRecordView;
 
 typedef struct knRecorderOps {

@@ -16,6 +16,7 @@ typedef struct Frame {
 	uint64_t step;
 	int cast;            // index
 	knBodyState* bodies; // [of its cast]
+	uint8_t* active;     // [of its cast] NULL: no marks
 } Frame;
 
 struct knTrajectory {
@@ -126,21 +127,30 @@ static const knSceneSnapshot* lastCast(const knTrajectory* trajectory) {
 	return trajectory->casts.count > 0 ? trajectory->casts.items[trajectory->casts.count - 1] : NULL;
 }
 
+static void freeFrame(const knTrajectory* trajectory, const Frame* frame) {
+	size_t bodyCount = (size_t)trajectory->casts.items[frame->cast]->bodyCount;
+	knFree(&trajectory->allocator, frame->bodies, sizeof(knBodyState) * bodyCount);
+	knFree(&trajectory->allocator, frame->active, bodyCount);
+}
+
 static bool addFrame(Reader* reader) {
 	knTrajectory* trajectory = reader->trajectory;
 	const knAllocator* allocator = &trajectory->allocator;
 	int bodyCount = lastCast(trajectory)->bodyCount;
 	size_t size = sizeof(knBodyState) * (size_t)bodyCount;
+	bool marked = (uint64_t)reader->payload.count > knKnt_FrameSize(bodyCount);
 	Frame frame = { .cast = trajectory->casts.count - 1, .bodies = knAlloc(allocator, size) };
-	if ((frame.bodies == NULL && bodyCount > 0) ||
+	frame.active = marked ? knAlloc(allocator, (size_t)bodyCount) : NULL;
+	if ((frame.bodies == NULL && bodyCount > 0) || (frame.active == NULL && marked) ||
 		!KN_ARRAY_RESERVE(allocator, &trajectory->frames, trajectory->frames.count + 1)) {
 		reader->status = KN_NO_MEMORY;
-		knFree(allocator, frame.bodies, size);
+		freeFrame(trajectory, &frame);
 		return false;
 	}
-	reader->damage = knKnt_GetFrame(reader->payload.items, bodyCount, &frame.time, &frame.step, frame.bodies);
+	reader->damage = knKnt_GetFrame(reader->payload.items, bodyCount, &frame.time, &frame.step, frame.bodies,
+									frame.active);
 	if (reader->damage != NULL) {
-		knFree(allocator, frame.bodies, size);
+		freeFrame(trajectory, &frame);
 		return false;
 	}
 	trajectory->frames.items[trajectory->frames.count++] = frame;
@@ -158,6 +168,12 @@ static bool endFrames(Reader* reader) {
 	return reader->damage == NULL && reader->status == KN_OK;
 }
 
+// With marks of active bodies, which came with version 3, or without.
+static bool isFrameSize(const Reader* reader, uint64_t size, int bodyCount) {
+	uint64_t plain = knKnt_FrameSize(bodyCount);
+	return size == plain || (reader->version > 2 && size == plain + knKnt_MarksSize(bodyCount));
+}
+
 // What is wrong with a chunk's head, seen where it stands; NULL if nothing.
 static const char* checkHead(const Reader* reader, const knKntChunk* chunk) {
 	const knSceneSnapshot* cast = lastCast(reader->trajectory);
@@ -173,7 +189,7 @@ static const char* checkHead(const Reader* reader, const knKntChunk* chunk) {
 		if (cast == NULL) {
 			return "does not begin with its bodies";
 		}
-		return chunk->size == knKnt_FrameSize(cast->bodyCount) ? NULL : "has a frame of a wrong size";
+		return isFrameSize(reader, chunk->size, cast->bodyCount) ? NULL : "has a frame of a wrong size";
 	case KN_KNT_END:
 		return chunk->size == 8 && cast != NULL ? NULL : "has a damaged end mark";
 	default:
@@ -307,9 +323,7 @@ void knTrajectory_Close(knTrajectory* trajectory) {
 	}
 	knAllocator allocator = trajectory->allocator;
 	for (int f = 0; f < trajectory->frames.count; ++f) {
-		const Frame* frame = &trajectory->frames.items[f];
-		int bodyCount = trajectory->casts.items[frame->cast]->bodyCount;
-		knFree(&allocator, frame->bodies, sizeof(knBodyState) * (size_t)bodyCount);
+		freeFrame(trajectory, &trajectory->frames.items[f]);
 	}
 	for (int c = 0; c < trajectory->casts.count; ++c) {
 		knSceneSnapshot_Free(trajectory->casts.items[c]);
@@ -362,6 +376,11 @@ const knBodyState* knTrajectory_Bodies(const knTrajectory* trajectory, int frame
 	return found != NULL ? found->bodies : NULL;
 }
 
+const uint8_t* knTrajectory_Active(const knTrajectory* trajectory, int frame) {
+	const Frame* found = frameAt(trajectory, frame);
+	return found != NULL ? found->active : NULL;
+}
+
 knTrajectoryBody knTrajectory_Body(const knTrajectory* trajectory, int frame, int body) {
 	const knSceneSnapshot* cast = castAt(trajectory, frame);
 	bool inside = cast != NULL && body >= 0 && body < cast->bodyCount;
@@ -405,6 +424,7 @@ knCastFrame knTrajectory_CastFrame(const knTrajectory* trajectory, int frame) {
 		.time = at->time,
 		.step = at->step,
 		.bodies = at->bodies,
+		.active = at->active,
 	};
 	return shown;
 }

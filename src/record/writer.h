@@ -38,6 +38,7 @@ typedef struct knCastFrame {
 	double time;
 	uint64_t step;
 	const knBodyState* bodies; // [cast->bodyCount]
+	const uint8_t* active; // [cast->bodyCount] 1: moves by itself, 0: frozen; NULL: the stepper freezes none
 } knCastFrame;
 
 struct knWriterOps {

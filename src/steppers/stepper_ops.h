@@ -70,6 +70,8 @@ typedef struct knStepperOps {
 	void (*sync)(const knModel* model, knState* state);
 	// The motion of a body whose pose is stale, the same that sync writes; false: it is as the state says. With sync.
 	bool (*motion)(const knModel* model, const knState* state, int body, knFrame* pose, knTwist* velocity);
+	// Whether a body moves by itself: not frozen to the one that it hangs on; NULL: this stepper freezes none.
+	bool (*active)(const knModel* model, const knState* state, int body);
 	// Kinetic energy and that of gravity without a look at every body; false: not known. With journals.
 	bool (*energy)(const knModel* model, const knState* state, double* energy);
 	// Carries the stepper's part over to an edited model (after knState_Migrate); NULL: it starts empty.

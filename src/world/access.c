@@ -131,6 +131,16 @@ knVec3 knWorld_BodyAngularVelocity(const knWorld* world, knBodyId body) {
 	return velocityOf(world, body).ang;
 }
 
+bool knWorld_BodyActive(const knWorld* world, knBodyId body) {
+	int b = knWorld_BodyIndex(world, body);
+	KN_ASSERT(b >= 0);
+	if (b < 0) {
+		return false;
+	}
+	return world->ops->active != NULL ? world->ops->active(world->model, &world->state, b)
+									  : world->model->bodyKind[b] == KN_BODY_DYNAMIC;
+}
+
 knVec3 knWorld_PointVelocity(const knWorld* world, knBodyId body, knVec3 point) {
 	knTwist velocity = velocityOf(world, body);
 	knVec3 arm = knSub(point, knWorld_BodyCenter(world, body));

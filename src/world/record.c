@@ -15,7 +15,7 @@ struct knRecorder {
 
 knRecordView knWorld_RecordView(knWorld* world) {
 	knWorld_SyncPoses(world);
-	knRecordView view = { world->model, &world->state, knWorld_StepperName(world) };
+	knRecordView view = { world->model, &world->state, knWorld_StepperName(world), world->ops->active };
 	return view;
 }
 

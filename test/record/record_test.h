@@ -168,7 +168,7 @@ static inline void testRecord(const knWriterOps* ops, const char* path, const kn
 	knBodyState bodies[TEST_BODIES];
 	for (int f = 0; f < frameCount; ++f) {
 		testStates(&random, bodies, cast->bodyCount);
-		knCastFrame frame = { cast, 0, 0.1 * f, (uint64_t)f, bodies };
+		knCastFrame frame = { cast, 0, 0.1 * f, (uint64_t)f, bodies, NULL };
 		assert_ok(ops->write(writer, &frame, &error));
 	}
 	assert_ok(ops->close(writer, &error));

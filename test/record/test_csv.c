@@ -93,7 +93,7 @@ static void rowOf(double value, char* row) {
 	cast.bodies[0].name = testText(&cast, "b");
 	knBodyState body = { knV3(value, value, value), knQ(value, value, value, value),
 						 knV3(value, value, value), knV3(value, value, value) };
-	knCastFrame frame = { &cast, 0, value, 0, &body };
+	knCastFrame frame = { &cast, 0, value, 0, &body, NULL };
 	void* writer = knCsvWriter.open(path.text, KN_OUTPUT_STAGED, &cast, &allocator, NULL);
 	assert_non_null(writer);
 	assert_ok(knCsvWriter.write(writer, &frame, NULL));

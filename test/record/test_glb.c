@@ -30,7 +30,7 @@ static void writeMotion(const knWriterOps* ops, const char* path, const knSceneS
 	for (int f = 0; f < frames; ++f) {
 		knBodyState bodies[TEST_BODIES];
 		moveBodies(bodies, frameTime(f));
-		knCastFrame frame = { cast, 0, frameTime(f), (uint64_t)f, bodies };
+		knCastFrame frame = { cast, 0, frameTime(f), (uint64_t)f, bodies, NULL };
 		assert_ok(ops->write(writer, &frame, NULL));
 	}
 	assert_ok(ops->close(writer, NULL));
@@ -141,7 +141,7 @@ static void worstRunStaysSmall(void** state) {
 			heap.bodies[b].position = testVec3(&random, 10.0);
 			heap.bodies[b].rotation = testQuat(&random);
 		}
-		knCastFrame frame = { &heap.cast, 0, f / 60.0, (uint64_t)f, heap.bodies };
+		knCastFrame frame = { &heap.cast, 0, f / 60.0, (uint64_t)f, heap.bodies, NULL };
 		assert_ok(knGlbWriter.write(writer, &frame, NULL));
 	}
 	assert_ok(knGlbWriter.close(writer, NULL));
@@ -177,7 +177,7 @@ static void bodiesAppearAndVanish(void** state) {
 			heap->bodies[b].position = knV3(t * t, 0.0, 0.0);
 			heap->bodies[b].rotation = knIdentityQ();
 		}
-		knCastFrame frame = { &heap->cast, f / 10, f / 30.0, (uint64_t)f, heap->bodies };
+		knCastFrame frame = { &heap->cast, f / 10, f / 30.0, (uint64_t)f, heap->bodies, NULL };
 		assert_ok(knGlbWriter.write(writer, &frame, NULL));
 	}
 	assert_ok(knGlbWriter.close(writer, NULL));
@@ -225,7 +225,7 @@ static void timesIncrease(void** state) {
 	for (int f = 0; f < 6; ++f) {
 		heap.bodies[0].position = knV3(f * f, 0.0, 0.0);
 		heap.bodies[0].rotation = knIdentityQ();
-		knCastFrame frame = { &heap.cast, 0, times[f], (uint64_t)f, heap.bodies };
+		knCastFrame frame = { &heap.cast, 0, times[f], (uint64_t)f, heap.bodies, NULL };
 		assert_ok(knGlbWriter.write(writer, &frame, NULL));
 	}
 	assert_ok(knGlbWriter.close(writer, NULL));
@@ -300,7 +300,7 @@ static void meshesAndMaterialsAreShared(void** state) {
 		heap.bodies[b].rotation = knIdentityQ();
 	}
 	void* writer = knGlbWriter.open(path.text, KN_OUTPUT_STAGED, &heap.cast, &allocator, NULL);
-	knCastFrame frame = { &heap.cast, 0, 0.0, 0, heap.bodies };
+	knCastFrame frame = { &heap.cast, 0, 0.0, 0, heap.bodies, NULL };
 	assert_ok(knGlbWriter.write(writer, &frame, NULL));
 	assert_ok(knGlbWriter.close(writer, NULL));
 	Gltf gltf = gltfOpen(path.text);
@@ -382,7 +382,7 @@ static void whatIsTooFarAwayIsRefused(void** state) {
 		heap.bodies[1].position.y = what == 0 ? -1e39 : 0.0;
 		heap.cast.shapes[1].size.x = what == 1 ? 1e300 : 1.0;
 		void* writer = knGlbWriter.open(path.text, KN_OUTPUT_STAGED, &heap.cast, &allocator, NULL);
-		knCastFrame frame = { &heap.cast, 0, 0.0, 0, heap.bodies };
+		knCastFrame frame = { &heap.cast, 0, 0.0, 0, heap.bodies, NULL };
 		knError error = { 0 };
 		assert_int_equal(knGlbWriter.write(writer, &frame, &error), KN_UNSUPPORTED);
 		assert_non_null(strstr(error.message, ".glb"));
@@ -402,7 +402,7 @@ static void abandonedFileIsGone(void** state) {
 	void* writer = knGlbWriter.open(path.text, KN_OUTPUT_STAGED, &cast, &allocator, NULL);
 	knBodyState bodies[TEST_BODIES];
 	moveBodies(bodies, 0.0);
-	knCastFrame frame = { &cast, 0, 0.0, 0, bodies };
+	knCastFrame frame = { &cast, 0, 0.0, 0, bodies, NULL };
 	assert_ok(knGlbWriter.write(writer, &frame, NULL));
 	knGlbWriter.abandon(writer);
 	knSceneSnapshot_Free(&cast);
@@ -427,7 +427,7 @@ static void failingAllocatorLeavesNothing(void** state) {
 		for (int f = 0; f < 20 && status == KN_OK; ++f) {
 			knBodyState bodies[TEST_BODIES];
 			moveBodies(bodies, 0.1 * f);
-			knCastFrame frame = { &cast, f / 10, 0.1 * f, (uint64_t)f, bodies };
+			knCastFrame frame = { &cast, f / 10, 0.1 * f, (uint64_t)f, bodies, NULL };
 			status = knGlbWriter.write(writer, &frame, &error);
 		}
 		if (writer != NULL) {

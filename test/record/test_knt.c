@@ -80,7 +80,7 @@ static void bytesAreAsDocumented(void** state) {
 	testRecord(&knKntWriter, path.text, &cast, 5, 11, &allocator);
 
 	knTestFile file = testRead(path.text);
-	assert_memory_equal(file.bytes, "\x8bKNT\r\n\x1a\n\x02\0\0\0\0\0\0\0", 16);
+	assert_memory_equal(file.bytes, "\x8bKNT\r\n\x1a\n\x03\0\0\0\0\0\0\0", 16);
 	const uint8_t* at = file.bytes + 16;
 	assertMesh(nextChunk(&at, "MESH", 8 + 12 * (4 + 4)), &testMeshes[0]);
 	assertMesh(nextChunk(&at, "MESH", 8 + 12 * (3 + 1)), &testMeshes[1]);
@@ -122,7 +122,7 @@ static void changedCastIsWrittenOnce(void** state) {
 	knBodyState bodies[TEST_BODIES];
 	testStates(&random, bodies, TEST_BODIES);
 	for (int f = 0; f < 6; ++f) {
-		knCastFrame frame = { casts[f], numbers[f], 0.0, 0, bodies };
+		knCastFrame frame = { casts[f], numbers[f], 0.0, 0, bodies, NULL };
 		assert_ok(knKntWriter.write(writer, &frame, NULL));
 	}
 	assert_ok(knKntWriter.close(writer, NULL));
@@ -162,7 +162,7 @@ static void framesAreInTheFileAtOnce(void** state) {
 	knBodyState bodies[TEST_BODIES];
 	for (int f = 0; f < 3; ++f) {
 		testStates(&random, bodies, TEST_BODIES);
-		knCastFrame frame = { &cast, 0, 0.0, 0, bodies };
+		knCastFrame frame = { &cast, 0, 0.0, 0, bodies, NULL };
 		assert_ok(knKntWriter.write(writer, &frame, NULL));
 		knTestFile file = testRead(path.text);
 		assert_int_equal(file.size, begun.size + (size_t)(f + 1) * (24 + 16 + 104 * TEST_BODIES));

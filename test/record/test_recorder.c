@@ -78,7 +78,7 @@ static void freeRecorded(Recorded* recorded) {
 }
 
 static knRecordView viewOf(const Recorded* recorded) {
-	knRecordView view = { recorded->model, &recorded->state, "velocity" };
+	knRecordView view = { recorded->model, &recorded->state, "velocity", NULL };
 	return view;
 }
 

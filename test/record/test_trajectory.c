@@ -124,7 +124,7 @@ static void changedCastReadsBack(void** state) {
 	knBodyState bodies[4][TEST_BODIES];
 	for (int f = 0; f < 4; ++f) {
 		testStates(&random, bodies[f], TEST_BODIES);
-		knCastFrame frame = { casts[f], f, 0.0, 0, bodies[f] };
+		knCastFrame frame = { casts[f], f, 0.0, 0, bodies[f], NULL };
 		assert_ok(knKntWriter.write(writer, &frame, NULL));
 	}
 	assert_ok(knKntWriter.close(writer, NULL));
@@ -602,7 +602,7 @@ static void otherFilesAreRefusedWithAReason(void** state) {
 	knTestFile file = soundFile("a.knt", 1, 1);
 	file.bytes[8] = KN_KNT_VERSION + 1;
 	testWrite(path.text, file.bytes, file.size);
-	refuseFile(path.text, KN_UNSUPPORTED, "version 3");
+	refuseFile(path.text, KN_UNSUPPORTED, "version 4");
 	free(file.bytes);
 	remove(path.text);
 }

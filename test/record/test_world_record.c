@@ -5,6 +5,7 @@
 #include "knuckle/knuckle.h"
 
 #define STEPS 12
+#define LINKS 20
 
 static knWorld* makeWorld(void) {
 	knSceneDef def = knSceneDef_Default();
@@ -103,6 +104,108 @@ static void recordingIsWhatTheWorldSaid(void** state) {
 	remove(converted.text);
 }
 
+// A chain of balls on hinges, of which four move.
+static knWorld* makeChain(void) {
+	knScene* scene = knScene_Create(NULL, NULL, NULL);
+	assert_non_null(scene);
+	knBodyId parent = KN_WORLD_BODY;
+	for (int b = 0; b < LINKS; ++b) {
+		knBodyDef body = knBodyDef_Default();
+		body.frame.p = knV3(0.5 + b, 0.0, 0.0);
+		knBodyId id = knScene_AddBody(scene, &body, NULL);
+		assert_false(KN_ID_IS_NULL(knScene_AddSphere(scene, id, 0.3, NULL, NULL)));
+		knJointDef hinge = knJointDef_Default(KN_JOINT_HINGE);
+		hinge.parent = parent;
+		hinge.child = id;
+		knQuat turn = knQuat_FromAxisAngle(knV3(0.0, 0.0, 1.0), b % 2 == 0 ? 0.5 * KN_PI : 0.0);
+		hinge.frameParent = knMakeFrame(knV3(b == 0 ? 0.0 : 0.5, 0.0, 0.0), turn);
+		hinge.frameChild = knMakeFrame(knV3(-0.5, 0.0, 0.0), turn);
+		assert_false(KN_ID_IS_NULL(knScene_AddJoint(scene, &hinge, NULL)));
+		parent = id;
+	}
+	knSettings settings = knSettings_Default();
+	settings.adaptive.active = 4;
+	knWorldDef def = { .stepper = "adaptive", .settings = &settings };
+	knModel* model = knModel_Create(scene, NULL);
+	knWorld* world = knWorld_Create(model, &def, NULL);
+	assert_non_null(world);
+	knModel_Release(model);
+	knScene_Destroy(scene);
+	return world;
+}
+
+// Which bodies move by themselves is kept, and goes through a file and another one made of it. Version 2 has no such marks.
+static void activeBodiesReadBack(void** state) {
+	(void)state;
+	knTestPath path = testPath("a.knt"), again = testPath("b.knt");
+	knWorld* world = makeChain();
+	knRecorder* recorder = knRecorder_Open(path.text, world, NULL, NULL);
+	assert_non_null(recorder);
+	bool seen[STEPS][LINKS];
+	for (int k = 0; k < STEPS; ++k) {
+		assert_ok(knWorld_Step(world, 0.01, NULL));
+		assert_ok(knRecorder_Write(recorder, world, NULL));
+		int active = 0;
+		for (int b = 0; b < LINKS; ++b) {
+			seen[k][b] = knWorld_BodyActive(world, knModel_BodyAt(knWorld_Model(world), b));
+			active += seen[k][b];
+		}
+		assert_true(active > 0 && active <= (k == 0 ? LINKS : 4));
+	}
+	assert_ok(knRecorder_Close(recorder, NULL));
+	knTrajectory* trajectory = knTrajectory_Open(path.text, NULL, NULL);
+	assert_non_null(trajectory);
+	assert_false(knTrajectory_Damaged(trajectory, NULL));
+	assert_int_equal(knTrajectory_FrameCount(trajectory), STEPS);
+	for (int k = 0; k < STEPS; ++k) {
+		const uint8_t* active = knTrajectory_Active(trajectory, k);
+		assert_non_null(active);
+		for (int b = 0; b < LINKS; ++b) {
+			assert_int_equal(active[b], seen[k][b]);
+		}
+	}
+	assert_ok(knTrajectory_Write(trajectory, again.text, NULL));
+	knTrajectory_Close(trajectory);
+	knTestFile a = testRead(path.text), b = testRead(again.text);
+	assert_same_bytes(a, b);
+	a.bytes[8] = 2;
+	testWrite(path.text, a.bytes, a.size);
+	trajectory = knTrajectory_Open(path.text, NULL, NULL);
+	assert_non_null(trajectory);
+	assert_true(knTrajectory_Damaged(trajectory, NULL));
+	assert_int_equal(knTrajectory_FrameCount(trajectory), 0);
+	knTrajectory_Close(trajectory);
+	free(a.bytes);
+	free(b.bytes);
+	knWorld_Destroy(world);
+	remove(path.text);
+	remove(again.text);
+}
+
+// A run without frozen bodies has no marks, and but for the version's number it is a file of version 2.
+static void secondVersionIsStillRead(void** state) {
+	(void)state;
+	knTestPath path = testPath("a.knt");
+	knWorld* world = makeWorld();
+	knRecorder* recorder = knRecorder_Open(path.text, world, NULL, NULL);
+	assert_non_null(recorder);
+	assert_ok(knRecorder_Write(recorder, world, NULL));
+	assert_ok(knRecorder_Close(recorder, NULL));
+	knTestFile file = testRead(path.text);
+	file.bytes[8] = 2;
+	testWrite(path.text, file.bytes, file.size);
+	knTrajectory* trajectory = knTrajectory_Open(path.text, NULL, NULL);
+	assert_non_null(trajectory);
+	assert_false(knTrajectory_Damaged(trajectory, NULL));
+	assert_int_equal(knTrajectory_FrameCount(trajectory), 1);
+	assert_null(knTrajectory_Active(trajectory, 0));
+	assert_true(knWorld_BodyActive(world, knModel_BodyAt(knWorld_Model(world), 0)));
+	knTrajectory_Close(trajectory);
+	free(file.bytes);
+	knWorld_Destroy(world);
+	remove(path.text);
+}
+
 static void refusalsLeaveNothing(void** state) {
 	(void)state;
 	knWorld* world = makeWorld();
@@ -132,6 +235,8 @@ static void refusalsLeaveNothing(void** state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(recordingIsWhatTheWorldSaid),
+		cmocka_unit_test(activeBodiesReadBack),
+		cmocka_unit_test(secondVersionIsStillRead),
 		cmocka_unit_test(refusalsLeaveNothing),
 	};
 	return cmocka_run_group_tests(tests, testFolderMake, testFolderRemove);

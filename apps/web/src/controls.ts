@@ -10,6 +10,7 @@ export interface Switches {
 	facts: boolean;
 	smooth: boolean;
 	panel: boolean;
+	active: boolean;
 }
 
 export interface Actions {
@@ -33,6 +34,7 @@ export const KEYS: [string, string][] = [
 	["S G P", "shadows, grid, plots"],
 	["M", "smooth between frames"],
 	["T", "light or dark"],
+	["A", "active joints in colour (adaptive)"],
 	["I", "this panel"],
 	["drag, wheel", "orbit, zoom; right button moves"],
 ];
@@ -51,7 +53,9 @@ export class Controls {
 	private readonly loop: HTMLButtonElement;
 	private readonly toggles = new Map<keyof Switches, HTMLButtonElement>();
 
-	constructor(private readonly player: Transport, private readonly switches: Switches, private readonly actions: Actions) {
+	// `marked`: the recording tells which joints are active.
+	constructor(private readonly player: Transport, private readonly switches: Switches, private readonly actions: Actions,
+		private readonly marked = false) {
 		const bar = document.getElementById("transport")!;
 		this.button(bar, "start", "to the start (Home)", () => this.seek(player.start)).classList.add("wide");
 		this.button(bar, "back", "one frame back (←)", () => this.step(-1));
@@ -78,6 +82,9 @@ export class Controls {
 		this.switchButton(tools, "shadows", "shadow", "shadows (S)");
 		this.switchButton(tools, "grid", "grid", "ground grid (G)");
 		this.switchButton(tools, "plots", "plots", "plots (P)");
+		if (marked) {
+			this.switchButton(tools, "active", "active", "active joints in colour (A)");
+		}
 		this.button(tools, "theme", "light or dark (T)", () => actions.theme());
 		this.switchButton(tools, "facts", "info", "about this run, and keys (I)");
 		window.addEventListener("keydown", (event) => this.key(event));
@@ -200,6 +207,7 @@ export class Controls {
 			i: () => this.flip("facts"),
 			"?": () => this.flip("facts"),
 			t: () => this.actions.theme(),
+			...(this.marked ? { a: () => this.flip("active") } : {}),
 			...(this.player.live ? { o: () => this.flip("panel"), r: () => this.actions.restart() } : {}),
 		};
 		const act = acts[event.key.toLowerCase()];

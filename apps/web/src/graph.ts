@@ -70,6 +70,14 @@ export function layers(isFixed: boolean[], links: [number, number][]): Int32Arra
 	return layer;
 }
 
+const ACTIVE = new Color(0xff7043), FROZEN = new Color(0x8d99a6);
+
+// Of a recording's frame: what moves by itself against what is frozen; null: nothing ever is.
+export function activity(recording: Recording, frame: number): ((actor: number) => Color | null) | null {
+	const { active, actors } = recording;
+	return active ? (a) => (actors[a].kind !== "dynamic" ? null : active[frame * actors.length + a] ? ACTIVE : FROZEN) : null;
+}
+
 export function coloring(kind: Coloring, recording: Recording, contacts: Float32Array | null, joints: Joint[],
 	states: Float32Array | null): ((actor: number) => Color | null) | null {
 	if (kind === "own" || !contacts) {

@@ -14,6 +14,7 @@ const DRAWINGS: Record<string, string> = {
 	grid: '<path d="M4 9h16M4 15h16M9 4v16M15 4v16"/>',
 	plots: '<path d="M4 4v16h16"/><path d="M7 15l4-5 3 3 5-7"/>',
 	theme: '<circle cx="12" cy="12" r="8"/><path class="solid" d="M12 4a8 8 0 0 1 0 16z"/>',
+	active: '<path d="M3 15l5-5M11 10l5 5"/><circle class="solid" cx="9.5" cy="9" r="2.2"/><circle cx="18" cy="16.5" r="2.2"/>',
 	info: '<circle cx="12" cy="12" r="8.5"/><path d="M12 11v5M12 7.6v.2" stroke-width="2.2"/>',
 };
 

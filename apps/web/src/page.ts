@@ -3,6 +3,7 @@ import { Vector3 } from "three";
 import { Controls, KEYS, LIVE_KEYS, type Switches } from "./controls";
 import { Deck } from "./deck";
 import { withUnit } from "./format";
+import { activity } from "./graph";
 import type { Placed } from "./framing";
 import type { Live } from "./live";
 import { Player } from "./player";
@@ -62,7 +63,7 @@ export class Page {
 	private readonly controls: Controls;
 	private readonly plots: Plots;
 	private readonly switches: Switches = { follow: false, shadows: true, grid: true, plots: true, facts: false, smooth: true,
-		panel: false };
+		panel: false, active: true };
 	private view: View;
 	private dark: boolean;
 	private dirty = true;
@@ -104,7 +105,7 @@ export class Page {
 			speed: () => this.onSettings?.(),
 			restart: () => this.onRestart?.(),
 			set: (name, on) => this.setSwitch(name, on),
-		});
+		}, recording.active !== undefined);
 		this.setTheme(this.dark);
 		this.listen();
 		this.stage.resize();
@@ -226,7 +227,8 @@ export class Page {
 			panel.append(head, body);
 		};
 		table("This run", [...facts, ["made by", `knuckle ${version}`]]);
-		table("Keys", this.live ? [...KEYS.filter(([keys]) => keys !== "M"), ...LIVE_KEYS] : KEYS);
+		table("Keys", this.live ? [...KEYS.filter(([keys]) => keys !== "M" && keys !== "A"), ...LIVE_KEYS]
+			: KEYS.filter(([keys]) => keys !== "A" || this.recording.active));
 	}
 
 	private listen(): void {
@@ -385,10 +387,12 @@ export class Page {
 		if (!this.recorded) {
 			return;
 		}
+		const frame = this.recorded.frameAt(this.player.shown);
+		this.stage.bodies.paint(this.switches.active ? activity(this.recording, frame) : null);
 		if (this.player.playing && this.switches.smooth) {
 			this.recorded.setTime(this.player.shown);
 		} else {
-			this.recorded.setFrame(this.recorded.frameAt(this.player.shown));
+			this.recorded.setFrame(frame);
 		}
 	}
 

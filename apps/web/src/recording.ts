@@ -49,6 +49,7 @@ export interface Recording {
 	shapes: Shape[];
 	series: Series[];
 	origins: Float32Array; // 4 an actor: corner of its travel, and the metres of one count
+	active?: Uint8Array; // 1 an actor and frame: it moves by itself, else it is frozen to what it hangs on; missing: all move
 	codes: Uint16Array; // 6 an actor and frame, frame by frame: position counts, packed rotation
 }
 
@@ -171,6 +172,16 @@ function readTracks(data: Uint8Array, offset: number, actorCount: number, frameC
 	return { origins, codes };
 }
 
+// One bit an actor, whole bytes a frame.
+function readMarks(data: Uint8Array, offset: number, actorCount: number, frameCount: number): Uint8Array {
+	const active = new Uint8Array(actorCount * frameCount), stride = Math.ceil(actorCount / 8);
+	for (let i = 0; i < active.length; ++i) {
+		const frame = Math.floor(i / actorCount), actor = i % actorCount;
+		active[i] = (data[offset + frame * stride + (actor >> 3)] >> (actor & 7)) & 1;
+	}
+	return active;
+}
+
 function readGeometry(json: any, data: Uint8Array): Geometry {
 	if (json.kind !== "mesh") {
 		return { kind: json.kind, size: json.size };
@@ -210,6 +221,7 @@ export function readRecordingBytes(bytes: Uint8Array): Recording {
 			times: new Float64Array(data.buffer, s.at, s.count),
 			values: new Float64Array(data.buffer, s.at + 8 * s.count, s.count),
 		})),
+		active: json.activeAt === undefined ? undefined : readMarks(data, json.activeAt, json.actors.length, frameCount),
 		...readTracks(data, json.tracksAt, json.actors.length, frameCount),
 	};
 }

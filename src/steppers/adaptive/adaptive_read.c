@@ -43,6 +43,15 @@ bool knAdaptive_Motion(const knModel* model, const knState* state, int body, knF
 	return true;
 }
 
+// Before the first step all move.
+bool knAdaptive_IsActive(const knModel* model, const knState* state, int body) {
+	knHybridForest hybrid = { 0 };
+	if (!knHybridForest_Open(&hybrid, state, model) || hybrid.links[body].rank < 0) {
+		return model->bodyKind[body] == KN_BODY_DYNAMIC;
+	}
+	return hybrid.segments[body].node != KN_NODE_NONE && !knHybridForest_IsGrounded(&hybrid, body);
+}
+
 // Motors turn with their axes, of joints that move.
 static double carried(const knModel* model, const knState* state, int index) {
 	const knJoint* joint = &model->joints[index];

@@ -58,6 +58,7 @@ bool knAdaptive_Journals(const knModel* model, const knState* state);
 void knAdaptive_Sync(const knModel* model, knState* state);
 bool knAdaptive_Motion(const knModel* model, const knState* state, int body, knFrame* pose,
 					   knTwist* velocity);
+bool knAdaptive_IsActive(const knModel* model, const knState* state, int body);
 bool knAdaptive_Energy(const knModel* model, const knState* state, double* energy);
 
 // --- weld.c --------------------------------------------------------------------------------------------------------

@@ -166,5 +166,6 @@ const knStepperOps knAdaptiveStepper = {
 	.journals = knAdaptive_Journals,
 	.sync = knAdaptive_Sync,
 	.motion = knAdaptive_Motion,
+	.active = knAdaptive_IsActive,
 	.energy = knAdaptive_Energy,
 };
