@@ -119,6 +119,43 @@ await test("a click in a plot seeks", async () => {
 	assert.ok(Math.abs((await page.evaluate(() => window.knuckle.time())) - 0.5) < 0.05);
 });
 
+// Pixels of a page's canvas that are rather orange than anything else.
+async function orange(other, time) {
+	return other.evaluate(async (t) => {
+		const image = new Image();
+		image.src = window.knuckle.shoot(t, "image/png");
+		await image.decode();
+		const canvas = document.createElement("canvas");
+		canvas.width = image.width;
+		canvas.height = image.height;
+		const context = canvas.getContext("2d");
+		context.drawImage(image, 0, 0);
+		const data = context.getImageData(0, 0, image.width, image.height).data;
+		let count = 0;
+		for (let i = 0; i < data.length; i += 4) {
+			count += data[i] > 150 && data[i] > 1.5 * data[i + 1] && data[i + 1] > 1.1 * data[i + 2] ? 1 : 0;
+		}
+		return count;
+	}, time);
+}
+
+await test("active joints are shown in orange, of a run and of its recording", async () => {
+	const run = ["run", "pegs", "--stepper", "adaptive", "--time", "0.2", "--dt", "0.01", "dofs=24", "active=6"];
+	const html = join(folder, "active.html"), knt = join(folder, "active.knt"), again = join(folder, "again.html");
+	knuckle(...run, "--out", html);
+	knuckle(...run, "--out", knt);
+	knuckle("convert", knt, again);
+	for (const path of [html, again]) {
+		const { page: other } = await openPage(browser, path, "#play=0");
+		await ready(other);
+		const all = await orange(other, 0), some = await orange(other, 0.2);
+		assert.ok(some > 20 && all > 2 * some, `${all} pixels before the first step, ${some} after`);
+		await other.keyboard.press("a");
+		assert.ok((await orange(other, 0.2)) !== some);
+		await other.close();
+	}
+});
+
 await test("keys step by one frame", async () => {
 	await page.evaluate(() => window.knuckle.seek(1));
 	await page.keyboard.press("ArrowRight");
