@@ -19,6 +19,8 @@ typedef struct ChainDef {
 	int count;
 	knVec3 start, gravity;
 	bool held, shapes, ground;
+	bool balls, fixed;            // balls of 0.02 m instead of boxes; joints that do not move
+	double speed;                 // m/s, along itself
 	double damping;               // N m s
 	double spin;                  // rad/s, of a free one, growing along it
 	const knAllocator* allocator; // may be NULL
@@ -49,14 +51,19 @@ static inline knScene* newChain(const ChainDef* def, knBodyId* bodies) {
 			body->angularVelocity = knV3(0.0, def->spin * (1.0 - 0.1 * i), def->spin);
 			body->velocity = knV3(0.0, 0.1 * i * def->spin, 0.02 * i * i);
 		}
-		if (def->shapes) {
+		knScene_EditBody(scene, bodies[i])->velocity.x += def->speed;
+		if (def->shapes && def->balls) {
+			knShapeDef shape = material(0.5, 0.0);
+			assert_false(KN_ID_IS_NULL(knScene_AddSphere(scene, bodies[i], 0.02, &shape, &error)));
+		} else if (def->shapes) {
 			knShapeDef shape = material(0.5, 0.0);
 			assert_false(
 				KN_ID_IS_NULL(knScene_AddBox(scene, bodies[i], knV3(0.045, 0.02, 0.02), &shape, &error)));
 		}
 		if (i > 0 || def->held) {
 			knVec3 axis = i % 2 == 0 ? knV3(0.0, 1.0, 0.0) : knV3(0.0, 0.0, 1.0);
-			knJointDef hinge = jointAt(scene, KN_JOINT_HINGE, previous, bodies[i], joint, axis);
+			knJointKind kind = def->fixed ? KN_JOINT_FIXED : KN_JOINT_HINGE;
+			knJointDef hinge = jointAt(scene, kind, previous, bodies[i], joint, axis);
 			hinge.axis[0].damping = def->damping;
 			newJoint(scene, &hinge);
 		}

@@ -153,6 +153,38 @@ static void test_frozen_links_touch(void** state) {
 	knWorld_Destroy(world);
 }
 
+// A frozen chain of balls slides over the ground and stops as one whose joints are fixed, though only the ends of its row of
+// contacts are solved for; at rest every ball bears its own weight.
+static void test_rows_of_contacts_hold_as_all_do(void** state) {
+	(void)state;
+	enum { LINKS = 20 };
+	knBodyId bodies[LINKS];
+	ChainDef def = { .count = LINKS,
+					 .start = { 0.0, 0.0, 0.03 },
+					 .gravity = earth,
+					 .shapes = true,
+					 .balls = true,
+					 .ground = true,
+					 .speed = 0.5 };
+	knWorld* world = worldWith(newChain(&def, bodies), "adaptive", 0, -1.0);
+	def.fixed = true;
+	knWorld* rod = worldWith(newChain(&def, bodies), "reduced", -1, -1.0);
+	for (int i = 0; i < 20; ++i) {
+		run(world, 5, 0.005);
+		run(rod, 5, 0.005);
+		assert_true(farthestApart(world, rod, bodies, LINKS) < 1e-6);
+	}
+	int count;
+	const knContact* contacts = knWorld_Contacts(world, &count);
+	assert_int_equal(count, LINKS);
+	for (int k = 0; k < count; ++k) {
+		double weight = 0.1 * 9.81 * 0.005;
+		assert_true(knAbs(knDot(contacts[k].impulse, contacts[k].point.normal) - weight) < 1e-5 * weight);
+	}
+	knWorld_Destroy(world);
+	knWorld_Destroy(rod);
+}
+
 // Nothing left out is nothing left out, however small beside the rest.
 static void test_no_threshold_moves_all(void** state) {
 	(void)state;
@@ -291,6 +323,7 @@ int main(void) {
 		cmocka_unit_test(test_custom_joints_are_refused_by_name),
 		cmocka_unit_test(test_attached_joints_are_refused),
 		cmocka_unit_test(test_few_joints_swing),
+		cmocka_unit_test(test_rows_of_contacts_hold_as_all_do),
 		cmocka_unit_test(test_no_threshold_moves_all),
 		cmocka_unit_test(test_scripted_bodies_wake),
 	};

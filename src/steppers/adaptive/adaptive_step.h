@@ -17,6 +17,26 @@ typedef struct knWeldedWorld {
 	int* driveOf;          // [model.control.driveCount] the same
 } knWeldedWorld;
 
+// A point of a flat patch: its place on the row, and whether it goes to the solver. weld_patches.c
+typedef struct knPatchPoint {
+	int index, pair; // of the set
+	double along, across, up, gap;
+	bool kept;
+} knPatchPoint;
+
+typedef struct knWeldPatch {
+	int first, count; // of points
+	double size;      // m, of a link
+} knWeldPatch;
+
+typedef struct knWeldPatches {
+	knContactSet set; // all that was found
+	knPatchPoint* points;
+	knWeldPatch* items;
+	int count;
+	int dropped; // points that do not go to the solver
+} knWeldPatches;
+
 typedef struct knAdaptiveStep {
 	knStepContext* context;
 	double h;
@@ -32,6 +52,7 @@ typedef struct knAdaptiveStep {
 	knTwist* linkVelocities; // [bodyCount]
 	int* pressed; // [pressedCount] links of segments welded to the ground that scripted bodies run into
 	int pressedCount;
+	knWeldPatches patches; // weld_patches.c
 } knAdaptiveStep;
 
 knStatus knAdaptive_OutOfMemory(const knAdaptiveStep* step);
@@ -75,6 +96,13 @@ knFrame knAdaptive_InSegment(const knAdaptiveStep* step, int body, int* root);
 // --- weld_contacts.c -----------------------------------------------------------------------------------------------
 
 knFindContactsFn knAdaptive_FindContacts;
+
+// --- weld_patches.c ------------------------------------------------------------------------------------------------
+
+// Leaves points out of the set that others hold. False: no memory.
+bool knWeldPatches_Reduce(knAdaptiveStep* step, knContactSet* set);
+// The step's contacts with those points, and their shares of the load. False: no memory.
+bool knWeldPatches_Spread(knAdaptiveStep* step);
 
 // --- region.c ------------------------------------------------------------------------------------------------------
 

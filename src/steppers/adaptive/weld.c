@@ -355,7 +355,7 @@ knStatus knAdaptive_Unweld(knAdaptiveStep* step) {
 	}
 	context->contacts = step->inner.contacts;
 	context->contactCount = step->inner.contactCount;
-	return KN_OK;
+	return knWeldPatches_Spread(step) ? KN_OK : knAdaptive_OutOfMemory(step);
 }
 
 // Rates of a joint as the state has them.

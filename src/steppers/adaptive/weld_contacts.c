@@ -169,5 +169,8 @@ knStatus knAdaptive_FindContacts(knStepContext* inner, const knTwist* u, double 
 	bool all = inner->collider->anyMesh || !knCollider_KnowsAll(inner->collider);
 	knStatus status = all ? lookAtAll(step, inner, u, &look) : lookAround(step, inner, u, &look);
 	KN_THEN(status, weldPairs(step, &look.found, set));
+	if (status == KN_OK && !knWeldPatches_Reduce(step, set)) {
+		status = knAdaptive_OutOfMemory(step);
+	}
 	return status;
 }
