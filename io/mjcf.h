@@ -152,6 +152,7 @@ struct knMjcf {
 	int compilerIndex;           // and compiler
 	const char* prefix;          // of names in a model that is attached; NULL: none
 	const char* suffix;          // of names in a <replicate>; NULL: none
+	const char* attachSuffix;    // of what a model that is attached in one refers to; NULL: none
 	int replicated;              // elements that <replicate> has repeated so far
 	int includes;                // files opened so far
 	const void* parse;           // the file that is being read. mjcf_read.c
@@ -266,6 +267,7 @@ typedef enum knMjcfPlace {
 	KN_MJCF_IN_LEAF, // an element that has no children we know
 	KN_MJCF_IN_VISUAL,
 	KN_MJCF_IN_MATERIAL,
+	KN_MJCF_IN_DEFAULT_MATERIAL,
 	KN_MJCF_IN_IGNORED, // inside something that was reported, or is only seen
 } knMjcfPlace;
 
@@ -277,9 +279,10 @@ typedef struct knMjcfLevel {
 
 // A model that is being attached.
 typedef struct knMjcfAttach {
-	knMjcfLevel level;  // where <attach> stands
-	const char* body;   // which body is taken, as its file calls it; NULL: all
-	const char* prefix; // of all names
+	knMjcfLevel level;     // where <attach> stands
+	const char* body;      // which body is taken, as its file calls it; NULL: all
+	const char* prefix;    // of all names
+	const char* rootClass; // what its outermost <default> is called
 } knMjcfAttach;
 
 // Reads an element that stands at `level`, and makes that the level of its children.
@@ -334,6 +337,12 @@ bool knMjcf_Record(knMjcf* reader, knMjcfEvents* events, const char* tag, const 
 bool knMjcf_CountReplicas(knMjcf* reader, const knMjcfReplicate* replicate, int events);
 // The frame and the suffix of copy i.
 bool knMjcf_BeginReplica(knMjcf* reader, knMjcfReplicate* replicate, int i, knMjcfLevel* level);
+
+// --- mjcf_build.c ---
+
+// A name that no other of the table has, for what the file leaves unnamed: the scene's own choice could be taken by a name
+// that comes later. NULL when out of memory.
+const char* knMjcf_FreshName(knMjcf* reader, knNameTable* table, const char* kind, int index);
 
 // --- mjcf_assets.c ---
 

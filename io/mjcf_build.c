@@ -361,9 +361,7 @@ static void placeBody(knMjcf* reader, knMjcfNode* node) {
 	node->def.mass = node->mass;
 }
 
-// A name that no other has, for what the file leaves unnamed: the scene's own choice could be taken by a name that
-// comes later.
-static const char* freshName(knMjcf* reader, knNameTable* table, const char* kind, int index) {
+const char* knMjcf_FreshName(knMjcf* reader, knNameTable* table, const char* kind, int index) {
 	char text[64];
 	snprintf(text, sizeof text, "%s%d", kind, index);
 	for (int k = 2; knNameTable_Get(table, text) >= 0; ++k) {
@@ -393,7 +391,7 @@ static bool addBodies(knMjcf* reader) {
 		knMjcfNode* node = &reader->nodes[b];
 		placeBody(reader, node);
 		if (node->def.name == NULL || node->def.name[0] == '\0') {
-			node->def.name = freshName(reader, &reader->bodyNames, "body", i);
+			node->def.name = knMjcf_FreshName(reader, &reader->bodyNames, "body", i);
 			if (node->def.name == NULL) {
 				return false;
 			}
@@ -435,7 +433,7 @@ static bool addJoints(knMjcf* reader) {
 	for (int i = 0; i < reader->links.count; ++i) {
 		knMjcfLink* link = &reader->links.items[ordered(reader->linkOrder, i)];
 		if (link->def.name == NULL || link->def.name[0] == '\0') {
-			link->def.name = freshName(reader, &reader->linkNames, "joint", i);
+			link->def.name = knMjcf_FreshName(reader, &reader->linkNames, "joint", i);
 			if (link->def.name == NULL) {
 				return false;
 			}

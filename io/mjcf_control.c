@@ -226,6 +226,13 @@ static bool checkPath(knMjcf* reader, const knMjcfTendon* tendon) {
 					   "each branch of it must begin and end at a site, and have two of them");
 }
 
+// The name of an element, or one that no other has; NULL when out of memory.
+static const char* nameOf(knMjcf* reader, knNameTable* table, const char* kind, const knMjcfElement* element,
+						  int index) {
+	return element->name != NULL && element->name[0] != '\0' ? element->name
+															 : knMjcf_FreshName(reader, table, kind, index);
+}
+
 static bool addTendon(knMjcf* reader, knMjcfTendon* from) {
 	const char* tag = from->spatial ? "spatial" : "fixed";
 	knTendonPart* parts = KN_SCRATCH_ZERO(&reader->arena, knTendonPart, from->count);
@@ -251,7 +258,11 @@ static bool addTendon(knMjcf* reader, knMjcfTendon* from) {
 		knMjcf_Omit(reader, &from->element, "<%s> armature left out", tag);
 	}
 	const double offset = tendonOffset(reader, from);
-	def.name = from->element.name;
+	def.name =
+		nameOf(reader, &reader->tendonNames, "tendon", &from->element, (int)(from - reader->tendons.items));
+	if (def.name == NULL) {
+		return false;
+	}
 	def.spatial = from->spatial;
 	def.parts = parts;
 	def.stiffness = from->stiffness;
@@ -549,7 +560,10 @@ static bool addActuator(knMjcf* reader, knMjcfActuator* a, int index, const doub
 		(a->kind == KN_MJCF_GENERAL && knMjcf_Given(&a->element, KN_MJCF_ACTUATOR_ISMUSCLE))) {
 		knMjcf_MakeMuscle(a);
 	}
-	def.name = a->element.name;
+	def.name = nameOf(reader, &reader->actuatorNames, "actuator", &a->element, index);
+	if (def.name == NULL) {
+		return false;
+	}
 	def.controlLimited = limitedBy(a->ctrlLimited, &a->element, KN_MJCF_ACTUATOR_CTRLRANGE);
 	memcpy(def.controlRange, a->ctrlRange, sizeof def.controlRange);
 	if (!planTarget(reader, a, masses, &mass, &def, &known)) {

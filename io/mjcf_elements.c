@@ -4,6 +4,7 @@
 // things into the scene, or make them move otherwise, and is not understood, is an omission (mjcf_report.c).
 #include "mjcf.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct Row Row;
@@ -201,7 +202,7 @@ static bool openDefault(const Opening* open) {
 	const char* name = class.element.className;
 	if (outer && open->attach != NULL) {
 		class.parent = 0;
-		name = name != NULL ? name : knMjcf_CopyText(reader, open->attach->prefix);
+		name = name != NULL ? name : open->attach->rootClass;
 	}
 	if (name == NULL && !root) {
 		return knMjcf_Fail(reader, NULL, "default", KN_BAD_DATA, "a nested <default> must name its class");
@@ -294,8 +295,8 @@ static bool openAttachedBody(const Opening* open) {
 	}
 	// what names no class takes that of its own model
 	knMjcfBody* body = &open->reader->bodies.items[open->level->index];
-	if (body->childClass == NULL && knNameTable_Get(&open->reader->classNames, open->attach->prefix) > 0) {
-		body->childClass = open->attach->prefix;
+	if (body->childClass == NULL && knNameTable_Get(&open->reader->classNames, open->attach->rootClass) > 0) {
+		body->childClass = open->attach->rootClass;
 	}
 	return true;
 }
@@ -326,6 +327,14 @@ static bool openAttach(const Opening* open) {
 			knMjcf_Omit(reader, NULL, "<attach> %.60s is not understood", open->attributes[i]);
 		}
 	}
+	const char* suffix = reader->suffix != NULL ? reader->suffix : "";
+	const size_t size = strlen(attach.prefix) + strlen(suffix) + 1;
+	char* rootClass = knArena_Take(&reader->arena, size);
+	if (rootClass == NULL) {
+		return knMjcf_NoMemory(reader);
+	}
+	snprintf(rootClass, size, "%s%s", attach.prefix, suffix);
+	attach.rootClass = rootClass;
 	for (int i = 0; model != NULL && i < reader->sources.count; ++i) {
 		const knMjcfSource* source = &reader->sources.items[i];
 		if (source->element.name != NULL && strcmp(source->element.name, model) == 0 &&
@@ -484,14 +493,14 @@ static bool nameByFile(knMjcf* reader, knMjcfElement* element, const char* file)
 	const char* base = slash != NULL ? slash + 1 : file;
 	const char* dot = strrchr(base, '.');
 	const char* prefix = reader->prefix != NULL ? reader->prefix : "";
-	const size_t first = strlen(prefix), length = dot != NULL ? (size_t)(dot - base) : strlen(base);
-	char* name = knArena_Take(&reader->arena, first + length + 1);
+	const char* suffix = reader->attachSuffix != NULL ? reader->attachSuffix : "";
+	const int length = dot != NULL ? (int)(dot - base) : (int)strlen(base);
+	const size_t size = strlen(prefix) + (size_t)length + strlen(suffix) + 1;
+	char* name = knArena_Take(&reader->arena, size);
 	if (name == NULL) {
 		return knMjcf_NoMemory(reader);
 	}
-	memcpy(name, prefix, first);
-	memcpy(name + first, base, length);
-	name[first + length] = '\0';
+	snprintf(name, size, "%s%.*s%s", prefix, length, base, suffix);
 	element->name = name;
 	return true;
 }
@@ -517,7 +526,9 @@ static bool openMaterial(const Opening* open) {
 // Of several textures the one that colours.
 static bool openLayer(const Opening* open) {
 	knMjcfLayer layer = { .texture = NULL };
-	knMjcfMaterial* material = &open->reader->materials.items[open->level->index];
+	knMjcfMaterial* material = open->row->place == KN_MJCF_IN_MATERIAL
+								   ? &open->reader->materials.items[open->level->index]
+								   : &classAt(open)->material;
 	if (!knMjcf_ReadElement(open->reader, &knMjcfLayerType, open->attributes, &layer)) {
 		return false;
 	}
@@ -530,7 +541,8 @@ static bool openLayer(const Opening* open) {
 
 static bool openHfield(const Opening* open) {
 	knMjcfHfield field = { .file = NULL };
-	return READ_AND_KEEP(open, &knMjcfHfieldType, hfields, field);
+	return knMjcf_ReadElement(open->reader, &knMjcfHfieldType, open->attributes, &field) &&
+		   nameByFile(open->reader, &field.element, field.file) && KEEP(open->reader, hfields, field);
 }
 
 static bool openSource(const Opening* open) {
@@ -710,7 +722,8 @@ static const Row rows[] = {
 	{ IN(DEFAULT), "equality", openDefaultEquality, IN(LEAF) },
 	{ IN(DEFAULT), "site", openDefaultSite, IN(LEAF) },
 	{ IN(DEFAULT), "mesh", openDefaultMesh, IN(LEAF) },
-	{ IN(DEFAULT), "material", openDefaultMaterial, IN(LEAF) },
+	{ IN(DEFAULT), "material", openDefaultMaterial, IN(DEFAULT_MATERIAL) },
+	{ IN(DEFAULT_MATERIAL), "layer", openLayer, IN(LEAF) },
 	{ IN(DEFAULT), "general", openDefaultActuator, IN(LEAF) },
 	{ IN(DEFAULT), "motor", openDefaultActuator, IN(LEAF) },
 	{ IN(DEFAULT), "position", openDefaultActuator, IN(LEAF) },
@@ -788,7 +801,7 @@ bool knMjcf_Open(knMjcf* reader, const knMjcfAttach* attach, const char* tag, co
 						   "the root element is <%.40s>; an MJCF file begins with <mujoco>", tag);
 	}
 	level->place = KN_MJCF_IN_IGNORED;
-	if (place == KN_MJCF_IN_VISUAL || place == KN_MJCF_IN_MATERIAL) {
+	if (place == KN_MJCF_IN_VISUAL || place == KN_MJCF_IN_MATERIAL || place == KN_MJCF_IN_DEFAULT_MATERIAL) {
 		return true;
 	}
 	if (place == KN_MJCF_IN_ATTACHED) {

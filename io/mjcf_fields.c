@@ -753,19 +753,20 @@ static bool readSilent(knMjcf* reader, const char* tag, const knMjcfField* field
 // A name in a model that is attached, and what is called so in a <replicate>; the world has only one.
 static const char* prefixed(knMjcf* reader, const char* text, bool own) {
 	const char* prefix = reader->prefix != NULL ? reader->prefix : "";
-	const char* suffix = own && reader->suffix != NULL ? reader->suffix : "";
+	const char* last = own ? reader->suffix : reader->attachSuffix;
 	if (strcmp(text, "world") == 0) {
 		return knMjcf_CopyText(reader, text);
 	}
-	const size_t first = strlen(prefix), middle = strlen(text), last = strlen(suffix);
-	char* copy = knArena_Take(&reader->arena, first + middle + last + 1);
+	const char* suffix = last != NULL ? last : "";
+	const size_t first = strlen(prefix), middle = strlen(text), size = strlen(suffix) + 1;
+	char* copy = knArena_Take(&reader->arena, first + middle + size);
 	if (copy == NULL) {
 		knMjcf_NoMemory(reader);
 		return NULL;
 	}
 	memcpy(copy, prefix, first);
 	memcpy(copy + first, text, middle);
-	memcpy(copy + first + middle, suffix, last + 1);
+	memcpy(copy + first + middle, suffix, size);
 	return copy;
 }
 

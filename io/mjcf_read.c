@@ -415,7 +415,7 @@ bool knMjcf_ReadFile(knMjcf* reader, const char* name, const knMjcfLevel* level,
 	// what the outer file goes on with
 	const int line = reader->line, column = reader->column, index = reader->fileIndex;
 	const int compiler = reader->compilerIndex;
-	const char* prefix = reader->prefix;
+	const char *prefix = reader->prefix, *attachSuffix = reader->attachSuffix;
 	Parse parse = { .reader = reader, .outer = reader->parse, .path = path, .at = level, .attach = attach };
 	if (attach == NULL && parse.outer != NULL) {
 		parse.attach = parse.outer->attach;
@@ -423,6 +423,7 @@ bool knMjcf_ReadFile(knMjcf* reader, const char* name, const knMjcfLevel* level,
 	bool ok = addFile(reader, path);
 	if (ok && attach != NULL) {
 		reader->prefix = attach->prefix;
+		reader->attachSuffix = reader->suffix;
 		reader->compilerIndex = reader->compilers.count;
 		ok = knMjcf_PushCompiler(reader);
 	}
@@ -433,6 +434,7 @@ bool knMjcf_ReadFile(knMjcf* reader, const char* name, const knMjcfLevel* level,
 	reader->fileIndex = index;
 	reader->compilerIndex = compiler;
 	reader->prefix = prefix;
+	reader->attachSuffix = attachSuffix;
 	return ok;
 }
 

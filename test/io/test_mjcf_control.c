@@ -84,6 +84,50 @@ static void test_attach(void** state) {
 	knScene_Destroy(scene);
 }
 
+// In a <replicate> each copy of an attached model has names, classes and references of its own.
+static void test_attach_in_replicate(void** state) {
+	(void)state;
+	const char* names[] = { "main.xml", "arm.xml" };
+	const char* texts[] = {
+		"<mujoco><asset><model name='m' file='arm.xml'/></asset><worldbody>"
+		"<replicate count='3' offset='0 2 0' sep='-'><attach model='m' body='root' prefix='r_'/></replicate>"
+		"</worldbody></mujoco>",
+		"<mujoco><default><geom size='0.3'/><default class='big'><geom size='0.5'/></default></default>"
+		"<worldbody><body name='root' pos='1 0 0'><joint name='j'/><geom name='g'/>"
+		"<geom name='h' class='big'/></body></worldbody>"
+		"<actuator><motor name='m' joint='j'/></actuator></mujoco>"
+	};
+	knError error = { .status = KN_OK };
+	knScene* scene = loadFiles(names, texts, 2, &error);
+	assert_non_null(scene);
+	assert_near3(bodyNamed(scene, "r_root-2")->frame.p, knV3(1.0, 4.0, 0.0), 1e-15);
+	assert_near(knGeom_Size(knScene_GetShapeGeom(scene, shapeNamed(scene, "r_g-1"))).x, 0.3, 0.0);
+	assert_near(knGeom_Size(knScene_GetShapeGeom(scene, shapeNamed(scene, "r_h-2"))).x, 0.5, 0.0);
+	for (int i = 0; i < 3; ++i) {
+		char actuator[8], joint[8];
+		snprintf(actuator, sizeof actuator, "r_m-%d", i);
+		snprintf(joint, sizeof joint, "r_j-%d", i);
+		const int index = knScene_FindActuator(scene, actuator);
+		assert_true(index >= 0);
+		assert_true(KN_ID_EQUALS(knScene_GetActuator(scene, index)->joint, knScene_FindJoint(scene, joint)));
+	}
+	knScene_Destroy(scene);
+}
+
+// What has no name gets one that nothing later in the file has.
+static void test_names_made_up_are_free(void** state) {
+	(void)state;
+	knScene* scene =
+		load("<mujoco><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody>"
+			 "<tendon><fixed><joint joint='j' coef='1'/></fixed>"
+			 "<fixed name='tendon0'><joint joint='j' coef='2'/></fixed></tendon>"
+			 "<actuator><motor joint='j'/><motor name='actuator0' joint='j' gear='3'/></actuator>"
+			 "</mujoco>");
+	assert_int_equal(knScene_FindTendon(scene, "tendon0"), 1);
+	assert_int_equal(knScene_FindActuator(scene, "actuator0"), 1);
+	knScene_Destroy(scene);
+}
+
 // --- frames ----------------------------------------------------------------------------------------------------
 
 static void test_frame(void** state) {
@@ -491,6 +535,8 @@ int main(void) {
 		cmocka_unit_test(test_paths_from_included_files),
 		cmocka_unit_test(test_include),
 		cmocka_unit_test(test_attach),
+		cmocka_unit_test(test_attach_in_replicate),
+		cmocka_unit_test(test_names_made_up_are_free),
 		cmocka_unit_test(test_frame),
 		cmocka_unit_test(test_mesh),
 		cmocka_unit_test(test_looks),
