@@ -13,6 +13,7 @@
 //   mjcf_joints.c    joints of the tree
 //   mjcf_split.c     bodies with joints that are no one joint
 //   mjcf_equality.c  equalities: loops and couplings
+//   mjcf_loop_fit.c  what of a loop's gap cannot be closed
 //   mjcf_control.c   actuators, tendons, sensors
 //   mjcf_muscle.c    muscles
 //   mjcf_looks.c     textures, materials, lights; from where a page looks
@@ -125,7 +126,8 @@ typedef struct knMjcfLink {
 	knJointDef def;
 	int parent, child; // nodes (owners)
 	const knMjcfElement* element;
-	knJointId id; // when it is added
+	bool bothEnds; // sites give both ends: they may miss each other
+	knJointId id;  // when it is added
 } knMjcfLink;
 
 // --- the reader ------------------------------------------------------------------------------------------
@@ -480,6 +482,8 @@ bool knMjcf_ExcludeSplit(knMjcf* reader);
 // --- mjcf_equality.c ---
 
 bool knMjcf_PlanEqualities(knMjcf* reader);
+// When the joints are in the scene.
+bool knMjcf_FitLoops(knMjcf* reader);
 // The child's joint frame of a single axis, and the parent's joint frame in the frame that `local` is relative to; `ref`
 // holds three coordinates at the reference pose. The writer uses them too, to know which numbers come back exactly.
 knFrame knMjcf_AxisFrame(knVec3 pos, knVec3 axis);

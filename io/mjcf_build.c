@@ -566,6 +566,6 @@ bool knMjcf_Build(knMjcf* reader, const char* keyframe) {
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_ORDER) &&
 		   // the scene
 		   createScene(reader) && addBodies(reader) && knMjcf_AddLooks(reader) && addShapes(reader) &&
-		   addJoints(reader) && addExclusions(reader) && knMjcf_ExcludeSplit(reader) &&
-		   knMjcf_AddControl(reader) && chooseStepper(reader);
+		   addJoints(reader) && knMjcf_FitLoops(reader) && addExclusions(reader) &&
+		   knMjcf_ExcludeSplit(reader) && knMjcf_AddControl(reader) && chooseStepper(reader);
 }

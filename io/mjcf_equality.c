@@ -1,7 +1,10 @@
 // Equalities: connect and weld close loops, a joint equality couples two joints.
 //
 // Both ends are closed in the reference pose, as in MuJoCo, unless sites say where they meet.
+#include "mjcf_loop_fit.h"
 #include "mjcf.h"
+
+#define MISFIT 1e-6 // m or rad, beyond which a loop that is closed as it stands is worth a line
 
 // --- ends ------------------------------------------------------------------------------------------------
 
@@ -143,6 +146,7 @@ static bool planEquality(knMjcf* reader, const knMjcfEquality* equality) {
 	} else if (!sites && !planWeld(reader, equality, a, b, &link)) {
 		return false;
 	}
+	link.bothEnds = sites;
 	link.def.loop = true;
 	link.def.collide = true;
 	link.def.enabled = equality->active != 0;
@@ -165,4 +169,32 @@ bool knMjcf_PlanEqualities(knMjcf* reader) {
 		}
 	}
 	return true;
+}
+
+bool knMjcf_FitLoops(knMjcf* reader) {
+	knJointId* loops = KN_SCRATCH(&reader->arena, knJointId, reader->links.count);
+	const knMjcfElement* first = NULL;
+	double largest = 0.0;
+	int count = 0;
+	if (loops == NULL) {
+		return knMjcf_NoMemory(reader);
+	}
+	for (int i = 0; i < reader->links.count; ++i) {
+		const knMjcfLink* link = &reader->links.items[i];
+		if (link->bothEnds && link->def.enabled) {
+			first = first != NULL ? first : link->element;
+			loops[count++] = link->id;
+		}
+	}
+	if (count > 0 && !knLoopFit_Apply(reader->scene, loops, count, &reader->allocator, &largest)) {
+		return knMjcf_NoMemory(reader);
+	}
+	if (largest > MISFIT) {
+		knMjcf_Approximate(
+			reader, first,
+			"<equality> ends miss each other by up to %.2g m or rad where no joint moves: taken "
+			"as they lie",
+			largest);
+	}
+	return !reader->failed;
 }
