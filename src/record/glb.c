@@ -101,7 +101,8 @@ static uint64_t identityOf(const knSceneSnapshot* cast, int body) {
 	}
 	for (int s = 0; s < count; ++s) {
 		const knTrajectoryShape* shape = &shapes[s];
-		const uint32_t words[3] = { (uint32_t)shape->kind, (uint32_t)shape->mesh, shape->color };
+		const uint32_t words[] = { (uint32_t)shape->kind, (uint32_t)shape->mesh, shape->color,
+								   (uint32_t)shape->look };
 		hash = knHash_Bytes(hash, words, sizeof(words));
 		hash = knHash_Bytes(hash, &shape->size, sizeof(shape->size));
 		hash = hashText(knHash_Bytes(hash, &shape->frame, sizeof(shape->frame)), shape->name);

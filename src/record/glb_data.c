@@ -15,7 +15,7 @@ typedef struct Type {
 static const Type types[] = {
 	[KN_GLB_FLOAT] = { 5126, "SCALAR", 4, 1, false },     [KN_GLB_VECTOR] = { 5126, "VEC3", 12, 3, false },
 	[KN_GLB_INDEX16] = { 5123, "SCALAR", 2, 1, false },   [KN_GLB_INDEX32] = { 5125, "SCALAR", 4, 1, false },
-	[KN_GLB_QUATERNION16] = { 5122, "VEC4", 8, 4, true },
+	[KN_GLB_QUATERNION16] = { 5122, "VEC4", 8, 4, true }, [KN_GLB_PAIR] = { 5126, "VEC2", 8, 2, false },
 };
 
 typedef struct View {
@@ -26,6 +26,7 @@ typedef struct View {
 static const View views[KN_GLB_VIEW_COUNT] = {
 	[KN_GLB_VERTICES] = { 12, 34962 },
 	[KN_GLB_INDICES] = { 0, 34963 },
+	[KN_GLB_COORDINATES] = { 8, 34962 },
 };
 
 #define HEAD_SIZE 12
@@ -42,6 +43,7 @@ void knGlbData_Free(knGlbData* data) {
 		KN_ARRAY_FREE(&data->allocator, &data->views[v]);
 	}
 	KN_ARRAY_FREE(&data->allocator, &data->accessors);
+	KN_ARRAY_FREE(&data->allocator, &data->pictures);
 }
 
 int knGlbData_Add(knGlbData* data, knGlbView view, knGlbType type, int count, uint8_t** bytes) {
@@ -55,6 +57,17 @@ int knGlbData_Add(knGlbData* data, knGlbView view, knGlbType type, int count, ui
 	memset(at + size, 0, room - size);
 	*bytes = at;
 	return data->accessors.count - 1;
+}
+
+int knGlbData_AddPicture(knGlbData* data, const uint8_t* bytes, int size) {
+	const size_t room = (size_t)padded((uint64_t)size);
+	uint8_t* at = knBytes_Extend(&data->views[KN_GLB_PICTURES], room, &data->allocator);
+	if (at == NULL || !KN_ARRAY_PUSH(&data->allocator, &data->pictures, size)) {
+		return -1;
+	}
+	memset(at, 0, room);
+	memcpy(at, bytes, (size_t)size);
+	return data->pictures.count - 1;
 }
 
 static float getFloat(const uint8_t* at) {
@@ -98,6 +111,12 @@ static int viewIndices(const knGlbData* data, int indices[KN_GLB_VIEW_COUNT]) {
 	return count;
 }
 
+int knGlbData_PictureView(const knGlbData* data, int picture) {
+	int indices[KN_GLB_VIEW_COUNT];
+	(void)viewIndices(data, indices);
+	return indices[KN_GLB_PICTURES] + picture;
+}
+
 static void writeAccessors(const knGlbData* data, knJson* json, const int viewIndex[KN_GLB_VIEW_COUNT]) {
 	knJson_BeginArray(json, "accessors");
 	for (int a = 0; a < data->accessors.count; ++a) {
@@ -121,11 +140,24 @@ static void writeAccessors(const knGlbData* data, knJson* json, const int viewIn
 	knJson_EndArray(json);
 }
 
+// Each in a view of its own; returns where they end.
+static int64_t writePictureViews(const knGlbData* data, knJson* json, int64_t offset) {
+	for (int p = 0; p < data->pictures.count; ++p) {
+		knJson_BeginObject(json, NULL);
+		knJson_Integer(json, "buffer", 0);
+		knJson_Integer(json, "byteOffset", offset);
+		knJson_Integer(json, "byteLength", data->pictures.items[p]);
+		knJson_EndObject(json);
+		offset += (int64_t)padded((uint64_t)data->pictures.items[p]);
+	}
+	return offset;
+}
+
 // Returns the bytes in all.
 static int64_t writeViews(const knGlbData* data, knJson* json) {
 	int64_t offset = 0;
 	knJson_BeginArray(json, "bufferViews");
-	for (int v = 0; v < KN_GLB_VIEW_COUNT; ++v) {
+	for (int v = 0; v < KN_GLB_PICTURES; ++v) {
 		if (data->views[v].count == 0) {
 			continue;
 		}
@@ -142,6 +174,7 @@ static int64_t writeViews(const knGlbData* data, knJson* json) {
 		knJson_EndObject(json);
 		offset += data->views[v].count;
 	}
+	offset = writePictureViews(data, json, offset);
 	knJson_EndArray(json);
 	return offset;
 }

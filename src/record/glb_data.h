@@ -13,12 +13,15 @@ typedef enum knGlbView {
 	KN_GLB_TRANSLATIONS,
 	KN_GLB_ROTATIONS,
 	KN_GLB_SCALES,
+	KN_GLB_COORDINATES,
+	KN_GLB_PICTURES, // the last one: a view for each
 	KN_GLB_VIEW_COUNT,
 } knGlbView;
 
 typedef enum knGlbType {
 	KN_GLB_FLOAT,  // 4 bytes
 	KN_GLB_VECTOR, // 3 floats
+	KN_GLB_PAIR,   // 2 floats
 	KN_GLB_INDEX16,
 	KN_GLB_INDEX32,
 	KN_GLB_QUATERNION16, // 4 shorts, 32767 is 1; x, y, z, w
@@ -37,12 +40,17 @@ typedef struct knGlbData {
 	knAllocator allocator;
 	knBytes views[KN_GLB_VIEW_COUNT];
 	KN_ARRAY(knGlbAccessor) accessors;
+	KN_ARRAY(int) pictures; // bytes of each
 } knGlbData;
 
 void knGlbData_Free(knGlbData* data);
 // An accessor with room for `count` elements, which the caller writes (little endian) to *bytes; its index, or -1
 // when out of memory.
 int knGlbData_Add(knGlbData* data, knGlbView view, knGlbType type, int count, uint8_t** bytes);
+// A picture's file, padded; its index, or -1 when out of memory.
+int knGlbData_AddPicture(knGlbData* data, const uint8_t* bytes, int size);
+// The index of a picture's buffer view in the file.
+int knGlbData_PictureView(const knGlbData* data, int picture);
 // Takes the least and largest components of an accessor of floats or vectors.
 void knGlbData_Bound(knGlbData* data, int accessor);
 // "accessors", "bufferViews", "buffers"; those that would be empty are left out, as glTF demands.

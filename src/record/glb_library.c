@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "core/hash.h"
 #include "geom/surface.h"
 
 #define TOLERANCE 0.01        // of a unit shape
@@ -17,6 +18,7 @@ void knGlbLibrary_Init(knGlbLibrary* library, const knAllocator* allocator) {
 	*library = (knGlbLibrary){ .allocator = *allocator };
 	knTable_Init(&library->byKind, allocator);
 	knTable_Init(&library->capsules, allocator);
+	knTable_Init(&library->pictured, allocator);
 	knTable_Init(&library->materialOf, allocator);
 	knTable_Init(&library->meshOf, allocator);
 }
@@ -27,6 +29,7 @@ void knGlbLibrary_Free(knGlbLibrary* library) {
 	KN_ARRAY_FREE(&library->allocator, &library->meshes);
 	knTable_Free(&library->byKind);
 	knTable_Free(&library->capsules);
+	knTable_Free(&library->pictured);
 	knTable_Free(&library->materialOf);
 	knTable_Free(&library->meshOf);
 }
@@ -90,11 +93,19 @@ static bool addIndices(knGlbData* data, const knSurface* surface, int* accessor)
 	return *accessor >= 0;
 }
 
-static bool addSurface(knGlbLibrary* library, knGlbData* data, knGeomKind kind, const knSurface* surface) {
-	knGlbGeometry geometry = { .kind = kind, .positions = -1, .normals = -1, .indices = -1 };
+static double radiusOf(const knSurface* surface) {
+	double radius = 0.0;
 	for (int v = 0; v < surface->vertexCount; ++v) {
-		geometry.radius = knMax(geometry.radius, knLength(surface->vertices[v]));
+		radius = knMax(radius, knLength(surface->vertices[v]));
 	}
+	return radius;
+}
+
+static bool addSurface(knGlbLibrary* library, knGlbData* data, knGeomKind kind, const knSurface* surface) {
+	knGlbGeometry geometry = {
+		.kind = kind, .positions = -1, .normals = -1, .indices = -1, .coordinates = -1
+	};
+	geometry.radius = radiusOf(surface);
 	if (surface->triangleCount > 0) {
 		if (!addVectors(data, surface->vertices, surface->vertexCount, &geometry.positions) ||
 			!addVectors(data, surface->normals, surface->vertexCount, &geometry.normals) ||
@@ -122,15 +133,20 @@ static knStatus meshSurface(knGeomKind kind, const knTrajectoryMesh* mesh, const
 	return status;
 }
 
-static knStatus makeGeometry(knGlbLibrary* library, knGlbData* data, const Canonical* canonical,
-							 const knTrajectoryMesh* mesh) {
+static knStatus surfaceOf(knGlbLibrary* library, const Canonical* canonical, const knTrajectoryMesh* mesh,
+						  knSurface* surface) {
 	bool coarse = canonical->kind == KN_GEOM_CAPSULE && library->capsuleCount >= MANY_CAPSULES;
 	library->capsuleCount += canonical->kind == KN_GEOM_CAPSULE;
+	return mesh != NULL ? meshSurface(canonical->kind, mesh, &library->allocator, surface)
+						: knSurface_OfPrimitive(canonical->kind, canonical->size,
+												coarse ? COARSE_TOLERANCE : TOLERANCE, &library->allocator,
+												surface, NULL);
+}
+
+static knStatus makeGeometry(knGlbLibrary* library, knGlbData* data, const Canonical* canonical,
+							 const knTrajectoryMesh* mesh) {
 	knSurface surface;
-	knStatus status = mesh != NULL ? meshSurface(canonical->kind, mesh, &library->allocator, &surface)
-								   : knSurface_OfPrimitive(canonical->kind, canonical->size,
-														   coarse ? COARSE_TOLERANCE : TOLERANCE,
-														   &library->allocator, &surface, NULL);
+	knStatus status = surfaceOf(library, canonical, mesh, &surface);
 	if (status != KN_OK) {
 		return status;
 	}
@@ -139,14 +155,19 @@ static knStatus makeGeometry(knGlbLibrary* library, knGlbData* data, const Canon
 	return added ? KN_OK : KN_NO_MEMORY;
 }
 
-static knStatus geometryOf(knGlbLibrary* library, knGlbData* data, const Canonical* canonical,
-						   const knSceneSnapshot* cast, int mesh, int* geometry) {
-	bool capsule = canonical->kind == KN_GEOM_CAPSULE;
-	knTable* table = capsule ? &library->capsules : &library->byKind;
+// Among those of its kind.
+static uint64_t keyOf(const Canonical* canonical, int mesh) {
 	uint64_t key = (uint64_t)canonical->kind << 32 | (uint32_t)(mesh + 1);
-	if (capsule) {
+	if (canonical->kind == KN_GEOM_CAPSULE) {
 		memcpy(&key, &canonical->size.y, sizeof(key));
 	}
+	return key;
+}
+
+static knStatus geometryOf(knGlbLibrary* library, knGlbData* data, const Canonical* canonical,
+						   const knSceneSnapshot* cast, int mesh, int* geometry) {
+	knTable* table = canonical->kind == KN_GEOM_CAPSULE ? &library->capsules : &library->byKind;
+	uint64_t key = keyOf(canonical, mesh);
 	*geometry = knTable_Get(table, key);
 	if (*geometry >= 0) {
 		return KN_OK;
@@ -159,6 +180,103 @@ static knStatus geometryOf(knGlbLibrary* library, knGlbData* data, const Canonic
 	return knTable_Set(table, key, *geometry) ? KN_OK : KN_NO_MEMORY;
 }
 
+// --- geometries with a picture on them ---------------------------------------------------------------------
+
+// What the accessors of one corner after the other are filled in through.
+typedef struct Corners {
+	uint8_t *positions, *normals, *coordinates;
+} Corners;
+
+static void putVector(uint8_t** at, knVec3 v) {
+	knPutFloat(*at, (float)v.x);
+	knPutFloat(*at + 4, (float)v.y);
+	knPutFloat(*at + 8, (float)v.z);
+	*at += 12;
+}
+
+static knVec3 times(knVec3 a, knVec3 b) {
+	return knV3(a.x * b.x, a.y * b.y, a.z * b.z);
+}
+
+static knVec3 over(knVec3 a, knVec3 b) {
+	return knV3(b.x > 0.0 ? a.x / b.x : 0.0, b.y > 0.0 ? a.y / b.y : 0.0, b.z > 0.0 ? a.z / b.z : 0.0);
+}
+
+// All three of each triangle: on two sides of an edge lie two places of the picture.
+static void putCorners(const knSurface* surface, const knLook* look, knVec3 scale, Corners* at) {
+	knVec3 lower = surface->vertices[0], upper = lower;
+	for (int v = 1; v < surface->vertexCount; ++v) {
+		lower = knMin3(lower, surface->vertices[v]);
+		upper = knMax3(upper, surface->vertices[v]);
+	}
+	const knVec3 middle = knScale(0.5, knAdd(lower, upper)), half = knScale(0.5, knSub(upper, lower));
+	for (int t = 0; t < surface->triangleCount; ++t) {
+		const int32_t corners[3] = { surface->triangles[t].a, surface->triangles[t].b,
+									 surface->triangles[t].c };
+		const knVec3 a = surface->vertices[corners[0]], b = surface->vertices[corners[1]],
+					 c = surface->vertices[corners[2]];
+		const knVec3 normal = knCross(over(knSub(b, a), half), over(knSub(c, a), half));
+		for (int k = 0; k < 3; ++k) {
+			const knVec3 p = surface->vertices[corners[k]];
+			double st[2];
+			knLook_Coordinates(look, over(knSub(p, middle), half), normal, times(half, scale), st);
+			putVector(&at->positions, p);
+			putVector(&at->normals, surface->normals[corners[k]]);
+			knPutFloat(at->coordinates, (float)st[0]);
+			knPutFloat(at->coordinates + 4, (float)(1.0 - st[1])); // glTF counts them downwards
+			at->coordinates += 8;
+		}
+	}
+}
+
+static bool addPictured(knGlbLibrary* library, knGlbData* data, knGeomKind kind, const knSurface* surface,
+						const knLook* look, knVec3 scale) {
+	knGlbGeometry geometry = { .kind = kind, .positions = -1, .indices = -1, .radius = radiusOf(surface) };
+	const int count = 3 * surface->triangleCount;
+	if (count == 0) {
+		return KN_ARRAY_PUSH(&library->allocator, &library->geometries, geometry);
+	}
+	Corners at;
+	geometry.positions = knGlbData_Add(data, KN_GLB_VERTICES, KN_GLB_VECTOR, count, &at.positions);
+	geometry.normals = knGlbData_Add(data, KN_GLB_VERTICES, KN_GLB_VECTOR, count, &at.normals);
+	geometry.coordinates = knGlbData_Add(data, KN_GLB_COORDINATES, KN_GLB_PAIR, count, &at.coordinates);
+	if (geometry.positions < 0 || geometry.normals < 0 || geometry.coordinates < 0) {
+		return false;
+	}
+	// the second has moved the first
+	at.positions = at.normals - 12 * (size_t)count;
+	putCorners(surface, look, scale, &at);
+	knGlbData_Bound(data, geometry.positions);
+	return KN_ARRAY_PUSH(&library->allocator, &library->geometries, geometry);
+}
+
+// The geometry that a look's picture lies on.
+static knStatus picturedOf(knGlbLibrary* library, knGlbData* data, const Canonical* canonical,
+						   const knSceneSnapshot* cast, const knTrajectoryShape* shape, int* geometry) {
+	knLook used = cast->looks->items.items[shape->look];
+	used.uniform = used.uniform || canonical->kind == KN_GEOM_PLANE;
+	const knVec3 scale = used.uniform ? canonical->scale : knV3(1.0, 1.0, 1.0);
+	const uint64_t place[] = { (uint64_t)canonical->kind, keyOf(canonical, shape->mesh),
+							   (uint64_t)shape->look };
+	uint64_t key = knHash_Bytes(KN_HASH_SEED, place, sizeof(place));
+	key = knHash_Double(knHash_Double(knHash_Double(key, scale.x), scale.y), scale.z);
+	*geometry = knTable_Get(&library->pictured, key);
+	if (*geometry >= 0) {
+		return KN_OK;
+	}
+	knSurface surface;
+	const knTrajectoryMesh* mesh = shape->mesh >= 0 ? &cast->meshes[shape->mesh] : NULL;
+	knStatus status = surfaceOf(library, canonical, mesh, &surface);
+	if (status != KN_OK) {
+		return status;
+	}
+	*geometry = library->geometries.count;
+	bool added = addPictured(library, data, canonical->kind, &surface, &used, scale) &&
+				 knTable_Set(&library->pictured, key, *geometry);
+	knSurface_Free(&surface);
+	return added ? KN_OK : KN_NO_MEMORY;
+}
+
 // --- materials and meshes --------------------------------------------------------------------------------
 
 // What has no inside is drawn from both sides.
@@ -166,13 +284,13 @@ static bool isTwoSided(knGeomKind kind) {
 	return kind == KN_GEOM_PLANE || kind == KN_GEOM_MESH || kind == KN_GEOM_HEIGHT_FIELD;
 }
 
-static int materialFor(knGlbLibrary* library, uint32_t color, bool twoSided) {
-	uint64_t key = (uint64_t)color << 1 | (uint64_t)twoSided;
+static int materialFor(knGlbLibrary* library, uint32_t color, bool twoSided, int look) {
+	uint64_t key = (uint64_t)(look + 1) << 33 | (uint64_t)color << 1 | (uint64_t)twoSided;
 	int index = knTable_Get(&library->materialOf, key);
 	if (index >= 0) {
 		return index;
 	}
-	knGlbMaterial material = { color, twoSided };
+	knGlbMaterial material = { color, twoSided, look };
 	index = library->materials.count;
 	return KN_ARRAY_PUSH(&library->allocator, &library->materials, material) &&
 				   knTable_Set(&library->materialOf, key, index)
@@ -198,7 +316,10 @@ knStatus knGlbLibrary_Draw(knGlbLibrary* library, knGlbData* data, const knScene
 						   const knTrajectoryShape* shape, uint32_t color, knGlbDrawn* drawn) {
 	Canonical canonical = canonicalOf(shape);
 	int geometry;
-	knStatus status = geometryOf(library, data, &canonical, cast, shape->mesh, &geometry);
+	const bool pictured = shape->look >= 0 && cast->looks->items.items[shape->look].picture >= 0;
+	knStatus status = pictured ? picturedOf(library, data, &canonical, cast, shape, &geometry)
+							   : geometryOf(library, data, &canonical, cast, shape->mesh, &geometry);
+	library->looks = cast->looks;
 	if (status != KN_OK) {
 		return status;
 	}
@@ -209,7 +330,7 @@ knStatus knGlbLibrary_Draw(knGlbLibrary* library, knGlbData* data, const knScene
 	if (made->positions < 0) {
 		return KN_OK;
 	}
-	int material = materialFor(library, color, isTwoSided(shape->kind));
+	int material = materialFor(library, color, isTwoSided(shape->kind), shape->look);
 	drawn->mesh = material >= 0 ? meshFor(library, geometry, material) : -1;
 	return drawn->mesh >= 0 ? KN_OK : KN_NO_MEMORY;
 }
@@ -230,7 +351,21 @@ static double linearOf(uint32_t byte) {
 	return square * root;
 }
 
-static void writeMaterial(const knGlbMaterial* material, knJson* json) {
+static const knLook PLAIN = { .roughness = 0.625, .picture = -1 };
+
+// Light of its own, in the surface's colour.
+static void writeEmission(const knGlbMaterial* material, double emission, knJson* json) {
+	if (emission > 0.0) {
+		knJson_BeginArray(json, "emissiveFactor");
+		for (int shift = 16; shift >= 0; shift -= 8) {
+			knJson_Number(json, NULL, emission * linearOf(material->color >> shift));
+		}
+		knJson_EndArray(json);
+	}
+}
+
+static void writeMaterial(const knGlbMaterial* material, const knLookList* looks, knJson* json) {
+	const knLook* look = material->look >= 0 ? &looks->items.items[material->look] : &PLAIN;
 	char name[8];
 	snprintf(name, sizeof(name), "#%06x", (unsigned)(material->color & 0xffffffu));
 	knJson_BeginObject(json, NULL);
@@ -241,6 +376,7 @@ static void writeMaterial(const knGlbMaterial* material, knJson* json) {
 	if (material->color >> 24 != 0) {
 		knJson_String(json, "alphaMode", "BLEND");
 	}
+	writeEmission(material, look->emission, json);
 	knJson_BeginObject(json, "pbrMetallicRoughness");
 	knJson_BeginArray(json, "baseColorFactor");
 	for (int shift = 16; shift >= 0; shift -= 8) {
@@ -248,8 +384,13 @@ static void writeMaterial(const knGlbMaterial* material, knJson* json) {
 	}
 	knJson_Number(json, NULL, 1.0 - (material->color >> 24) / 255.0);
 	knJson_EndArray(json);
-	knJson_Integer(json, "metallicFactor", 0);
-	knJson_Number(json, "roughnessFactor", 0.625);
+	if (look->picture >= 0) {
+		knJson_BeginObject(json, "baseColorTexture");
+		knJson_Integer(json, "index", look->picture);
+		knJson_EndObject(json);
+	}
+	knJson_Number(json, "metallicFactor", look->metallic);
+	knJson_Number(json, "roughnessFactor", look->roughness);
 	knJson_EndObject(json);
 	knJson_EndObject(json);
 }
@@ -262,15 +403,52 @@ static void writeMesh(const knGlbMesh* mesh, const knGlbGeometry* geometry, knJs
 	knJson_BeginObject(json, "attributes");
 	knJson_Integer(json, "POSITION", geometry->positions);
 	knJson_Integer(json, "NORMAL", geometry->normals);
+	if (geometry->coordinates >= 0) {
+		knJson_Integer(json, "TEXCOORD_0", geometry->coordinates);
+	}
 	knJson_EndObject(json);
-	knJson_Integer(json, "indices", geometry->indices);
+	if (geometry->indices >= 0) {
+		knJson_Integer(json, "indices", geometry->indices);
+	}
 	knJson_Integer(json, "material", mesh->material);
 	knJson_EndObject(json);
 	knJson_EndArray(json);
 	knJson_EndObject(json);
 }
 
-void knGlbLibrary_WriteJson(const knGlbLibrary* library, knJson* json) {
+knStatus knGlbLibrary_AddPictures(const knGlbLibrary* library, knGlbData* data) {
+	for (int p = 0; library->looks != NULL && p < library->looks->pictures.count; ++p) {
+		const knBytes* bytes = &library->looks->pictures.items[p].bytes;
+		if (knGlbData_AddPicture(data, bytes->items, bytes->count) < 0) {
+			return KN_NO_MEMORY;
+		}
+	}
+	return KN_OK;
+}
+
+// Texture i is picture i, repeated without end.
+static void writePictures(const knLookList* looks, const knGlbData* data, knJson* json) {
+	if (looks == NULL || looks->pictures.count == 0) {
+		return;
+	}
+	knJson_BeginArray(json, "textures");
+	for (int p = 0; p < looks->pictures.count; ++p) {
+		knJson_BeginObject(json, NULL);
+		knJson_Integer(json, "source", p);
+		knJson_EndObject(json);
+	}
+	knJson_EndArray(json);
+	knJson_BeginArray(json, "images");
+	for (int p = 0; p < looks->pictures.count; ++p) {
+		knJson_BeginObject(json, NULL);
+		knJson_Integer(json, "bufferView", knGlbData_PictureView(data, p));
+		knJson_String(json, "mimeType", looks->pictures.items[p].png ? "image/png" : "image/jpeg");
+		knJson_EndObject(json);
+	}
+	knJson_EndArray(json);
+}
+
+void knGlbLibrary_WriteJson(const knGlbLibrary* library, const knGlbData* data, knJson* json) {
 	if (library->meshes.count == 0) {
 		return;
 	}
@@ -282,7 +460,8 @@ void knGlbLibrary_WriteJson(const knGlbLibrary* library, knJson* json) {
 	knJson_EndArray(json);
 	knJson_BeginArray(json, "materials");
 	for (int m = 0; m < library->materials.count; ++m) {
-		writeMaterial(&library->materials.items[m], json);
+		writeMaterial(&library->materials.items[m], library->looks, json);
 	}
 	knJson_EndArray(json);
+	writePictures(library->looks, data, json);
 }

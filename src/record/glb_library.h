@@ -9,12 +9,14 @@
 typedef struct knGlbGeometry {
 	knGeomKind kind;
 	int positions, normals, indices; // accessors; positions -1: nothing to draw
+	int coordinates;                 // of its picture, whose corners no triangles share; -1: none
 	double radius;                   // of its vertices about the origin, before scaling
 } knGlbGeometry;
 
 typedef struct knGlbMaterial {
 	uint32_t color; // 0xRRGGBB
 	bool twoSided;
+	int look; // -1: plain
 } knGlbMaterial;
 
 typedef struct knGlbMesh {
@@ -28,9 +30,11 @@ typedef struct knGlbLibrary {
 	KN_ARRAY(knGlbMesh) meshes;
 	knTable byKind;     // kind and mesh of the recording -> geometry
 	knTable capsules;   // bits of half length / radius -> geometry
-	knTable materialOf; // colour and sides -> material
+	knTable pictured;   // geometry, look and stretching -> geometry with coordinates
+	knTable materialOf; // colour, sides and look -> material
 	knTable meshOf;     // geometry and material -> mesh
 	int capsuleCount;
+	const knLookList* looks; // of the casts
 } knGlbLibrary;
 
 // A shape as it is drawn: a mesh, stretched.
@@ -45,5 +49,7 @@ void knGlbLibrary_Free(knGlbLibrary* library);
 // Geometry new to the library goes to `data`.
 knStatus knGlbLibrary_Draw(knGlbLibrary* library, knGlbData* data, const knSceneSnapshot* cast,
 						   const knTrajectoryShape* shape, uint32_t color, knGlbDrawn* drawn);
-// "meshes" and "materials".
-void knGlbLibrary_WriteJson(const knGlbLibrary* library, knJson* json);
+// Pictures of the looks go to `data`, once all shapes are drawn.
+knStatus knGlbLibrary_AddPictures(const knGlbLibrary* library, knGlbData* data);
+// "meshes", "materials", "textures" and "images".
+void knGlbLibrary_WriteJson(const knGlbLibrary* library, const knGlbData* data, knJson* json);

@@ -377,7 +377,7 @@ static knStatus writeFile(const knGlbScene* scene, const Animation* animation, k
 	knJson_BeginObject(&json, NULL);
 	writeHead(&json);
 	writeNodes(scene, &json);
-	knGlbLibrary_WriteJson(&scene->library, &json);
+	knGlbLibrary_WriteJson(&scene->library, &scene->data, &json);
 	writeAnimation(scene, animation, &json);
 	knGlbData_WriteJson(&scene->data, &json);
 	knJson_EndObject(&json);
@@ -395,7 +395,8 @@ knStatus knGlbScene_Write(knGlbScene* scene, knOutput* output, knError* error) {
 		.chosen = knAllocArray(&scene->allocator, room, sizeof(float)),
 	};
 	knTable_Init(&animation.times, &scene->allocator);
-	bool made = animation.keys != NULL && animation.chosen != NULL && animateTracks(scene, &animation);
+	bool made = animation.keys != NULL && animation.chosen != NULL && animateTracks(scene, &animation) &&
+				knGlbLibrary_AddPictures(&scene->library, &scene->data) == KN_OK;
 	knStatus status = made ? writeFile(scene, &animation, output, error)
 						   : knFileError(error, KN_NO_MEMORY, output->path, "out of memory");
 	KN_ARRAY_FREE(&scene->allocator, &animation.channels);

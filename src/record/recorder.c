@@ -16,6 +16,7 @@ typedef struct Recorder {
 	char* path;
 	const knModel* model; // retained
 	knMeshList meshes;
+	knLookList looks;
 	knSceneSnapshot cast;
 	int castIndex;
 	knBodyState* bodies; // [cast.bodyCount]
@@ -36,6 +37,7 @@ static void freeRecorder(Recorder* recorder) {
 	freeBodies(recorder);
 	knSceneSnapshot_Free(&recorder->cast);
 	knMeshList_Free(&recorder->meshes);
+	knLookList_Free(&recorder->looks);
 	if (recorder->model != NULL) {
 		knModel_Release(recorder->model);
 	}
@@ -46,7 +48,8 @@ static void freeRecorder(Recorder* recorder) {
 // Takes over the view's model; false (and no change but perhaps more meshes) when out of memory.
 static bool followModel(Recorder* recorder, const knRecordView* view) {
 	knSceneSnapshot cast;
-	bool made = knSceneSnapshot_FromModel(&cast, view, &recorder->meshes, &recorder->allocator);
+	bool made =
+		knSceneSnapshot_FromModel(&cast, view, &recorder->meshes, &recorder->looks, &recorder->allocator);
 	recorder->cast.meshes = recorder->meshes.items.items;
 	if (!made) {
 		return false;
@@ -83,6 +86,7 @@ void* knRecording_Open(const knWriterOps* writer, const char* path, const knReco
 	recorder->allocator = *allocator;
 	recorder->writer = writer;
 	knMeshList_Init(&recorder->meshes, allocator);
+	knLookList_Init(&recorder->looks, allocator);
 	recorder->path = knCopyString(allocator, path);
 	if (recorder->path == NULL || !followModel(recorder, view)) {
 		knFileError(error, KN_NO_MEMORY, path, "out of memory");

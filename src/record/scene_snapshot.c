@@ -27,7 +27,7 @@ bool knSceneSnapshot_Create(knSceneSnapshot* cast, int bodyCount, int shapeCount
 		.text = block + bodyBytes + shapeBytes,
 	};
 	for (int s = 0; s < shapeCount; ++s) {
-		made.shapes[s].mesh = -1;
+		made.shapes[s].mesh = made.shapes[s].look = -1;
 	}
 	*cast = made;
 	return true;
@@ -103,13 +103,33 @@ static void layOut(knSceneSnapshot* cast, const knModel* model, int* next) {
 	}
 }
 
-static bool gatherShapes(knSceneSnapshot* cast, const knModel* model, int* next, knMeshList* meshes) {
+// A shape's own colour, else its material's; a picture without either is shown as it is.
+static uint32_t colorOf(const knScene* scene, const knShapeDef* def) {
+	const knMaterialDef* material = knScene_GetMaterial(scene, def->material);
+	if (def->color != 0 || material == NULL) {
+		return def->color;
+	}
+	return material->color != 0 || material->texture == 0 ? material->color : 0xffffff;
+}
+
+// False when out of memory.
+static bool lookOf(const knScene* scene, const knShapeDef* def, knLookList* looks, int* look) {
+	*look = def->material > 0 ? knLookList_Of(looks, scene, def->material) : -1;
+	return def->material <= 0 || *look >= 0;
+}
+
+static bool gatherShapes(knSceneSnapshot* cast, const knModel* model, int* next, knMeshList* meshes,
+						 knLookList* looks) {
 	for (int s = 0; s < model->shapeCount; ++s) {
 		const knModelShape* shape = &model->shapes[s];
 		const knShapeDef* def = knScene_GetShape(model->scene, knModel_ShapeId(model, s));
 		int count = primitiveCount(shape);
 		const char* name = count > 0 ? addString(cast, def->name) : "";
 		bool compound = knGeom_Kind(shape->geom) == KN_GEOM_COMPOUND;
+		int look;
+		if (!lookOf(model->scene, def, looks, &look)) {
+			return false;
+		}
 		for (int k = 0; k < count; ++k) {
 			knGeomChild part = { shape->geom, knIdentityF() };
 			if (compound) {
@@ -119,7 +139,8 @@ static bool gatherShapes(knSceneSnapshot* cast, const knModel* model, int* next,
 			primitive->kind = knGeom_Kind(part.geom);
 			primitive->size = knGeom_Size(part.geom);
 			primitive->frame = compound ? knMulF(shape->local, part.frame) : shape->local;
-			primitive->color = def->color;
+			primitive->color = colorOf(model->scene, def);
+			primitive->look = look;
 			primitive->name = name;
 			if (hasTriangles(part.geom)) {
 				primitive->mesh = knMeshList_OfGeom(meshes, part.geom);
@@ -131,6 +152,7 @@ static bool gatherShapes(knSceneSnapshot* cast, const knModel* model, int* next,
 	}
 	cast->meshCount = meshes->items.count;
 	cast->meshes = meshes->items.items;
+	cast->looks = looks;
 	return true;
 }
 
@@ -148,7 +170,7 @@ static size_t textSize(const knRecordView* view) {
 }
 
 bool knSceneSnapshot_FromModel(knSceneSnapshot* cast, const knRecordView* view, knMeshList* meshes,
-							   const knAllocator* allocator) {
+							   knLookList* looks, const knAllocator* allocator) {
 	const knModel* model = view->model;
 	int shapeCount = 0;
 	for (int s = 0; s < model->shapeCount; ++s) {
@@ -163,7 +185,7 @@ bool knSceneSnapshot_FromModel(knSceneSnapshot* cast, const knRecordView* view, 
 		cast->view = knScene_GetDef(model->scene)->view;
 		gatherBodies(cast, model);
 		layOut(cast, model, next);
-		made = gatherShapes(cast, model, next, meshes);
+		made = gatherShapes(cast, model, next, meshes, looks);
 		if (!made) {
 			knSceneSnapshot_Free(cast);
 		}

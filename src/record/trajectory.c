@@ -393,7 +393,7 @@ knTrajectoryShape knTrajectory_Shape(const knTrajectory* trajectory, int frame, 
 	const knSceneSnapshot* cast = castAt(trajectory, frame);
 	bool inside = cast != NULL && shape >= 0 && shape < cast->shapeCount;
 	KN_ASSERT(inside);
-	knTrajectoryShape none = { .name = "", .frame = knIdentityF(), .mesh = -1 };
+	knTrajectoryShape none = { .name = "", .frame = knIdentityF(), .mesh = -1, .look = -1 };
 	return inside ? cast->shapes[shape] : none;
 }
 

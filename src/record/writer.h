@@ -7,6 +7,7 @@
 
 #include "core/array.h"
 #include "core/table.h"
+#include "record/looks.h"
 #include "record/output.h"
 #include "record/recorder.h"
 
@@ -24,6 +25,8 @@ typedef struct knSceneSnapshot {
 	// cast has the same and perhaps more. Belong to whoever made the cast, and may move between frames.
 	int meshCount;
 	const knTrajectoryMesh* meshes;
+	// what knTrajectoryShape.look counts in, likewise of the whole recording; NULL: none has one
+	const knLookList* looks;
 
 	// one block holds bodies, shapes, then text
 	knAllocator allocator;
@@ -88,9 +91,9 @@ bool knSceneSnapshot_Create(knSceneSnapshot* cast, int bodyCount, int shapeCount
 							const knAllocator* allocator);
 // Copies `length` bytes into the cast, within the room it was made with, and ends them with a zero.
 const char* knSceneSnapshot_AddText(knSceneSnapshot* cast, const void* bytes, size_t length);
-// The cast of a model: compounds as their children, sensors left out; its meshes are added to `meshes`. False
-// when out of memory.
+// The cast of a model: compounds as their children, sensors left out; its meshes are added to `meshes`, its materials to
+// `looks`. False when out of memory.
 bool knSceneSnapshot_FromModel(knSceneSnapshot* cast, const knRecordView* view, knMeshList* meshes,
-							   const knAllocator* allocator);
+							   knLookList* looks, const knAllocator* allocator);
 // Also for a cast that is all zeros.
 void knSceneSnapshot_Free(knSceneSnapshot* cast);

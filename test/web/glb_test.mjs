@@ -1,7 +1,7 @@
 // glTF animations as others read them: the Khronos validator finds no fault, and three.js' loader shows the bodies of
 // the run, upright, where the .csv of the same run has them.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { finish, folder, fromWeb, knuckle, packageOrSkip, test } from "./harness.mjs";
 import { pathToFileURL } from "node:url";
@@ -65,5 +65,39 @@ for (const [scene, time] of [["ball-grid", 1], ["dominoes", 1], ["joints", 1]]) 
 		assert.ok(moved > 1e-3, `nothing moved more than ${moved}`);
 	});
 }
+
+const model = join(folder, "looks.xml"), looks = join(folder, "looks.glb");
+writeFileSync(model, `<mujoco><asset><texture name="t" type="cube" builtin="checker" rgb1="1 0 0" rgb2="0 1 0" width="64" height="64"/>
+	<texture name="f" builtin="checker" type="2d" width="16" height="16" rgb1="0 0 0" rgb2="1 1 1"/>
+	<material name="m" texture="t"/><material name="u" texture="f" texuniform="true" texrepeat="2 4"/><material name="s" rgba="0 0 1 1" specular="1" shininess="1"/></asset>
+	<worldbody><body name="cube"><freejoint/><geom type="box" size="1 2 3" material="m"/></body>
+	<body name="slab" pos="9 0 0"><freejoint/><geom type="box" size="1 2 3" material="u"/></body>
+	<body name="ball" pos="5 0 0"><freejoint/><geom size="1" material="s"/></body></worldbody></mujoco>`);
+knuckle("run", model, "--steps", "3", "--out", looks);
+
+await test("materials: the validator has no errors and no warnings", async () => {
+	const report = await validator.validateBytes(new Uint8Array(readFileSync(looks)));
+	assert.deepEqual(report.issues.messages.filter((m) => m.severity <= 1), []);
+	assert.deepEqual(report.info.resources.filter(({ image }) => image).map(({ mimeType, image }) => [mimeType, image.width, image.height]),
+		[["image/png", 64, 64], ["image/png", 16, 16]]);
+});
+
+await test("materials: boxes have their pictures once a side, or so many a metre; shiny is smooth", async () => {
+	const bytes = readFileSync(looks), size = bytes.readUInt32LE(12);
+	const json = JSON.parse(bytes.subarray(20, 20 + size)), data = bytes.subarray(28 + size);
+	const meshOf = (name) => json.meshes[json.nodes.find((node) => node.name === name).mesh].primitives[0];
+	const spanOf = (name) => {
+		const { bufferView, byteOffset, count } = json.accessors[meshOf(name).attributes.TEXCOORD_0];
+		const at = json.bufferViews[bufferView].byteOffset + byteOffset;
+		const all = Array.from({ length: 2 * count }, (_, i) => data.readFloatLE(at + 4 * i));
+		return [0, 1].map((k) => all.filter((_, i) => i % 2 === k)).map((line) => Math.max(...line) - Math.min(...line));
+	};
+	assert.deepEqual(spanOf("cube"), [1, 1]);
+	assert.deepEqual(spanOf("slab"), [2 * 2, 4 * 4]);
+	const materialOf = (name) => json.materials[meshOf(name).material].pbrMetallicRoughness;
+	assert.equal(json.textures[materialOf("slab").baseColorTexture.index].source, 1);
+	assert.ok(Math.abs(materialOf("ball").roughnessFactor - (2 / 130) ** 0.25) < 1e-6);
+	assert.equal(materialOf("ball").baseColorTexture, undefined);
+});
 
 finish();
