@@ -9,7 +9,7 @@
 #include "page_store.h"
 
 #define HEAD_SIZE 24
-#define FORMAT_VERSION 1
+#define FORMAT_VERSION 2
 #define COUNTS 65534.0
 #define ABSENT 65535
 #define MAX_BYTES (384 * 1024 * 1024) // base64 adds a third, and browsers end strings at 512 M
@@ -165,6 +165,7 @@ static void writeShapes(Encoder* encoder) {
 		const knPageShape* shape = &store->shapes.items[i];
 		putWord(encoder, (uint32_t)shape->geometry, 4);
 		putWord(encoder, shape->color, 4);
+		putWord(encoder, (uint32_t)(shape->look + 1), 4);
 		putFloat(encoder, shape->frame.p.x);
 		putFloat(encoder, shape->frame.p.y);
 		putFloat(encoder, shape->frame.p.z);
@@ -173,6 +174,47 @@ static void writeShapes(Encoder* encoder) {
 		putFloat(encoder, shape->frame.q.y);
 		putFloat(encoder, shape->frame.q.z);
 	}
+}
+
+static void writePictures(Encoder* encoder, const knLookList* looks) {
+	knJson* json = &encoder->json;
+	knJson_BeginArray(json, "pictures");
+	for (int i = 0; i < looks->pictures.count; ++i) {
+		const knPicture* picture = &looks->pictures.items[i];
+		knJson_BeginObject(json, NULL);
+		knJson_String(json, "type", picture->png ? "image/png" : "image/jpeg");
+		knJson_Integer(json, "size", picture->bytes.count);
+		knJson_Integer(json, "at", beginPart(encoder));
+		knJson_EndObject(json);
+		put(encoder, picture->bytes.items, (size_t)picture->bytes.count);
+	}
+	knJson_EndArray(json);
+}
+
+static void writeLooks(Encoder* encoder) {
+	const knLookList* looks = encoder->store->looks;
+	knJson* json = &encoder->json;
+	if (looks == NULL || looks->items.count == 0) {
+		return;
+	}
+	knJson_BeginArray(json, "looks");
+	for (int i = 0; i < looks->items.count; ++i) {
+		const knLook* look = &looks->items.items[i];
+		knJson_BeginObject(json, NULL);
+		knJson_Number(json, "roughness", look->roughness);
+		knJson_Number(json, "metallic", look->metallic);
+		knJson_Number(json, "emission", look->emission);
+		knJson_Integer(json, "picture", look->picture);
+		knJson_BeginArray(json, "repeat");
+		knJson_Number(json, NULL, look->repeat[0]);
+		knJson_Number(json, NULL, look->repeat[1]);
+		knJson_EndArray(json);
+		knJson_Bool(json, "uniform", look->uniform);
+		knJson_Bool(json, "around", look->around);
+		knJson_EndObject(json);
+	}
+	knJson_EndArray(json);
+	writePictures(encoder, looks);
 }
 
 static void writeSeries(Encoder* encoder) {
@@ -334,6 +376,7 @@ static void writeAll(Encoder* encoder) {
 	writeGeometries(encoder);
 	writeActors(encoder);
 	writeShapes(encoder);
+	writeLooks(encoder);
 	writeSeries(encoder);
 	writeTracks(encoder);
 	knJson_EndObject(json);

@@ -104,7 +104,7 @@ static int findGeometry(knPageStore* store, const knSceneSnapshot* cast, const k
 static bool addShapes(knPageStore* store, const knSceneSnapshot* cast, int first, int count) {
 	for (int s = first; s < first + count; ++s) {
 		const knTrajectoryShape* shape = &cast->shapes[s];
-		knPageShape added = { findGeometry(store, cast, shape), shape->color, shape->frame };
+		knPageShape added = { findGeometry(store, cast, shape), shape->color, shape->look, shape->frame };
 		if (added.geometry < 0 || !KN_ARRAY_PUSH(&store->allocator, &store->shapes, added)) {
 			return false;
 		}
@@ -122,7 +122,7 @@ static uint64_t hashBody(const knSceneSnapshot* cast, const knTrajectoryBody* bo
 	for (int s = body->firstShape; s < body->firstShape + body->shapeCount; ++s) {
 		const knTrajectoryShape* shape = &cast->shapes[s];
 		hash = hashWord(hash, (uint64_t)shape->kind << 32 | shape->color);
-		hash = hashWord(hash, (uint64_t)(shape->mesh + 1));
+		hash = hashWord(hash, (uint64_t)(shape->mesh + 1) << 32 | (uint32_t)(shape->look + 1));
 		hash = hashVector(hashVector(hash, shape->size), shape->frame.p);
 		hash = hashVector(hash, knV3(shape->frame.q.x, shape->frame.q.y, shape->frame.q.z));
 	}
@@ -168,6 +168,7 @@ static bool addWorld(knPageStore* store, const knSceneSnapshot* cast) {
 	store->scene = knCopyString(&store->allocator, cast->scene);
 	store->stepper = knCopyString(&store->allocator, cast->stepper);
 	store->view = cast->view;
+	store->looks = cast->looks;
 	return store->scene != NULL && store->stepper != NULL && addActor(store, cast, &world);
 }
 

@@ -27,6 +27,7 @@ typedef struct knPageGeometry {
 typedef struct knPageShape {
 	int geometry;
 	uint32_t color;
+	int look;      // -1: plain
 	knFrame frame; // from the body's centre of mass
 } knPageShape;
 
@@ -69,6 +70,7 @@ typedef struct knPageStore {
 	char *title, *note;           // NULL: the scene's name; none
 	char *scene, *stepper;        // of the first cast
 	knViewDef view;               // likewise
+	const knLookList* looks;      // of whom it is fed from, who lives longer
 	KN_ARRAY(knPageActor) actors; // number 0 is the world
 	KN_ARRAY(knPageShape) shapes;
 	KN_ARRAY(knPageGeometry) geometries;

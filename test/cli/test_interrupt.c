@@ -52,7 +52,7 @@ static int runAndSignal(int signalNumber, const char* last) {
 static void checkPage(void) {
 	char* page = readWhole("cut.html");
 	assert_non_null(page);
-	const char* recording = strstr(page, "id=\"recording\">S05SRVBMQVkB");
+	const char* recording = strstr(page, "id=\"recording\">S05SRVBMQVkC");
 	assert_non_null(recording);
 	assert_non_null(strstr(recording, "</html>"));
 	free(page);

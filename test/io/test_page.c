@@ -43,7 +43,7 @@ static Recording openRecording(const uint8_t* bytes, size_t size) {
 	Recording recording;
 	assert_true(size > HEAD);
 	assert_memory_equal(bytes, "KNREPLAY", 8);
-	assert_int_equal(wordAt(bytes + 8, 4), 1);
+	assert_int_equal(wordAt(bytes + 8, 4), 2);
 	assert_int_equal(wordAt(bytes + 16, 4), size);
 	size_t jsonSize = (size_t)wordAt(bytes + 12, 4);
 	assert_int_equal(jsonSize % 8, 0);

@@ -5,7 +5,8 @@
 import * as THREE from "three";
 import { toCreasedNormals } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 import type { Placed } from "./framing";
-import type { Actor, Geometry, Recording, Shape } from "./recording";
+import { pictureCode, type Pictures } from "./pictures";
+import type { Actor, Geometry, Look, Recording, Shape } from "./recording";
 
 const PALETTE = [0x4c86c6, 0xe2803a, 0x5aa469, 0xc9566b, 0x8a72be, 0x3fa3a3, 0xd9a63c, 0x8d6e5c];
 const STILL = 0x9aa3ad;
@@ -84,6 +85,12 @@ function meshGeometry(geometry: Geometry): THREE.BufferGeometry {
 	return toCreasedNormals(buffer, Math.PI / 5);
 }
 
+function sidesOf(geometry: THREE.BufferGeometry): Sides {
+	geometry.computeBoundingBox();
+	const size = geometry.boundingBox!.getSize(new THREE.Vector3()).multiplyScalar(0.5);
+	return { middle: geometry.boundingBox!.getCenter(new THREE.Vector3()), half: size.max(new THREE.Vector3(1e-9, 1e-9, 1e-9)) };
+}
+
 const SHADE: Record<Pattern, string> = {
 	edges: `vec3 e3 = abs(vHere); vec3 w3 = fwidth(vHere);
 		vec3 d3 = (1.0 - e3) / max(w3, vec3(1e-6));
@@ -98,21 +105,38 @@ const SHADE: Record<Pattern, string> = {
 	none: "",
 };
 
-function material(pattern: Pattern): THREE.MeshStandardMaterial {
-	const made = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.0 });
-	if (pattern === "none") {
-		made.side = THREE.DoubleSide;
+const ROUGHNESS = 0.62; // of what no material is told of
+
+// The box about a mesh; unit geometries fill theirs.
+interface Sides {
+	middle: THREE.Vector3;
+	half: THREE.Vector3;
+}
+
+const UNIT: Sides = { middle: new THREE.Vector3(), half: new THREE.Vector3(1, 1, 1) };
+
+function material(pattern: Pattern, look: Look | null, sides: Sides, pictures: Pictures): THREE.MeshStandardMaterial {
+	const made = new THREE.MeshStandardMaterial({ roughness: look?.roughness ?? ROUGHNESS, metalness: look?.metallic ?? 0 });
+	const picture = look !== null && look.picture >= 0;
+	made.side = pattern === "none" ? THREE.DoubleSide : THREE.FrontSide;
+	if (pattern === "none" && !look) {
 		return made;
 	}
 	made.onBeforeCompile = (shader) => {
+		Object.assign(shader.uniforms, { uMiddle: { value: sides.middle }, uHalf: { value: sides.half },
+			uEmission: { value: look?.emission ?? 0 } }, picture ? pictures.uniforms(look) : {});
 		shader.vertexShader = shader.vertexShader
-			.replace("#include <common>", "#include <common>\nvarying vec3 vHere;")
-			.replace("#include <begin_vertex>", "#include <begin_vertex>\nvHere = position;");
+			.replace("#include <common>", "#include <common>\nvarying vec3 vHere, vAcross, vHalf; uniform vec3 uMiddle, uHalf;")
+			.replace("#include <begin_vertex>", `#include <begin_vertex>
+				vHere = (position - uMiddle) / uHalf; vAcross = normal * uHalf;
+				vHalf = uHalf * vec3(length(instanceMatrix[0].xyz), length(instanceMatrix[1].xyz), length(instanceMatrix[2].xyz));`);
 		shader.fragmentShader = shader.fragmentShader
-			.replace("#include <common>", "#include <common>\nvarying vec3 vHere;")
-			.replace("#include <color_fragment>", `#include <color_fragment>\n{ ${SHADE[pattern]} }`);
+			.replace("#include <common>", `#include <common>\nvarying vec3 vHere, vAcross, vHalf; uniform float uEmission; ${picture ? pictureCode(look) : ""}`)
+			.replace("#include <color_fragment>", `#include <color_fragment>
+				{ ${picture ? "diffuseColor.rgb *= pictureAt(vHere, vAcross, vHalf).rgb;" : SHADE[pattern]} }`)
+			.replace("#include <emissivemap_fragment>", "totalEmissiveRadiance += uEmission * diffuseColor.rgb;");
 	};
-	made.customProgramCacheKey = () => pattern;
+	made.customProgramCacheKey = () => `${pattern} ${picture} ${look?.uniform} ${look?.around}`;
 	return made;
 }
 
@@ -167,7 +191,7 @@ export class Bodies {
 	private painted: ((actor: number) => THREE.Color | null) | null = null;
 
 	// A ghost stands beside the bodies themselves, to compare with.
-	constructor(private readonly recording: Recording, private readonly ghost = false) {
+	constructor(private readonly recording: Recording, private readonly pictures: Pictures, private readonly ghost = false) {
 		const lists = new Map<string, Part[]>();
 		recording.actors.forEach((actor, index) => {
 			for (let s = actor.firstShape; s < actor.firstShape + actor.shapeCount; ++s) {
@@ -188,7 +212,7 @@ export class Bodies {
 			return;
 		}
 		const add = (kind: string, along: number, x: number, y: number, z: number) => {
-			const list = clear > 0 ? `${kind}@${clear}` : kind;
+			const list = `${kind}@${clear}@${shape.look}`;
 			const place = new THREE.Vector3(0, 0, along).applyQuaternion(rotation).add(position);
 			const part = { actor, position: place, rotation, scale: new THREE.Vector3(x, y, z), color,
 				plain: geometry.kind !== "mesh" };
@@ -222,25 +246,26 @@ export class Bodies {
 	}
 
 	private addGroup(list: string, parts: Part[]): void {
-		const [name, clear] = list.split("@");
+		const [name, clear, lookAt] = list.split("@");
+		const look = this.recording.looks[Number(lookAt)] ?? null;
 		const patterns: Record<string, Pattern> = { box: "edges", ball: "octants", tube: "quarters", can: "quarters" };
 		const detail = parts.length > 1500 ? 2 : parts.length > 300 ? 3 : 5;
 		const wall = name.startsWith("wall ");
 		const geometry = name.startsWith("mesh ") ? meshGeometry(this.recording.geometries[+name.slice(5)])
 			: unitGeometry(wall ? "box" : name, detail);
-		const mesh = new THREE.InstancedMesh(geometry, material(wall ? "edges" : patterns[name] ?? "none"), parts.length);
-		const look = mesh.material as THREE.MeshStandardMaterial;
+		const surface = material(wall ? "edges" : patterns[name] ?? "none", look, name.startsWith("mesh ") ? sidesOf(geometry) : UNIT, this.pictures);
+		const mesh = new THREE.InstancedMesh(geometry, surface, parts.length);
 		if (this.ghost) {
-			look.transparent = true;
-			look.opacity = GHOST;
-			look.depthWrite = false;
+			surface.transparent = true;
+			surface.opacity = GHOST;
+			surface.depthWrite = false;
 		}
-		if (clear) {
-			look.transparent = true;
-			look.opacity *= 1 - Number(clear) / 255;
-			look.depthWrite = false;
+		if (clear !== "0") {
+			surface.transparent = true;
+			surface.opacity *= 1 - Number(clear) / 255;
+			surface.depthWrite = false;
 		}
-		mesh.castShadow = !this.ghost && !clear;
+		mesh.castShadow = !this.ghost && clear === "0";
 		mesh.receiveShadow = !this.ghost;
 		mesh.frustumCulled = false;
 		mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);

@@ -2,7 +2,8 @@
 // has no level plane, a fainter sheet below everything gives the eye a floor to measure against; it sinks with what falls.
 import * as THREE from "three";
 import { lowestPoint, type Placed } from "./framing";
-import type { Recording } from "./recording";
+import { pictureCode, type Pictures } from "./pictures";
+import type { Look, Recording } from "./recording";
 
 interface Sheet {
 	mesh: THREE.Mesh;
@@ -20,7 +21,9 @@ function gridStep(extent: number): number {
 	return Math.pow(10, Math.round(Math.log10(Math.max(extent, 1e-6) / 8)));
 }
 
-function sheetMaterial(step: number, fade: number, strength: number): THREE.MeshLambertMaterial {
+// A picture stands in place of the grid.
+function sheetMaterial(step: number, fade: number, strength: number, look: Look | null, pictures: Pictures): THREE.MeshLambertMaterial {
+	const picture = look !== null && look.picture >= 0;
 	const material = new THREE.MeshLambertMaterial({
 		transparent: true,
 		side: THREE.DoubleSide,
@@ -34,7 +37,9 @@ function sheetMaterial(step: number, fade: number, strength: number): THREE.Mesh
 		uStrength: { value: strength },
 		uLine: { value: new THREE.Color() },
 		uMiddle: { value: new THREE.Vector3() },
+		...(picture ? pictures.uniforms(look) : {}),
 	};
+	material.customProgramCacheKey = () => `sheet ${picture}`;
 	material.onBeforeCompile = (shader) => {
 		Object.assign(shader.uniforms, material.userData.uniforms);
 		shader.vertexShader = shader.vertexShader
@@ -51,11 +56,11 @@ function sheetMaterial(step: number, fade: number, strength: number): THREE.Mesh
 					vec2 d = abs(fract(q - 0.5) - 0.5) / w;
 					vec2 on = (1.0 - smoothstep(0.25, 1.0, d)) * (1.0 - smoothstep(0.04, 0.25, w));
 					return max(on.x, on.y);
-				}`)
+				}
+				${picture ? pictureCode({ ...look, around: false }, true) : ""}`)
 			.replace("#include <color_fragment>", `#include <color_fragment>
 				{
-					float fine = gridLine(vOnSheet.xy, uStep), coarse = gridLine(vOnSheet.xy, 10.0 * uStep);
-					diffuseColor.rgb = mix(diffuseColor.rgb, uLine, max(0.22 * fine, 0.42 * coarse));
+					${picture ? "diffuseColor.rgb *= pictureAt(vOnSheet, vec3(0.0, 0.0, 1.0), vec3(1.0)).rgb;" : GRID}
 					float away = distance(vInWorld, uMiddle) / uFade;
 					diffuseColor.a *= uStrength * (1.0 - smoothstep(0.25, 1.0, away));
 				}`);
@@ -63,13 +68,16 @@ function sheetMaterial(step: number, fade: number, strength: number): THREE.Mesh
 	return material;
 }
 
+const GRID = `float fine = gridLine(vOnSheet.xy, uStep), coarse = gridLine(vOnSheet.xy, 10.0 * uStep);
+	diffuseColor.rgb = mix(diffuseColor.rgb, uLine, max(0.22 * fine, 0.42 * coarse));`;
+
 export class Ground {
 	readonly root = new THREE.Group();
 	private readonly sheets: Sheet[] = [];
 	private floor: Sheet | null = null; // that no shape is
 	private level = 0; // where the floor is to be
 
-	constructor(recording: Recording, box: THREE.Box3) {
+	constructor(recording: Recording, box: THREE.Box3, private readonly pictures: Pictures) {
 		const extent = box.getSize(new THREE.Vector3()).length();
 		const middle = box.getCenter(new THREE.Vector3());
 		let level = false;
@@ -85,7 +93,7 @@ export class Ground {
 				// walls and ramps are shown no larger than needed, or they would hide the scene
 				const reach = normal.z > 0.999 ? 9 * extent : 1.2 * extent;
 				this.add(index, new THREE.Vector3(...shape.position), rotation, reach, 1 - ((shape.color || actor.color) >>> 24) / 255, extent, middle,
-					shape.color || actor.color);
+					shape.color || actor.color, recording.looks[shape.look] ?? null);
 			}
 		});
 		if (!level) {
@@ -109,8 +117,8 @@ export class Ground {
 	}
 
 	private add(actor: number, position: THREE.Vector3, rotation: THREE.Quaternion, fade: number, strength: number,
-		extent: number, middle: THREE.Vector3, color = 0): Sheet {
-		const material = sheetMaterial(gridStep(extent), fade, strength);
+		extent: number, middle: THREE.Vector3, color = 0, look: Look | null = null): Sheet {
+		const material = sheetMaterial(gridStep(extent), fade, strength, look, this.pictures);
 		// centred on the foot of the scene's middle, moved by whole grid steps so that lines stay on round numbers
 		const foot = middle.clone().sub(position).applyQuaternion(rotation.clone().invert());
 		const geometry = new THREE.CircleGeometry(1.05 * fade, 64).translate(foot.x, foot.y, 0);

@@ -433,6 +433,7 @@ export class LivePage {
 			for (let i = 0; i < 600 && this.live.stepNumber !== step && step >= 0; ++i) {
 				await picture();
 			}
+			await this.page?.stage.pictures.ready;
 			await picture();
 			await picture();
 		};

@@ -58,6 +58,7 @@ async function start(): Promise<void> {
 	const page = new Page(recording);
 	page.draw();
 	page.run();
+	await page.stage.pictures.ready;
 	Object.assign(window.knuckle, {
 		frames: recording.times.length,
 		start: page.player.start,

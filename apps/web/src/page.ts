@@ -88,6 +88,7 @@ export class Page {
 		this.recorded = live ? null : new Poses(recording);
 		this.player = this.deck = new Deck(live ?? new Player(recording.times, this.recorded!));
 		this.stage = new Stage(element("view") as HTMLCanvasElement, recording);
+		this.stage.onArrival = () => (this.dirty = true);
 		this.view = chooseView(wish.get("view"), recording, live !== null);
 		const theme = wish.get("theme");
 		this.dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;

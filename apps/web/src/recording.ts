@@ -24,8 +24,20 @@ export interface Actor {
 export interface Shape {
 	geometry: number;
 	color: number; // 0: its body's
+	look: number; // -1: plain
 	position: [number, number, number];
 	rotation: [number, number, number, number]; // x y z w
+}
+
+// How a surface looks beyond its colour (src/record/looks.h says where a picture lies).
+export interface Look {
+	roughness: number;
+	metallic: number;
+	emission: number; // in units of the colour
+	picture: number; // -1: none
+	repeat: [number, number];
+	uniform: boolean;
+	around: boolean;
 }
 
 export interface Series {
@@ -47,6 +59,8 @@ export interface Recording {
 	geometries: Geometry[];
 	actors: Actor[];
 	shapes: Shape[];
+	looks: Look[];
+	pictures: Blob[]; // image files
 	series: Series[];
 	origins: Float32Array; // 4 an actor: corner of its travel, and the metres of one count
 	active?: Uint8Array; // 1 an actor and frame: it moves by itself, else it is frozen to what it hangs on; missing: all move
@@ -115,8 +129,8 @@ function open(bytes: Uint8Array): { json: any; data: Uint8Array } {
 	}
 	const head = new DataView(bytes.buffer, bytes.byteOffset, HEAD);
 	const version = head.getUint32(8, true), jsonSize = head.getUint32(12, true), size = head.getUint32(16, true);
-	if (version !== 1) {
-		throw new RecordingError(`The recording in this page has version ${version}; this page plays version 1. ${MAKE_AGAIN}`);
+	if (version !== 2) {
+		throw new RecordingError(`The recording in this page has version ${version}; this page plays version 2. ${MAKE_AGAIN}`);
 	}
 	if (size !== bytes.length) {
 		throw damaged(`it has ${bytes.length} of its ${size} bytes`);
@@ -132,11 +146,12 @@ function readShapes(data: Uint8Array, offset: number, count: number): Shape[] {
 	const view = new DataView(data.buffer);
 	const shapes: Shape[] = [];
 	for (let i = 0; i < count; ++i) {
-		const at = offset + 36 * i;
-		const f = (k: number) => view.getFloat32(at + 8 + 4 * k, true);
+		const at = offset + 40 * i;
+		const f = (k: number) => view.getFloat32(at + 12 + 4 * k, true);
 		shapes.push({
 			geometry: view.getUint32(at, true),
 			color: view.getUint32(at + 4, true),
+			look: view.getUint32(at + 8, true) - 1,
 			position: [f(0), f(1), f(2)],
 			rotation: [f(4), f(5), f(6), f(3)],
 		});
@@ -214,6 +229,8 @@ export function readRecordingBytes(bytes: Uint8Array): Recording {
 		actors: json.actors.map(([name, kind, color, mass, firstShape, shapeCount]: any) => (
 			{ name, kind, color, mass, firstShape, shapeCount })),
 		shapes: readShapes(data, json.shapesAt, json.shapes),
+		looks: json.looks ?? [],
+		pictures: (json.pictures ?? []).map((p: any) => new Blob([data.subarray(p.at, p.at + p.size)], { type: p.type })),
 		series: json.series.map((s: any) => ({
 			plot: s.plot,
 			name: s.name,

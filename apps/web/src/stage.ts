@@ -6,6 +6,7 @@ import { Bodies } from "./bodies";
 import { actionBox, actorExtents, actorRadius, bulkBox, fitCamera, shareOf, type Extents, type Placed } from "./framing";
 import { Ground } from "./ground";
 import { Overlays } from "./overlays";
+import { Pictures } from "./pictures";
 import type { Recording } from "./recording";
 
 export interface View {
@@ -42,6 +43,8 @@ export class Stage {
 	bodies!: Bodies;
 	ground!: Ground;
 	ghost: Bodies | null = null;
+	pictures!: Pictures;
+	onArrival: (() => void) | null = null; // pictures on the surfaces have been decoded
 	private extents!: Extents;
 	private box!: THREE.Box3;
 	private theme: keyof typeof THEMES = "light";
@@ -79,11 +82,13 @@ export class Stage {
 				old.dispose();
 			}
 		}
+		this.pictures?.dispose();
+		this.pictures = new Pictures(recording, () => this.onArrival?.());
 		this.recording = recording;
 		this.extents = actorExtents(recording);
 		this.box = keepBox ? this.box : actionBox(recording);
-		this.bodies = new Bodies(recording);
-		this.ground = new Ground(recording, this.box);
+		this.bodies = new Bodies(recording, this.pictures);
+		this.ground = new Ground(recording, this.box, this.pictures);
 		this.ground.root.visible = grid;
 		this.ghost = null;
 		this.scene.add(this.bodies.root, this.ground.root);
@@ -98,7 +103,7 @@ export class Stage {
 			this.ghost.dispose();
 			this.ghost = null;
 		} else if (!this.ghost && on) {
-			this.ghost = new Bodies(this.recording, true);
+			this.ghost = new Bodies(this.recording, this.pictures, true);
 			this.scene.add(this.ghost.root);
 		}
 	}
