@@ -54,6 +54,8 @@ bool knMixedRun_Converge(knMixedRun* run);
 // The step with rows, arms and inertias of its start and velocities at its end, which always has a solution. False: no solution by
 // round-off.
 bool knMixedRun_TakeStartRows(knMixedRun* run, double h);
+// kg m2 by body of the model: what the loads of the last round raise the island's inertias by, as their arms turn.
+void knMixedRun_Stiffen(const knMixedRun* run, knMat33* stiffness);
 // After all: gives a free island the angular momentum back that it has lost since the start of the step.
 void knMixedRun_RestoreSpin(knMixedRun* run);
 // Velocities of the bodies and all impulses, to go back to.

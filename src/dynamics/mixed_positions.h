@@ -11,8 +11,10 @@ typedef struct knMixedPositions {
 	knContactRows* contacts; // anchors; arms of the points are written. NULL: joints alone
 	const knFrame* start;    // [bodyCount] poses at which the contacts were found
 	knFrame* pose;           // [bodyCount] in and out
-	double gapTolerance;     // m, of joints: smaller ones are left
-	double depthTolerance;   // m, of overlaps, likewise
+	const knMat33*
+		stiffness; // [bodyCount] kg m2, world axes: what the step's loads raise inertias by; NULL: nothing
+	double gapTolerance;   // m, of joints: smaller ones are left
+	double depthTolerance; // m, of overlaps, likewise
 
 	// out
 	double gap; // m, the worst that is left of joints

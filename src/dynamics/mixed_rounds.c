@@ -377,6 +377,14 @@ static knIslandRow* addRow(knMixedRun* run, knIslandEntry* entry, const knEquati
 	return row;
 }
 
+void knMixedRun_Stiffen(const knMixedRun* run, knMat33* stiffness) {
+	for (int i = 0; i < run->island->bodyCount; ++i) {
+		knMat33 K = knScaleM(-run->span.h * run->span.arms, &run->bodies[i].stiffness);
+		K = symmetricPart(&K);
+		stiffness[run->island->bodies[i]] = raiseEigenvalues(&K, 0.0);
+	}
+}
+
 static void listJoint(knMixedRun* run, knIslandEntry* entry, int n) {
 	const knEquationJoint* joint = &run->joints[n];
 	const knEquationBody *P = &run->bodies[joint->parent], *C = &run->bodies[joint->child];

@@ -282,7 +282,7 @@ static bool advance(knMixedRun* run, double h) {
 // --- before and after ----------------------------------------------------------------------------------------
 
 // Joints that are torn, or newly attached, without velocities; then, with points, what overlaps. False: no memory.
-static bool closeUp(knMixedRun* run, bool points, double gap) {
+static bool closeUp(knMixedRun* run, bool points, double gap, const knMat33* stiffness) {
 	knMixedIsland* island = run->island;
 	knMixedIsland alone = *island;
 	alone.pointCount = points ? island->pointCount : 0;
@@ -293,6 +293,7 @@ static bool closeUp(knMixedRun* run, bool points, double gap) {
 								 .contacts = points ? run->in->contacts : NULL,
 								 .start = run->in->state->pose,
 								 .pose = run->in->pose,
+								 .stiffness = stiffness,
 								 .gapTolerance = gap,
 								 .depthTolerance = DEEP_OVERLAP };
 	const bool done = knMixedPositions_Close(&problem, &alone, run->arena);
@@ -361,6 +362,7 @@ bool knMixedStep_Run(const knMixedStepInput* input, knMixedIsland* island, knMix
 	const int pointCount = island->pointCount;
 	*result = (knMixedStepResult){ .rung = KN_RUNG_NEWTON };
 	run.tasks = KN_SCRATCH_ZERO(arena, knPointTask, input->contacts->pointCount);
+	knMat33* stiffness = KN_SCRATCH(arena, knMat33, input->model->bodyCount);
 	if (arena->failed) {
 		return false;
 	}
@@ -372,13 +374,17 @@ bool knMixedStep_Run(const knMixedStepInput* input, knMixedIsland* island, knMix
 	for (int i = 0; i < island->jointCount; ++i) {
 		input->reactions[island->joints[i]] = knZeroTwist();
 	}
-	if (!closeUp(&run, false, TORN_GAP) || !land(&run) || !knMixedRun_Make(&run)) {
+	if (!closeUp(&run, false, TORN_GAP, NULL) || !land(&run) || !knMixedRun_Make(&run)) {
 		return false;
 	}
 	for (int i = 0; i < pointCount; ++i) {
 		memset(input->contacts->points[island->points[i]].lambda, 0, sizeof(double) * 3);
 	}
-	if (!advance(&run, input->h) || !closeUp(&run, true, ROUGH_GAP) || !closeUp(&run, false, CLOSED_GAP)) {
+	if (!advance(&run, input->h)) {
+		return false;
+	}
+	knMixedRun_Stiffen(&run, stiffness);
+	if (!closeUp(&run, true, ROUGH_GAP, stiffness) || !closeUp(&run, false, CLOSED_GAP, stiffness)) {
 		return false;
 	}
 	knMixedRun_RestoreSpin(&run);

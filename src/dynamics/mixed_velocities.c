@@ -36,7 +36,8 @@ typedef struct Solve {
 	Owner* owners;   // [rows]
 	double* firmest; // [rows] m/s per N s, softness at least
 	int rowCount;
-	knTwist* before; // [island bodies]
+	knTwist* before;  // [island bodies]
+	knMat33* inverse; // [bodyCount] of the island's bodies' inertias, world axes
 } Solve;
 
 static void setMasses(const Solve* solve) {
@@ -46,6 +47,8 @@ static void setMasses(const Solve* solve) {
 		const int b = solve->island->bodies[i];
 		double* block = H + 36 * (ptrdiff_t)solve->in->islands->pivotOf[b];
 		knMat33 I = knRotateTensor(solve->in->pose[b].q, &model->inertiaLocal[b]);
+		I = solve->in->stiffness != NULL ? knAddMM(&I, &solve->in->stiffness[b]) : I;
+		solve->inverse[b] = knInverse33(&I);
 		for (int c = 0; c < 36; ++c) {
 			block[c] = 0.0;
 		}
@@ -69,10 +72,9 @@ static double responseOf(const Solve* solve, int body, const double* wrench) {
 	if (model->invMass[body] <= 0.0) {
 		return 0.0;
 	}
-	knTwist w = twistOf(wrench);
-	knVec3 local = knInvRotate(solve->in->pose[body].q, w.ang);
+	const knTwist w = twistOf(wrench);
 	return model->invMass[body] * knLengthSquared(w.lin) +
-		   knDot(local, knMulMV(&model->invInertiaLocal[body], local));
+		   knDot(w.ang, knMulMV(&solve->inverse[body], w.ang));
 }
 
 static void setSix(double* to, knTwist from) {
@@ -86,10 +88,8 @@ static void setSix(double* to, knTwist from) {
 
 // The change of a body's velocity by an impulse.
 static knTwist answerOf(const Solve* solve, int body, knTwist impulse) {
-	const knModel* model = solve->in->model;
-	const knQuat q = solve->in->pose[body].q;
-	const knVec3 w = knMulMV(&model->invInertiaLocal[body], knInvRotate(q, impulse.ang));
-	return knMakeTwist(knRotate(q, w), knScale(model->invMass[body], impulse.lin));
+	return knMakeTwist(knMulMV(&solve->inverse[body], impulse.ang),
+					   knScale(solve->in->model->invMass[body], impulse.lin));
 }
 
 static double rateOf(const Solve* solve, int a, int b, const knBodyRow* row) {
@@ -311,7 +311,8 @@ bool knMixedVelocities_Solve(knMixedVelocities* in, knMixedIsland* island, knAre
 					.island = island,
 					.owners = KN_SCRATCH(arena, Owner, rowCount),
 					.firmest = KN_SCRATCH(arena, double, rowCount),
-					.before = KN_SCRATCH(arena, knTwist, island->bodyCount) };
+					.before = KN_SCRATCH(arena, knTwist, island->bodyCount),
+					.inverse = KN_SCRATCH(arena, knMat33, in->model->bodyCount) };
 	if (arena->failed) {
 		return false;
 	}

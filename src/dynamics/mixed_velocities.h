@@ -37,6 +37,8 @@ typedef struct knMixedVelocities {
 		softness; // of a locked row's own response: what is softer than that together is left; 0: the least that round-off bears
 	int rounds;   // at most; 0: until rows hold
 	bool places;  // they are displacements, and their energy means nothing
+	const knMat33*
+		stiffness; // [bodyCount] kg m2, world axes, what bodies' inertias are raised by; NULL: nothing
 
 	// out
 	double taken; // J, kinetic energy lost
