@@ -21,7 +21,9 @@
 #define CONTACT_GRAIN 64
 #define PAIR_GRAIN 32
 #define CHUNK_GRAIN 16
-#define SAME_PLACE 0.05    // of a body's radius: a point so near to an old one carries on for it
+#define SAME_PLACE 0.05 // of a body's radius: a point so near to an old one carries on for it
+#define ROLLED_PLACE                                                                                         \
+	1.0 // likewise, where the two touch in one point, then and now: where one rolls on the other, it wanders
 #define SAME_DISTANCE 1e-6 // relative, below it the lower feature goes first
 #define SLIDING_SPEED 1e-6 // m/s, below it the direction of sliding is noise
 #define BOUNCE_STEPS 2.0   // an approach that gravity makes in so many steps does not bounce
@@ -107,7 +109,9 @@ static void recallPair(const knRowInput* input, const Recall* recall, const knSt
 	}
 	for (int k = 0; k < count && missing > 0; ++k) {
 		if (remembered[k] < 0) {
-			double reach = SAME_PLACE * input->model->radius[anchorOf(input->model, &contacts[k])];
+			const bool lone = count == 1 && recall->end - recall->begin == 1;
+			const double radius = input->model->radius[anchorOf(input->model, &contacts[k])];
+			const double reach = (lone ? ROLLED_PLACE : SAME_PLACE) * radius;
 			remembered[k] = recallPlace(recall, placeOf(input, &contacts[k]), reach);
 		}
 	}

@@ -16,13 +16,13 @@
 #define SOFTNESS 1e-6     // of a row's own response, in the first round
 #define FIRMEST 1e-9      // likewise, the least
 #define FIRMER 0.01       // of the softness, after a round that does as its rows foretell
-#define SOFTER 10.0       // likewise at most, after one that does not
+#define SOFTER 10.0       // likewise, after one that does not; twice as much after each further one
 #define GOOD_SHARE 0.75   // of what is foretold
 #define POOR_SHARE 0.25   // likewise
 #define CURVED_SHARE 1e-2 // of the errors' squares, beyond what is foretold: rows bend
 #define CURVED_MOST 0.75  // of a displacement: more than this by bending is not one of second order
 #define SLOW_SHARE 0.8    // of the errors' squares: it hardly helped
-#define SLOW_ROUNDS 8     // so many end it
+#define SLOW_ROUNDS 10    // so many end it
 #define FINE_GAP 1e-8     // m: less is not worth slow rounds
 #define POINT_ROUNDS 2    // of the method of multipliers, with points
 #define TURN_LIMIT 0.2    // rad a round: beyond it rows are no longer those of the pose
@@ -282,16 +282,16 @@ static bool doRound(Closing* c) {
 	}
 	if (done > GOOD_SHARE * foretold) {
 		c->softness = knMax(FIRMER * c->softness, FIRMEST);
-		c->change = 2.0;
+		c->change = SOFTER;
 	} else if (!(done > POOR_SHARE * foretold)) {
 		c->softness *= c->change;
-		c->change = knMin(2.0 * c->change, SOFTER);
+		c->change *= 2.0;
 	}
 	return true;
 }
 
 bool knMixedPositions_Close(knMixedPositions* in, knMixedIsland* island, knArena* arena) {
-	Closing c = { .in = in, .island = island, .arena = arena, .softness = SOFTNESS, .change = 2.0 };
+	Closing c = { .in = in, .island = island, .arena = arena, .softness = SOFTNESS, .change = SOFTER };
 	c.displacement = KN_SCRATCH(arena, knTwist, in->model->bodyCount);
 	c.tasks = KN_SCRATCH_ZERO(arena, knPointTask, in->contacts != NULL ? in->contacts->pointCount : 0);
 	c.first = KN_SCRATCH(arena, knTwist, island->bodyCount);

@@ -230,7 +230,8 @@ static double kinematicLift(const Trial* trial) {
 
 // --- capstan ------------------------------------------------------------------------------------------------------
 
-static double capstanSlides(const Trial* trial) {
+// m, how far the heavy load sinks in 2 s; `gap`: m, how far joints have opened.
+static double runCapstan(const Trial* trial, double* gap) {
 	char share[32];
 	snprintf(share, sizeof(share), "%.17g", trial->a);
 	Staged staged = STAGE(trial, "capstan", -1.0, "share", share);
@@ -238,10 +239,22 @@ static double capstanSlides(const Trial* trial) {
 	bool finished = true;
 	for (int i = 0; i < stepsOf(2.0, trial->dt) && finished; ++i) {
 		finished = factStep(staged.world, trial->dt);
+		*gap = knMax(*gap, knWorld_Measure(staged.world).jointError);
 	}
 	staged.args.entry->observe(staged.world, &staged.args, &checks);
 	knWorld_Destroy(staged.world);
 	return finished ? checks.values[0] : DIVERGES;
+}
+
+static double capstanSlides(const Trial* trial) {
+	double gap = 0.0;
+	return runCapstan(trial, &gap);
+}
+
+// Links of 10 g between loads of 100 kg, over the drum in jerks: how far their joints open, m.
+static double capstanOpens(const Trial* trial) {
+	double gap = 0.0;
+	return knIsFinite(runCapstan(trial, &gap)) ? gap : DIVERGES;
 }
 
 // a: share of the limit. Below it nothing moves: m.
@@ -278,6 +291,7 @@ static const Fact facts[] = {
 	AT_USUAL_STEPS("balance of a kinematic crane", kinematicLift, 1, 0, 1e-6),
 	AT_USUAL_STEPS_SLOW("rope on a drum holds at 0.92 of the limit", capstanHolds, 0.92, 0, 1e-3),
 	AT_USUAL_STEPS_SLOW("rope on a drum slips at 1.07 of the limit", capstanSlips, 1.07, 0, 0.5),
+	AT_USUAL_STEPS_SLOW("rope that slips on a drum stays whole", capstanOpens, 1.07, 0, 1e-6),
 };
 
 static const Miss misses[] = {
@@ -301,10 +315,6 @@ static const Miss misses[] = {
 	{ "rope on a drum slips at 1.07 of the limit, dt 1/60", "reduced", 1, true },
 	{ "rope on a drum slips at 1.07 of the limit, dt 0.01", "reduced", 9, true },
 	{ "rope on a drum slips at 1.07 of the limit, dt 0.005", "reduced", 9.9, true },
-	{ "rope on a drum slips at 1.07 of the limit, dt 1/60", "impulse", 8, true },
-	{ "rope on a drum slips at 1.07 of the limit, dt 0.005", "impulse", 1.41, true },
-	{ "rope on a drum slips at 1.07 of the limit, dt 0.005", "velocity", 1.4, true },
-	{ "rope on a drum slips at 1.07 of the limit, dt 0.01", "impulse", 8.4, true },
 	{ 0 },
 };
 
