@@ -89,12 +89,30 @@ typedef struct knForestPair {
 typedef struct knForestEnd {
 	knTreeForce u;
 	knTreeMotion w;
-	int link;
 } knForestEnd;
+
+// All pairs of a system, those of rows first; others arise in its elimination. A place is twice a pair's index plus the block.
+typedef struct knForestCouplings {
+	const knForest* forest;
+	knArena* arena;
+	knForestPair* pairs;
+	int pairCount, pairCapacity;
+	int rowPairs;   // of them of rows
+	int* firstPair; // [count] of a link
+
+	// knForestCouplings_Plan: elimination, step by step
+	bool planned;
+	int* order;                            // [count] the link
+	int* withParent;                       // [count] the pair with its parent; -1: none
+	int* firstEnd;                         // [count + 1] into the links coupled to it, its parent left out:
+	int *endLink, *endPlace, *parentPlace; // the link, its block's place, that of the parent's block
+	int *firstNumber, *joinPlace; // [count + 1] into ends; places of blocks among the links coupled to it
+	int* firstJoin;               // [count + 1] into joinPlace
+	knForestEnd* ends;
+} knForestCouplings;
 
 typedef struct knForestSystem {
 	const knForest* forest;
-	knArena* arena;
 	// in
 	knForestBlock* block;      // [count] A; overwritten by knForestSystem_Factor
 	const knTreeMotion* S;     // [nv]
@@ -110,25 +128,22 @@ typedef struct knForestSystem {
 	// room of knForestSystem_Solve
 	knTreeForce* gathered; // [count]
 
-	// couplings (knForestSystem_MakeCouplings); of knForestSystem_Factor those that arise as well
-	knForestPair* pairs;
-	int pairCount, pairCapacity;
-	int *firstPair, *degree, *found; // [count] first pair of a link; how many; -1: eliminated; scratch
-	int *leaves, *children;          // [count] scratch
-	int* order;                      // [count] of elimination
-	knForestEnd* ends;
-	int endCapacity;
-	int* firstEnd; // [count + 1] into ends, in the order of elimination
+	knForestCouplings* couplings; // NULL: none
 } knForestSystem;
 
 // Room for what the system's functions write; the caller sets what is `in`. False: no memory.
 bool knForestSystem_Make(knForestSystem* system, const knForest* forest, knArena* arena);
 // Room for couplings, as many as expected; more is taken from the arena. False: no memory.
-bool knForestSystem_MakeCouplings(knForestSystem* system, int pairCapacity);
-// To be called before blocks are written anew.
-void knForestSystem_ClearCouplings(knForestSystem* system);
+bool knForestCouplings_Make(knForestCouplings* couplings, const knForest* forest, int pairCapacity,
+							knArena* arena);
+// No pairs, no plan.
+void knForestCouplings_Forget(knForestCouplings* couplings);
+// Numbers become zero; to be called before blocks are written anew.
+void knForestCouplings_Clear(knForestCouplings* couplings);
 // The pair of two different links, made where there is none yet; valid until the next one. NULL: no memory.
-knForestPair* knForestSystem_Couple(knForestSystem* system, int a, int b);
+knForestPair* knForestCouplings_Couple(knForestCouplings* couplings, int a, int b);
+// Of the pattern, where it has changed. False: no memory.
+bool knForestCouplings_Plan(knForestCouplings* couplings);
 // False if a joint's matrix is singular, or without memory for what couplings leave.
 bool knForestSystem_Factor(knForestSystem* system);
 // y [nv] and the links' motions. `push` [count], `tau` [nv]; NULL: none.

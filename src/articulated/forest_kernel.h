@@ -5,21 +5,12 @@
 //                     to the parent: A - U D^-1 W, and what its turning does to the mean arm under the pull
 //   from the leaves   x = D^-1 (tau - R . P);  to the parent: P + U x
 //   from the roots    y = x - D^-1 W dX_p,  dX = shift(dX_p) + S y
-//
-// Blocks C between two links outside the trees (couplings) go the same way. Where link i is eliminated, with w = R^T C_ij and
-// u = C_ji S for every link j that is coupled to it, its couplings become those of its parent and of the j's among each other:
-//
-//   C_pj = shift(C_ij) - U D^-1 w_j,  C_jp = C_ji shift - u_j D^-1 W,  C_jk -= u_j D^-1 w_k          (C_jj: A_j)
-//
-// A link goes after its children, of those that may go the least coupled one first.
 #pragma once
 
 #include "articulated/forest.h"
 #include "core/dense.h"
 
 #include <string.h>
-
-#define NONE (-1)
 
 typedef struct knForestKernel {
 	bool (*factor)(knForestSystem* system);
@@ -30,48 +21,6 @@ typedef struct knForestKernel {
 #if defined(KN_AVX_KERNEL)
 extern const knForestKernel knForestKernelAvx;
 #endif
-
-// --- pairs -----------------------------------------------------------------------------------------------
-
-// The next pair of link i after this one.
-static int nextPair(const knForestSystem* system, int pair, int i) {
-	return system->pairs[pair].next[system->pairs[pair].link[0] == i ? 0 : 1];
-}
-
-static int otherLink(const knForestPair* pair, int i) {
-	return pair->link[pair->link[0] == i ? 1 : 0];
-}
-
-static bool growPairs(knForestSystem* system) {
-	knForestPair* more = KN_SCRATCH(system->arena, knForestPair, 2 * system->pairCapacity);
-	if (more == NULL) {
-		return false;
-	}
-	memcpy(more, system->pairs, (size_t)system->pairCount * sizeof(*more));
-	system->pairs = more;
-	system->pairCapacity *= 2;
-	return true;
-}
-
-static int addPair(knForestSystem* system, int a, int b) {
-	if (system->pairCount == system->pairCapacity && !growPairs(system)) {
-		return NONE;
-	}
-	static const knForestBlock empty;
-	int index = system->pairCount++;
-	knForestPair* pair = &system->pairs[index];
-	pair->link[0] = a, pair->link[1] = b;
-	pair->next[0] = system->firstPair[a], pair->next[1] = system->firstPair[b];
-	pair->block[0] = pair->block[1] = empty;
-	system->firstPair[a] = system->firstPair[b] = index;
-	system->degree[a] += 1;
-	system->degree[b] += 1;
-	return index;
-}
-
-static bool isEliminated(const knForestSystem* system, int i) {
-	return system->degree[i] < 0;
-}
 
 // --- elimination -----------------------------------------------------------------------------------------
 
@@ -105,16 +54,16 @@ KN_LANES_INLINE void removeOuter(knLanes33* M, knLanes u, knLanes w) {
 	M->z -= u * knLanes_Z(w);
 }
 
-static double power(const knTreeMotion* w, const knTreeMotion* s) {
+KN_LANES_INLINE double power(const knTreeMotion* w, const knTreeMotion* s) {
 	return knLanes_Dot(w->ang, s->ang) + knLanes_Dot(w->lin, s->lin);
 }
 
-static knTreeForce timesColumn(const knForestBlock* A, const knTreeMotion* S) {
+KN_LANES_INLINE knTreeForce timesColumn(const knForestBlock* A, const knTreeMotion* S) {
 	return (knTreeForce){ knLanes_Mul(&A->aa, S->ang) + knLanes_Mul(&A->al, S->lin),
 						  knLanes_Mul(&A->la, S->ang) + knLanes_Mul(&A->ll, S->lin) };
 }
 
-static knTreeMotion rowOf(const knTreeForce* R, const knForestBlock* A) {
+KN_LANES_INLINE knTreeMotion rowOf(const knTreeForce* R, const knForestBlock* A) {
 	return (knTreeMotion){ rowTimes(R->n, &A->aa) + rowTimes(R->f, &A->la),
 						   rowTimes(R->n, &A->al) + rowTimes(R->f, &A->ll) };
 }
@@ -185,7 +134,7 @@ static void solveJoint(const knForestSystem* system, const knForestLink* link, d
 }
 
 // Columns of a block over the motion of a link's parent instead of the link's own.
-static void seenFromParent(knForestBlock* A, knLanes end) {
+KN_LANES_INLINE void seenFromParent(knForestBlock* A, knLanes end) {
 	knLanes33 shifted = timesSkew(&A->al, end);
 	subtractMat(&A->aa, &shifted);
 	shifted = timesSkew(&A->ll, end);
@@ -193,19 +142,19 @@ static void seenFromParent(knForestBlock* A, knLanes end) {
 }
 
 // Rows of a block as forces at the parent's centre.
-static void givenToParent(knForestBlock* A, knLanes mean) {
+KN_LANES_INLINE void givenToParent(knForestBlock* A, knLanes mean) {
 	addCrossed(&A->aa, mean, &A->la);
 	addCrossed(&A->al, mean, &A->ll);
 }
 
-static void addBlock(knForestBlock* to, const knForestBlock* A) {
+KN_LANES_INLINE void addBlock(knForestBlock* to, const knForestBlock* A) {
 	knLanes_AddMat(&to->aa, &A->aa);
 	knLanes_AddMat(&to->al, &A->al);
 	knLanes_AddMat(&to->la, &A->la);
 	knLanes_AddMat(&to->ll, &A->ll);
 }
 
-static void removeProduct(knForestBlock* A, const knTreeForce* u, const knTreeMotion* w) {
+KN_LANES_INLINE void removeProduct(knForestBlock* A, const knTreeForce* u, const knTreeMotion* w) {
 	removeOuter(&A->aa, u->n, w->ang);
 	removeOuter(&A->al, u->n, w->lin);
 	removeOuter(&A->la, u->f, w->ang);
@@ -272,208 +221,10 @@ static void leaveShare(knForestSystem* system, int i, const knForestPair* with) 
 	}
 }
 
-// --- elimination with couplings --------------------------------------------------------------------------
-
-// The ends of a link's couplings at its elimination: kept for solutions. False: no memory.
-static bool listEnds(knForestSystem* system, int i, int* firstEnd, int* endCount) {
-	const knForestLink* link = &system->forest->links[i];
-	int need = system->degree[i] * link->nv;
-	if (*firstEnd + need > system->endCapacity) {
-		int capacity = 2 * (system->endCapacity + need);
-		knForestEnd* more = KN_SCRATCH(system->arena, knForestEnd, capacity);
-		if (more == NULL) {
-			return false;
-		}
-		memcpy(more, system->ends, (size_t)*firstEnd * sizeof(*more));
-		system->ends = more;
-		system->endCapacity = capacity;
-	}
-	int count = 0;
-	for (int p = system->firstPair[i]; p != NONE; p = nextPair(system, p, i)) {
-		const knForestPair* pair = &system->pairs[p];
-		int j = otherLink(pair, i);
-		if (isEliminated(system, j) || j == link->parent) {
-			continue;
-		}
-		bool second = pair->link[0] != i;
-		for (int k = 0; k < link->nv; ++k) {
-			knForestEnd* end = &system->ends[*firstEnd + count * link->nv + k];
-			end->link = j;
-			end->u = timesColumn(&pair->block[!second], &system->S[link->vOffset + k]);
-			end->w = rowOf(&system->R[link->vOffset + k], &pair->block[second]);
-		}
-		count += 1;
-	}
-	*endCount = count;
-	return true;
-}
-
-// The pairs of link j by the other link, in `found`; those with links that are gone are forgotten.
-static void markPairs(knForestSystem* system, int j, bool on) {
-	int* last = &system->firstPair[j];
-	for (int p = *last; p != NONE; p = *last) {
-		knForestPair* pair = &system->pairs[p];
-		int other = otherLink(pair, j);
-		if (isEliminated(system, other)) {
-			*last = nextPair(system, p, j);
-			continue;
-		}
-		system->found[other] = on ? p : NONE;
-		last = &pair->next[pair->link[0] == j ? 0 : 1];
-	}
-}
-
-// The block of j's force over k's motion; pairs of j are marked. NULL: no memory.
-static knForestBlock* blockBetween(knForestSystem* system, int j, int k) {
-	if (j == k) {
-		return &system->block[j];
-	}
-	if (system->found[k] == NONE) {
-		system->found[k] = addPair(system, j, k);
-		if (system->found[k] == NONE) {
-			return NULL;
-		}
-	}
-	knForestPair* pair = &system->pairs[system->found[k]];
-	return &pair->block[pair->link[0] == j ? 0 : 1];
-}
-
-// Couplings of a link go over to its parent.
-static bool passToParent(knForestSystem* system, int i, const knForestEnd* ends, int count) {
-	const knForestLink* link = &system->forest->links[i];
-	int n = link->nv, first = link->vOffset, parent = link->parent;
-	knTreeForce u[KN_JOINT_MAX_V], v[KN_JOINT_MAX_V];
-	timesInverse(system, i, &system->U[first], u);
-	markPairs(system, parent, true);
-	bool done = true;
-	for (int p = system->firstPair[i]; p != NONE && done; p = nextPair(system, p, i)) {
-		int j = otherLink(&system->pairs[p], i);
-		if (isEliminated(system, j) || j == parent) {
-			continue;
-		}
-		bool second = system->pairs[p].link[0] != i;
-		knForestBlock own = system->pairs[p].block[second], other = system->pairs[p].block[!second];
-		givenToParent(&own, system->mean[i]);
-		seenFromParent(&other, system->end[i]);
-		knForestBlock* to = blockBetween(system, parent, j);
-		if (to == NULL) {
-			done = false;
-			break;
-		}
-		knForestBlock* from =
-			&system->pairs[system->found[j]].block[to == system->pairs[system->found[j]].block];
-		const knForestEnd* end = ends;
-		while (n > 0 && end->link != j) {
-			KN_ASSERT(end < ends + n * count);
-			end += n;
-		}
-		knTreeForce mine[KN_JOINT_MAX_V];
-		for (int l = 0; l < n; ++l) {
-			mine[l] = end[l].u;
-			removeProduct(&own, &u[l], &end[l].w);
-		}
-		timesInverse(system, i, mine, v);
-		for (int l = 0; l < n; ++l) {
-			removeProduct(&other, &v[l], &system->W[first + l]);
-		}
-		addBlock(to, &own);
-		addBlock(from, &other);
-	}
-	markPairs(system, parent, false);
-	return done;
-}
-
-// What a link that goes leaves between those coupled to it.
-static bool joinNeighbours(knForestSystem* system, int i, const knForestEnd* ends, int count) {
-	int n = system->forest->links[i].nv;
-	for (int a = 0; a < count; ++a) {
-		int j = ends[a * n].link;
-		knTreeForce mine[KN_JOINT_MAX_V], u[KN_JOINT_MAX_V];
-		for (int l = 0; l < n; ++l) {
-			mine[l] = ends[a * n + l].u;
-		}
-		timesInverse(system, i, mine, u);
-		markPairs(system, j, true);
-		for (int b = 0; b < count; ++b) {
-			knForestBlock* A = blockBetween(system, j, ends[b * n].link);
-			if (A == NULL) {
-				return false;
-			}
-			for (int l = 0; l < n; ++l) {
-				removeProduct(A, &u[l], &ends[b * n + l].w);
-			}
-		}
-		markPairs(system, j, false);
-	}
-	return true;
-}
-
-// Takes link i, whose children are gone, out of the system.
-static bool eliminateCoupled(knForestSystem* system, int i, int step) {
-	const knForestLink* link = &system->forest->links[i];
-	bool sound = eliminate(system, i);
-	int first = system->firstEnd[step], count = 0;
-	if (!listEnds(system, i, &first, &count)) {
-		return false;
-	}
-	system->order[step] = i;
-	system->firstEnd[step + 1] = first + count * link->nv;
-	if (link->parent >= 0) {
-		const knForestPair* with = NULL;
-		for (int p = system->firstPair[i]; p != NONE; p = nextPair(system, p, i)) {
-			with = otherLink(&system->pairs[p], i) == link->parent ? &system->pairs[p] : with;
-		}
-		leaveShare(system, i, with);
-		sound = (count == 0 || passToParent(system, i, &system->ends[first], count)) && sound;
-	}
-	sound = (link->nv == 0 || joinNeighbours(system, i, &system->ends[first], count)) && sound;
-	for (int p = system->firstPair[i]; p != NONE; p = nextPair(system, p, i)) {
-		int j = otherLink(&system->pairs[p], i);
-		system->degree[j] -= !isEliminated(system, j);
-	}
-	system->degree[i] = -1;
-	return sound;
-}
-
-// Leaves first, the least coupled of them first; of equals the last.
-static bool factorCoupled(knForestSystem* system) {
-	const knForest* forest = system->forest;
-	int *leaves = system->leaves, *children = system->children, leafCount = 0;
-	bool sound = true;
-	for (int i = 0; i < forest->count; ++i) {
-		children[i] = 0;
-	}
-	for (int i = 0; i < forest->count; ++i) {
-		if (forest->links[i].parent >= 0) {
-			children[forest->links[i].parent] += 1;
-		}
-	}
-	for (int i = 0; i < forest->count; ++i) {
-		if (children[i] == 0) {
-			leaves[leafCount++] = i;
-		}
-	}
-	system->firstEnd[0] = 0;
-	for (int step = 0; step < forest->count && !system->arena->failed; ++step) {
-		int best = 0;
-		for (int k = 1; k < leafCount; ++k) {
-			int a = leaves[k], b = leaves[best];
-			bool better =
-				system->degree[a] != system->degree[b] ? system->degree[a] < system->degree[b] : a > b;
-			best = better ? k : best;
-		}
-		int i = leaves[best], parent = forest->links[i].parent;
-		leaves[best] = leaves[--leafCount];
-		sound = eliminateCoupled(system, i, step) && sound;
-		if (parent >= 0 && --children[parent] == 0) {
-			leaves[leafCount++] = parent;
-		}
-	}
-	return sound && !system->arena->failed;
-}
+#include "articulated/coupled_kernel.h"
 
 static bool factorSystem(knForestSystem* system) {
-	if (system->pairCount > 0) {
+	if (system->couplings != NULL && system->couplings->rowPairs > 0) {
 		return factorCoupled(system);
 	}
 	bool sound = true;
@@ -510,23 +261,18 @@ static void solveInwards(const knForestSystem* system, int i, const double* tau,
 	}
 }
 
-// y and the motion of link i after its parent's and those of links coupled to it; `ends` [n nv].
-static void solveOutwards(const knForestSystem* system, int i, const knForestEnd* ends, int endCount,
-						  double* y, knTreeMotion* motions) {
+// y and the motion of link i after its parent's; `change` [nv]: what links coupled to it ask for.
+static void solveOutwards(const knForestSystem* system, int i, double* change, double* y,
+						  knTreeMotion* motions) {
 	const knForestLink* link = &system->forest->links[i];
 	knTreeMotion motion = { knLanes_All(0.0), knLanes_All(0.0) };
-	double *own = y + link->vOffset, change[KN_JOINT_MAX_V] = { 0.0 };
+	double* own = y + link->vOffset;
 	if (link->parent >= 0) {
 		const knTreeMotion* parent = &motions[link->parent];
 		for (int k = 0; k < link->nv; ++k) {
-			change[k] = power(&system->W[link->vOffset + k], parent);
+			change[k] += power(&system->W[link->vOffset + k], parent);
 		}
 		motion = knTreeMotion_Shift(parent, system->end[i]);
-	}
-	for (int a = 0; a < endCount; a += link->nv) {
-		for (int k = 0; k < link->nv; ++k) {
-			change[k] += power(&ends[a + k].w, &motions[ends[a + k].link]);
-		}
 	}
 	solveJoint(system, link, change);
 	for (int k = 0; k < link->nv; ++k) {
@@ -539,21 +285,31 @@ static void solveOutwards(const knForestSystem* system, int i, const knForestEnd
 }
 
 static void solveCoupled(const knForestSystem* system, const double* tau, double* y, knTreeMotion* motions) {
+	const knForestCouplings* couplings = system->couplings;
 	int count = system->forest->count;
 	for (int step = 0; step < count; ++step) {
-		int i = system->order[step], v = system->forest->links[i].vOffset, n = system->forest->links[i].nv;
+		int i = couplings->order[step];
+		int v = system->forest->links[i].vOffset, n = system->forest->links[i].nv;
 		solveInwards(system, i, tau, y);
-		for (int a = system->firstEnd[step]; a < system->firstEnd[step + 1]; a += n) {
-			knTreeForce* P = &system->gathered[system->ends[a].link];
-			for (int k = 0; k < n; ++k) {
-				P->n += system->ends[a + k].u.n * y[v + k];
-				P->f += system->ends[a + k].u.f * y[v + k];
+		const knForestEnd* end = &couplings->ends[couplings->firstNumber[step]];
+		for (int a = couplings->firstEnd[step]; a < couplings->firstEnd[step + 1]; ++a) {
+			knTreeForce* P = &system->gathered[couplings->endLink[a]];
+			for (int k = 0; k < n; ++k, ++end) {
+				P->n += end->u.n * y[v + k];
+				P->f += end->u.f * y[v + k];
 			}
 		}
 	}
 	for (int step = count - 1; step >= 0; --step) {
-		int first = system->firstEnd[step], last = system->firstEnd[step + 1];
-		solveOutwards(system, system->order[step], &system->ends[first], last - first, y, motions);
+		int i = couplings->order[step], n = system->forest->links[i].nv;
+		double change[KN_JOINT_MAX_V] = { 0.0 };
+		const knForestEnd* end = &couplings->ends[couplings->firstNumber[step]];
+		for (int a = couplings->firstEnd[step]; a < couplings->firstEnd[step + 1]; ++a) {
+			for (int k = 0; k < n; ++k, ++end) {
+				change[k] += power(&end->w, &motions[couplings->endLink[a]]);
+			}
+		}
+		solveOutwards(system, i, change, y, motions);
 	}
 }
 
@@ -565,7 +321,7 @@ static void solveSystem(const knForestSystem* system, const knTreeForce* push, c
 		P[i] = push != NULL ? (knTreeForce){ -push[i].n, -push[i].f }
 							: (knTreeForce){ knLanes_All(0.0), knLanes_All(0.0) };
 	}
-	if (system->pairCount > 0) {
+	if (system->couplings != NULL && system->couplings->rowPairs > 0) {
 		solveCoupled(system, tau, y, motions);
 		return;
 	}
@@ -573,6 +329,7 @@ static void solveSystem(const knForestSystem* system, const knTreeForce* push, c
 		solveInwards(system, i, tau, y);
 	}
 	for (int i = 0; i < forest->count; ++i) {
-		solveOutwards(system, i, NULL, 0, y, motions);
+		double change[KN_JOINT_MAX_V] = { 0.0 };
+		solveOutwards(system, i, change, y, motions);
 	}
 }

@@ -1,4 +1,4 @@
-// Linear systems over the forest (forest.h): room, couplings, the choice of inner loops, mobilities.
+// Linear systems over the forest (forest.h): room, the choice of inner loops, mobilities.
 #include "articulated/forest_kernel.h"
 
 static const knForestKernel plain = { .factor = factorSystem, .solve = solveSystem };
@@ -19,49 +19,14 @@ bool knForestSystem_Make(knForestSystem* system, const knForest* forest, knArena
 	system->W = KN_SCRATCH(arena, knTreeMotion, forest->nv);
 	system->D = KN_SCRATCH(arena, double, forest->bCount);
 	system->gathered = KN_SCRATCH(arena, knTreeForce, forest->count);
-	system->arena = arena;
 	return !arena->failed;
 }
 
-// --- couplings -------------------------------------------------------------------------------------------
-
-bool knForestSystem_MakeCouplings(knForestSystem* system, int pairCapacity) {
-	int count = system->forest->count;
-	system->pairCapacity = pairCapacity > 0 ? pairCapacity : 1;
-	system->pairs = KN_SCRATCH(system->arena, knForestPair, system->pairCapacity);
-	system->firstPair = KN_SCRATCH(system->arena, int, count);
-	system->degree = KN_SCRATCH(system->arena, int, count);
-	system->found = KN_SCRATCH(system->arena, int, count);
-	system->order = KN_SCRATCH(system->arena, int, count);
-	system->leaves = KN_SCRATCH(system->arena, int, count);
-	system->children = KN_SCRATCH(system->arena, int, count);
-	system->firstEnd = KN_SCRATCH(system->arena, int, count + 1);
-	system->endCapacity = 4 * system->pairCapacity;
-	system->ends = KN_SCRATCH(system->arena, knForestEnd, system->endCapacity);
-	knForestSystem_ClearCouplings(system);
-	return !system->arena->failed;
-}
-
-void knForestSystem_ClearCouplings(knForestSystem* system) {
-	system->pairCount = 0;
-	for (int i = 0; i < system->forest->count; ++i) {
-		system->firstPair[i] = NONE;
-		system->degree[i] = 0;
-		system->found[i] = NONE;
-	}
-}
-
-knForestPair* knForestSystem_Couple(knForestSystem* system, int a, int b) {
-	KN_ASSERT(a != b);
-	int pair = system->firstPair[a];
-	while (pair != NONE && otherLink(&system->pairs[pair], a) != b) {
-		pair = nextPair(system, pair, a);
-	}
-	pair = pair != NONE ? pair : addPair(system, a, b);
-	return pair != NONE ? &system->pairs[pair] : NULL;
-}
-
 bool knForestSystem_Factor(knForestSystem* system) {
+	knForestCouplings* couplings = system->couplings;
+	if (couplings != NULL && couplings->rowPairs > 0 && !knForestCouplings_Plan(couplings)) {
+		return false;
+	}
 	return bestKernel()->factor(system);
 }
 

@@ -168,20 +168,35 @@ static void test_couplings(void** state) {
 		knForestPair kept[12];
 		knForestSystem* system = &rig.system;
 		fillBlocks(&rig);
-		assert_true(knForestSystem_MakeCouplings(system, 1));
+		knForestCouplings couplings;
+		assert_true(knForestCouplings_Make(&couplings, &rig.forest, 1, &rig.arena));
+		system->couplings = &couplings;
 		int made = 0;
 		for (int k = 0; k < count; ++k) {
 			int a = (int)uniform(0.0, BODIES - 1e-9), b = (int)uniform(0.0, BODIES - 1e-9);
 			if (a == b) {
 				continue;
 			}
-			knForestPair* pair = knForestSystem_Couple(system, a, b);
+			knForestPair* pair = knForestCouplings_Couple(&couplings, a, b);
 			assert_non_null(pair);
 			bool again = pair->block[0].ll.x[0] != 0.0;
 			pair->block[0] = again ? pair->block[0] : randomBlock(0.3);
 			pair->block[1] = again ? pair->block[1] : randomBlock(0.3);
 			kept[made] = *pair;
 			made += !again;
+		}
+		if (trial % 3 == 0 && made > 1) {
+			// a pattern that grows after it was planned, and numbers written anew
+			assert_true(knForestSystem_Factor(system));
+			fillBlocks(&rig);
+			knForestCouplings_Clear(&couplings);
+			for (int k = 0; k < made; ++k) {
+				knForestPair* pair = knForestCouplings_Couple(&couplings, kept[k].link[0], kept[k].link[1]);
+				pair->block[0] = kept[k].block[pair->link[0] != kept[k].link[0]];
+				pair->block[1] = kept[k].block[pair->link[0] == kept[k].link[0]];
+			}
+			int a = kept[0].link[0], b = (kept[0].link[0] + 1) % BODIES;
+			assert_non_null(knForestCouplings_Couple(&couplings, a, b));
 		}
 		assert_true(knForestSystem_Factor(system));
 		knTreeForce push[BODIES];

@@ -67,10 +67,92 @@ static void test_overlaps_come_out_at_rest(void** state) {
 	knWorld_Destroy(world);
 }
 
+// 60 boxes that fly at each other, some of them hinged in pairs, and all collide at once: what they do to each other keeps
+// their momentum, puts no energy in, and stays inside the friction cones.
+static void test_a_cluster_keeps_its_momentum(void** state) {
+	(void)state;
+	enum { SIDE = 4, COUNT = SIDE * SIDE * SIDE };
+	knScene* scene = newScene(noGravity);
+	knBodyId boxes[COUNT];
+	const double half = 0.1, mu = 0.4;
+	for (int i = 0; i < COUNT; ++i) {
+		knVec3 at = knV3(0.22 * (i % SIDE) - 0.33, 0.22 * (i / SIDE % SIDE) - 0.33,
+						 0.22 * (i / (SIDE * SIDE)) - 0.33 + 0.003 * (i % 5));
+		boxes[i] = newBox(scene, at, knV3(half, half, half), material(mu, 0.0));
+		knScene_EditBody(scene, boxes[i])->velocity = knAdd(knScale(-4.0, at), knV3(0.1 * (i % 7), 0.0, 0.5));
+		if (i % SIDE == 1) {
+			knVec3 middle = knV3(at.x - 0.11, at.y, at.z);
+			knJointDef hinge =
+				jointAt(scene, KN_JOINT_HINGE, boxes[i - 1], boxes[i], middle, knV3(0.0, 0.0, 1.0));
+			newJoint(scene, &hinge);
+		}
+	}
+	knWorldDef def = knWorldDef_Default();
+	def.stepper = "reduced";
+	knWorld* world = newWorldWith(scene, &def);
+	knMeasures first = knWorld_Measure(world), before = first;
+	int most = 0;
+	for (int i = 0; i < 30; ++i) {
+		run(world, 1, 0.01);
+		knMeasures now = knWorld_Measure(world);
+		assert_near3(now.momentum, first.momentum, 1e-11 * first.momentum.z);
+		assert_true(now.kinetic <= before.kinetic * (1.0 + 1e-9));
+		before = now;
+		int count;
+		const knContact* contacts = knWorld_Contacts(world, &count);
+		most = count > most ? count : most;
+		for (int k = 0; k < count; ++k) {
+			double normal = knDot(contacts[k].impulse, contacts[k].point.normal);
+			knVec3 along = knMulAdd(contacts[k].impulse, -normal, contacts[k].point.normal);
+			assert_true(knLength(along) <= mu * knAbs(normal) * (1.0 + 1e-6) + 1e-9);
+		}
+	}
+	assert_true(most > 100);
+	knWorld_Destroy(world);
+}
+
+// 75 boxes dropped in three layers come to rest on each other: the ground carries their weight, and nothing is deep.
+static void test_a_heap_comes_to_rest(void** state) {
+	(void)state;
+	enum { SIDE = 5, LAYERS = 3, COUNT = SIDE * SIDE * LAYERS };
+	knScene* scene = newScene(earth);
+	newGround(scene, material(0.5, 0.0));
+	knBodyId boxes[COUNT];
+	for (int i = 0; i < COUNT; ++i) {
+		int layer = i / (SIDE * SIDE), column = i % (SIDE * SIDE);
+		double step = 0.21 - 0.03 * layer; // upper layers lie across lower ones
+		knVec3 at =
+			knV3(step * (column % SIDE), step * (column / SIDE), 0.15 + 0.25 * layer + 0.004 * (i % 3));
+		boxes[i] = newBox(scene, at, knV3(0.08, 0.08, 0.1), material(0.5, 0.0));
+	}
+	knWorldDef def = knWorldDef_Default();
+	def.stepper = "reduced";
+	knWorld* world = newWorldWith(scene, &def);
+	run(world, 150, 0.01);
+	double weight = 0.0, carried = 0.0;
+	for (int i = 0; i < COUNT; ++i) {
+		weight += 9.81 * knModel_BodyMass(knWorld_Model(world), boxes[i]).mass;
+	}
+	int count;
+	const knContact* contacts = knWorld_Contacts(world, &count);
+	for (int k = 0; k < count; ++k) {
+		bool ground = KN_ID_IS_NULL(contacts[k].bodyA) || contacts[k].bodyA.index1 == KN_WORLD_BODY.index1;
+		carried += ground ? knAbs(contacts[k].impulse.z) / 0.01 : 0.0;
+	}
+	knPenetration penetration;
+	assert_ok(knWorld_MeasurePenetration(world, &penetration, NULL));
+	assert_true(penetration.max < 2e-4);
+	assert_near(carried, weight, 1e-3 * weight);
+	assert_true(knWorld_Measure(world).kinetic < 1e-6);
+	knWorld_Destroy(world);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_overlaps_come_out_at_rest),
 		cmocka_unit_test(test_a_wound_snake_gains_nothing),
+		cmocka_unit_test(test_a_cluster_keeps_its_momentum),
+		cmocka_unit_test(test_a_heap_comes_to_rest),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

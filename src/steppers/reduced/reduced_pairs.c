@@ -7,7 +7,6 @@
 #include "model/joint_parts.h"
 
 #define LOCK_SOFTNESS 1e-5 // of a row's own resistance
-#define SOFTNESS 0.01      // the same, of limits, motors and friction
 #define LIMIT_MARGIN 0.01  // m or rad
 #define MOST_ROWS (6 + KN_JOINT_MAX_LIMITS + 18)
 
@@ -69,7 +68,7 @@ static knReducedPairRow* addRow(knReducedStep* step, const knJoint* joint, int i
 	placeRow(site, along, &row->jP, &row->jC);
 	double K = resistance(step->context->model, step->start, joint->parent, row->jP) +
 			   resistance(step->context->model, step->start, joint->child, row->jC);
-	row->e = SOFTNESS * knMax(K, 1e-12);
+	row->e = KN_REDUCED_SOFTNESS * knMax(K, 1e-12);
 	step->crossCount += row->linkP >= 0 && row->linkC >= 0;
 	return row;
 }
@@ -96,7 +95,7 @@ static void addAxes(knReducedStep* step, const knJoint* joint, int index, const 
 			row->x = knJoint_AxisPosition(joint, q, i);
 			row->stiffness = axis->stiffness;
 			row->damping = axis->damping;
-			double K = row->e / SOFTNESS, stiff = h * h * axis->stiffness * K;
+			double K = row->e / KN_REDUCED_SOFTNESS, stiff = h * h * axis->stiffness * K;
 			row->theta = stiff > 1.0 ? 1.0 - 0.5 / stiff : 0.5;
 			row->after =
 				(knMax(0.0, 0.25 * (stiff - 1.0)) + knMax(0.0, 0.5 * h * axis->damping * K - 1.0)) / K;
@@ -104,10 +103,11 @@ static void addAxes(knReducedStep* step, const knJoint* joint, int index, const 
 		if (drive->motorMode[i] == KN_MOTOR_VELOCITY || drive->motorMode[i] == KN_MOTOR_POSITION) {
 			knReducedPairRow* row = addRow(step, joint, index, site, along[i], KN_PART_MOTOR + i);
 			double position = knJoint_AxisPosition(joint, q, i) + axis->rest;
-			row->target = drive->motorMode[i] == KN_MOTOR_VELOCITY
-							  ? drive->motorTarget[i]
-							  : knReduced_ServoSpeed(drive->motorTarget[i] - position,
-													 drive->motorMaxForce[i], row->e / SOFTNESS, h);
+			row->target =
+				drive->motorMode[i] == KN_MOTOR_VELOCITY
+					? drive->motorTarget[i]
+					: knReduced_ServoSpeed(drive->motorTarget[i] - position, drive->motorMaxForce[i],
+										   row->e / KN_REDUCED_SOFTNESS, h);
 			row->hi = h * drive->motorMaxForce[i];
 			row->lo = -row->hi;
 			row->lambda = recall(step, memory, memoryCount, row->part);
@@ -136,7 +136,7 @@ static void addJoint(knReducedStep* step, int index, const knJointMemory* memory
 		knReducedPairRow* row = addRow(step, joint, index, &site, locked[i], KN_PART_LOCKED);
 		row->locked = true;
 		row->index = i;
-		row->e *= LOCK_SOFTNESS / SOFTNESS;
+		row->e *= LOCK_SOFTNESS / KN_REDUCED_SOFTNESS;
 		row->lambda = knDotT(locked[i], wrench);
 	}
 	knTwist V = knJoint_RelativeTwist(joint, step->start[joint->parent], step->before[joint->parent],

@@ -257,6 +257,15 @@ static double gravityWork(const knReducedStep* step) {
 	return work;
 }
 
+// Velocities at the present poses that are nearest to those before: momentum stays, although joints have turned.
+static bool keepMotion(knReducedStep* step, const knTwist* before) {
+	if (!knReduced_ReadVelocities(step, before, step->v0)) {
+		return false;
+	}
+	knForest_Velocities(&step->forest, step->columns0, step->start, step->v0, step->before);
+	return true;
+}
+
 // What overlaps is moved out of each other; kinetic energy pays for what that lifts, as far as there is any.
 static bool pushOut(knReducedStep* step) {
 	bool moved = false;
@@ -265,8 +274,15 @@ static bool pushOut(knReducedStep* step) {
 	}
 	double allowed = knReduced_Kinetic(step, step->start, step->before) +
 					 knReduced_CarriedEnergy(step, step->v0) + knMin(gravityWork(step), 0.0);
+	for (int i = 0; i < step->forest.count; ++i) {
+		int b = step->forest.links[i].body;
+		step->wanted[b] = step->before[b];
+	}
 	goOn(step);
 	scaleRows(step, 1.0);
+	if (!keepMotion(step, step->wanted)) {
+		return !step->context->arena->failed;
+	}
 	double kinetic =
 		knReduced_Kinetic(step, step->start, step->before) + knReduced_CarriedEnergy(step, step->v0);
 	if (kinetic > allowed) {

@@ -6,8 +6,7 @@
 #include "model/control.h"
 #include "model/joint_parts.h"
 
-#define SOFTNESS 0.01 // of a row's own resistance
-#define UNEQUAL 10.0  // ratio of masses beyond which a tree's mobility tells a contact's resistance
+#define UNEQUAL 10.0 // ratio of masses beyond which a tree's mobility tells a contact's resistance
 #define ALONG                                                                                                \
 	0.9999 // cosine, within which a cylinder's arm goes straight outward: a rim that lies flat does not
 #define LIMIT_MARGIN 0.01  // m or rad
@@ -138,7 +137,7 @@ static void makeContact(knReducedStep* step, int k) {
 	contact->coreB = knSub(anchor->onB, contact->roundB);
 	double K = resistance(step, contact->bodyA, anchor->onA, point->n) +
 			   resistance(step, contact->bodyB, anchor->onB, point->n);
-	contact->e = SOFTNESS * knMax(K, 1e-12);
+	contact->e = KN_REDUCED_SOFTNESS * knMax(K, 1e-12);
 	contact->target = -knMax(contact->gap, 0.0) / step->h;
 	for (int i = 0; i < 3; ++i) {
 		contact->lambda[i] = point->lambda[i];
@@ -246,7 +245,7 @@ static knReducedAxisRow* addRow(knReducedStep* step, int link, const knJoint* jo
 	for (int k = 0; k < step->forest.links[link].nv; ++k) {
 		K += row->coef[k] * row->coef[k] * step->kOwn[step->forest.links[link].vOffset + k];
 	}
-	row->e = SOFTNESS * knMax(K, 1e-12);
+	row->e = KN_REDUCED_SOFTNESS * knMax(K, 1e-12);
 	return row;
 }
 
@@ -322,7 +321,7 @@ static void addDrive(knReducedStep* step, int link, const knJoint* joint, int i,
 	if (drive != NULL && (drive->stiffness > 0.0 || drive->damping > 0.0)) {
 		knReducedAxisRow* row = addRow(step, link, joint, along, KN_PART_DRIVE + i);
 		const double x = knJoint_AxisPosition(joint, &state->q[joint->qOffset], i) + joint->axis[i].rest;
-		tameSpring(row, row->e / SOFTNESS, drive->stiffness, drive->damping, h);
+		tameSpring(row, row->e / KN_REDUCED_SOFTNESS, drive->stiffness, drive->damping, h);
 		row->law = KN_LAW_DRIVE;
 		row->e = 1.0 / (h * (drive->stiffness * row->theta * h + drive->damping));
 		row->push = h * (drive->force - drive->stiffness * x);
@@ -352,7 +351,7 @@ static void addAxes(knReducedStep* step, int link, const knJoint* joint, knFrame
 			row->x = knJoint_AxisPosition(joint, q, i);
 			row->stiffness = axis->stiffness;
 			row->damping = axis->damping;
-			tameSpring(row, row->e / SOFTNESS, axis->stiffness, axis->damping, step->h);
+			tameSpring(row, row->e / KN_REDUCED_SOFTNESS, axis->stiffness, axis->damping, step->h);
 		}
 		addDrive(step, link, joint, i, along[i]);
 		if (drive->motorMode[i] != KN_MOTOR_OFF) {

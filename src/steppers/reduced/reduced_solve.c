@@ -33,6 +33,9 @@
 #define HARDER 8.0        // times as hard,
 #define HARDEST 600.0     // at most
 #define SEARCH_STEPS 40
+#define FAINT 1e-3 // of a contact's own resistance: a slope that the matrix does without
+#define SPARSER                                                                                              \
+	0.8 // share of the rows between links that a pattern was made for, below which it is made anew
 
 bool knReducedProblem_Make(knReducedProblem* problem, knReducedStep* step, double rate) {
 	knArena* arena = step->context->arena;
@@ -135,12 +138,17 @@ static knVec3 inWorld(const knReducedContact* contact, const double l[3]) {
 	return knMulAdd(knMulAdd(knScale(l[0], contact->n), l[1], contact->t1), l[2], contact->t2);
 }
 
-static void measureContact(knReducedContact* contact, const knTwist* rates) {
+static void measureContact(knReducedContact* contact, const knReducedProblem* problem) {
+	const knTwist* rates = problem->rates;
 	knVec3 u = relativeRate(contact, rates);
 	contact->r[0] = knDot(contact->n, u) - contact->target;
 	contact->r[1] = knDot(contact->t1, u);
 	contact->r[2] = knDot(contact->t2, u);
-	coneLaw(contact, contact->r, contact->l, contact->D);
+	if (problem->interior) {
+		knReducedInterior_Contact(problem, contact);
+	} else {
+		coneLaw(contact, contact->r, contact->l, contact->D);
+	}
 }
 
 // A soft row: r is the displacement over h in the implicit step.
@@ -166,6 +174,8 @@ static void measureAxis(const knReducedProblem* problem, knReducedAxisRow* row, 
 	} else if (soft && !problem->timed) {
 		row->slope = row->after;
 		row->l = -row->slope * row->r;
+	} else if (row->law == KN_LAW_DRIVE && problem->interior) {
+		knReducedInterior_Axis(problem, row);
 	} else if (row->law == KN_LAW_DRIVE) {
 		double z = row->push - row->r / row->e;
 		row->l = boundLaw(z, row->lo, row->hi);
@@ -178,6 +188,9 @@ static void measureAxis(const knReducedProblem* problem, knReducedAxisRow* row, 
 		double z = row->lambda - row->r / row->e;
 		row->l = boundLaw(z, row->lo, row->hi);
 		row->slope = row->l == z ? 1.0 / row->e : 0.0;
+		if (problem->interior) {
+			knReducedInterior_Axis(problem, row);
+		}
 	}
 }
 
@@ -202,6 +215,9 @@ static void measurePair(const knReducedStep* step, knReducedPairRow* row, const 
 		double z = row->lambda - row->r / row->e;
 		row->l = boundLaw(z, row->lo, row->hi);
 		row->slope = row->l == z ? 1.0 / row->e : 0.0;
+		if (problem->interior) {
+			knReducedInterior_Pair(problem, row);
+		}
 	}
 }
 
@@ -246,7 +262,7 @@ static bool measureRows(knReducedProblem* problem) {
 		if (contact->off) {
 			continue;
 		}
-		measureContact(contact, problem->rates);
+		measureContact(contact, problem);
 		double change[3];
 		for (int i = 0; i < 3; ++i) {
 			change[i] = contact->l[i] - contact->offset[i];
@@ -335,8 +351,27 @@ static void addOuter(knForestBlock* A, knTwist push, knTwist change, double s) {
 	A->ll.x += f * knLanes_X(u), A->ll.y += f * knLanes_Y(u), A->ll.z += f * knLanes_Z(u);
 }
 
-static bool hasSlope(const knReducedContact* contact) {
-	return !contact->off && (contact->D[0] != 0.0 || contact->D[4] != 0.0 || contact->D[8] != 0.0);
+// Does the row weigh anything in the matrix? `weight`, kg, of the row itself: interior points leave faint traces everywhere.
+static bool hasSlope(const knReducedProblem* problem, const knReducedContact* contact) {
+	double most = knMax(contact->D[0], knMax(contact->D[4], contact->D[8]));
+	return !contact->off && most > (problem->interior ? FAINT * contact->cone.weight : 0.0);
+}
+
+// Blocks between links become zero; a pattern that has become much sparser is forgotten.
+static void clearCouplings(knReducedProblem* problem) {
+	knReducedStep* step = problem->step;
+	knForestCouplings* couplings = problem->system.couplings;
+	int rows = 0;
+	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
+		const knReducedContact* contact = &step->contacts[k];
+		rows += contact->linkA >= 0 && contact->linkB >= 0 && hasSlope(problem, contact);
+	}
+	if (!couplings->planned || rows < SPARSER * problem->patternRows) {
+		knForestCouplings_Forget(couplings);
+		problem->patternRows = rows;
+	} else {
+		knForestCouplings_Clear(couplings);
+	}
 }
 
 // A contact's slope: in the blocks of its links, and between them. False: no memory.
@@ -353,7 +388,7 @@ static bool addContact(knReducedProblem* problem, const knReducedContact* contac
 	if (contact->linkA < 0 || contact->linkB < 0) {
 		return true;
 	}
-	knForestPair* pair = knForestSystem_Couple(system, contact->linkA, contact->linkB);
+	knForestPair* pair = knForestCouplings_Couple(system->couplings, contact->linkA, contact->linkB);
 	if (pair != NULL) {
 		int side = pair->link[0] == contact->linkA ? 0 : 1;
 		addPoint(&pair->block[side], contact->armA, &contact->byTurnB, &D, -rate);
@@ -374,7 +409,7 @@ static bool addPairRow(knReducedProblem* problem, const knReducedPairRow* row) {
 	if (row->linkP < 0 || row->linkC < 0) {
 		return true;
 	}
-	knForestPair* pair = knForestSystem_Couple(system, row->linkP, row->linkC);
+	knForestPair* pair = knForestCouplings_Couple(system->couplings, row->linkP, row->linkC);
 	if (pair != NULL) {
 		int side = pair->link[0] == row->linkP ? 0 : 1;
 		addOuter(&pair->block[side], row->jP, row->eC, slope);
@@ -391,12 +426,12 @@ static bool assemble(knReducedProblem* problem) {
 	for (int k = 0; k < forest->bCount; ++k) {
 		problem->B[k] = problem->baseB != NULL ? problem->baseB[k] : 0.0;
 	}
-	if (system->pairs != NULL) {
-		knForestSystem_ClearCouplings(system);
+	if (system->couplings != NULL) {
+		clearCouplings(problem);
 	}
 	bool done = true;
 	for (int k = 0; problem->useContacts && k < step->contactCount && done; ++k) {
-		done = !hasSlope(&step->contacts[k]) || addContact(problem, &step->contacts[k]);
+		done = !hasSlope(problem, &step->contacts[k]) || addContact(problem, &step->contacts[k]);
 	}
 	for (int k = 0; problem->useAxes && k < step->axisCount; ++k) {
 		const knReducedAxisRow* row = &step->axes[k];
@@ -610,18 +645,29 @@ static double harden(knReducedProblem* problem, double hardness, double factor) 
 	return hardness * factor;
 }
 
-// One step of Newton's method; the change in m or m/s, and how far laws were from their slopes.
-static bool iterate(knReducedProblem* problem, double* change, double* error) {
+void knReducedProblem_Measure(knReducedProblem* problem) {
+	measureRows(problem);
+}
+
+bool knReducedProblem_FindDirection(knReducedProblem* problem, bool anew) {
 	sumTotals(problem);
 	if (problem->arrange != NULL) {
 		problem->arrange(problem);
 	}
-	if (!assemble(problem)) {
+	if (anew && !assemble(problem)) {
 		return false;
 	}
 	knForestSystem_Solve(&problem->system, problem->push, problem->tau, problem->y, problem->motion);
-	problem->slopeOfMerit = meritSlope(problem);
 	changeRates(problem);
+	return true;
+}
+
+// One step of Newton's method; the change in m or m/s, and how far laws were from their slopes.
+static bool iterate(knReducedProblem* problem, double* change, double* error) {
+	if (!knReducedProblem_FindDirection(problem, true)) {
+		return false;
+	}
+	problem->slopeOfMerit = meritSlope(problem);
 	double t = searchStep(problem, error);
 	*change = largestChange(problem);
 	problem->advance(problem, t);
@@ -647,8 +693,13 @@ static void startSlips(knReducedProblem* problem) {
 bool knReducedProblem_Solve(knReducedProblem* problem, int rounds) {
 	knReducedStep* step = problem->step;
 	bool touching = problem->useContacts && step->contactCount > 0;
-	if (step->crossCount > 0 && !knForestSystem_MakeCouplings(&problem->system, step->crossCount)) {
-		return false;
+	problem->system.couplings = NULL;
+	if (step->crossCount > 0) {
+		if (!knForestCouplings_Make(&step->couplings, &step->forest, step->crossCount,
+									step->context->arena)) {
+			return false;
+		}
+		problem->system.couplings = &step->couplings;
 	}
 	bool many = step->contactCount > KN_REDUCED_FEW;
 	double fall = step->h * knLength(step->context->state->header->gravity);
@@ -657,6 +708,11 @@ bool knReducedProblem_Solve(knReducedProblem* problem, int rounds) {
 	problem->refresh(problem);
 	startSlips(problem);
 	measureRows(problem);
+	if (many && problem->convex) {
+		bool solved = knReducedInterior_Solve(problem, knMax(rough, problem->rowTolerance));
+		sumTotals(problem);
+		return solved;
+	}
 	bool settled = false;
 	double hardness = 1.0;
 	double change = (double)INFINITY, error = 0.0, best = (double)INFINITY, first = 0.0;

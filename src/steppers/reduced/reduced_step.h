@@ -9,7 +9,22 @@
 #include "steppers/reduced/reduced_memory.h"
 #include "steppers/stepper_ops.h"
 
+#define KN_REDUCED_SOFTNESS 0.01 // of a row's own resistance
 #define KN_REDUCED_FEW 64 // contacts of an island, up to which rows are solved to the end in every step
+
+// What an interior point knows of a contact (reduced_interior.c).
+typedef struct knReducedCone {
+	double weight;    // kg, 1/K
+	double slack[3];  // m/s
+	double cross[3];  // what the predictor's changes make together
+	double w[3], eta; // scaling point
+	double steer[2];  // change of the normal row by the slip's
+} knReducedCone;
+
+// The same of a scalar row: above its lower bound, below its upper one.
+typedef struct knReducedBound {
+	double slack[2], cross[2];
+} knReducedBound;
 
 // A contact point. Impulses act on B; n points from A to B.
 typedef struct knReducedContact {
@@ -37,7 +52,8 @@ typedef struct knReducedContact {
 	knVec3 armA, armB; // where it measures and pushes
 	knMat33 byTurnA, byTurnB; // what a turn of each body does to the point's motion
 	double r[3], dr[3], l[3];
-	double D[9]; // slope of the law, frame axes, 1/e included
+	double D[9];        // slope of the law, frame axes, 1/e included
+	knReducedCone cone; // of an interior point
 } knReducedContact;
 
 typedef enum knReducedLaw {
@@ -63,7 +79,8 @@ typedef struct knReducedAxisRow {
 	double offset; // N s, already part of the start
 	bool off;      // takes no part in the problem
 	double r, dr, l, slope;
-	double moved; // of the coordinate in the part
+	knReducedBound bound; // of an interior point
+	double moved;         // of the coordinate in the part
 } knReducedAxisRow;
 
 // A scalar row between two bodies, of a loop joint or a rolling contact.
@@ -81,7 +98,8 @@ typedef struct knReducedPairRow {
 	double e, lambda, offset;
 	bool off; // takes no part in the problem
 	double r, dr, l, slope;
-	double moved; // of the coordinate in the part
+	knReducedBound bound; // of an interior point
+	double moved;         // of the coordinate in the part
 	bool locked;
 } knReducedPairRow;
 
@@ -119,6 +137,14 @@ typedef struct knReducedProblem {
 	double tolerance;                                  // m or m/s, of the last change
 	bool useContacts, useAxes, usePairs;
 	int iterations;
+
+	// knReducedInterior_Solve
+	bool convex;     // velocities at a fixed pose under all rows: heaps go by interior points
+	bool interior;   // rows' laws are those of the present interior point
+	double centre;   // (m/s)^2, that its impulses times slacks over weights aim at
+	bool steers;     // laws follow the slips' change
+	bool closing;    // impulses of bounded rows are what they are
+	int patternRows; // rows between links that the couplings' pattern was made for
 } knReducedProblem;
 
 struct knReducedStep {
@@ -128,6 +154,7 @@ struct knReducedStep {
 
 	// knReduced_Begin
 	knForest forest;
+	knForestCouplings couplings;
 	double *q0, *v0;        // [nq], [nv] at the start
 	knFrame* start;         // [bodyCount] poses at the start
 	knTwist* before;        // [bodyCount] velocities at the start
@@ -259,6 +286,20 @@ bool knReduced_StepIsland(knReducedStep* step);
 bool knReducedProblem_Make(knReducedProblem* problem, knReducedStep* step, double rate);
 // Method of multipliers: rounds of Newton's method. False: not converged, or no memory in the arena.
 bool knReducedProblem_Solve(knReducedProblem* problem, int rounds);
+
+// Newton's method outside: rows at the present iterate; the direction y and the links' motions, with a matrix made anew or
+// that of before. False: singular, or no memory.
+void knReducedProblem_Measure(knReducedProblem* problem);
+bool knReducedProblem_FindDirection(knReducedProblem* problem, bool anew);
+
+// --- reduced_interior.c ----------------------------------------------------------------------------------
+
+// Slope and impulse of rows at an interior point.
+void knReducedInterior_Contact(const knReducedProblem* problem, knReducedContact* contact);
+void knReducedInterior_Axis(const knReducedProblem* problem, knReducedAxisRow* row);
+void knReducedInterior_Pair(const knReducedProblem* problem, knReducedPairRow* row);
+// A convex problem of many rows; m/s by which they may be wrong. False: not converged, or no memory.
+bool knReducedInterior_Solve(knReducedProblem* problem, double tolerance);
 
 // --- reduced_motion.c ------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@
 #define BEYOND 1e-6            // m or rad, that a joint may stay beyond a limit
 #define REACH 3.0              // times what is wrong, that a pose moves to put it right
 #define PUSH_ROUNDS 6
+#define PUSH_TOLERANCE 1e-5 // m, of what many contacts are moved out
 #define CLOSING_ROUNDS 4
 #define CLOSING_TURN 0.3  // rad of a link, in one motion that closes loops
 #define LASTING_SHARE 0.2 // of a lasting contact's error that a step takes out
@@ -544,6 +545,10 @@ bool knReduced_PushOut(knReducedStep* step, bool* moved) {
 	}
 	holdKinematics(step, true);
 	startPush(step);
+	velocity.problem.convex = true;
+	if (step->contactCount > KN_REDUCED_FEW) {
+		velocity.problem.rowTolerance = PUSH_TOLERANCE / step->h;
+	}
 	velocity.problem.useContacts = velocity.problem.useAxes = velocity.problem.usePairs = true;
 	knReducedProblem_Solve(&velocity.problem, PUSH_ROUNDS);
 	boundMotion(step, velocity.now, wrong);
@@ -585,7 +590,7 @@ bool knReduced_Drift(knReducedStep* step) {
 	aimLoops(step, 1.0 / step->h);
 	memcpy(step->v, step->v0, (size_t)forest->nv * sizeof(double));
 	velocity.problem.useContacts = velocity.problem.useAxes = velocity.problem.usePairs = true;
-	velocity.problem.timed = true;
+	velocity.problem.timed = velocity.problem.convex = true;
 	knReducedProblem_Solve(&velocity.problem, VELOCITY_ROUNDS);
 	aimLoops(step, 0.0);
 	memcpy(step->q, step->q0, (size_t)forest->nq * sizeof(double));
