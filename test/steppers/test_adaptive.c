@@ -185,6 +185,33 @@ static void test_rows_of_contacts_hold_as_all_do(void** state) {
 	knWorld_Destroy(rod);
 }
 
+// A chain at rest with servos at all joints freezes; one that is told to turn, in the middle of a frozen part, turns.
+static void test_drives_of_frozen_joints_wake_them(void** state) {
+	(void)state;
+	enum { LINKS = 64, DRIVEN = 37 };
+	knBodyId bodies[LINKS];
+	ChainDef def = { .count = LINKS, .gravity = noGravity, .held = true };
+	knError error = { 0 };
+	knScene* scene = newChain(&def, bodies);
+	for (int i = 0; i < LINKS; ++i) {
+		knActuatorDef servo = knActuatorDef_Default();
+		servo.joint = knScene_JointAt(scene, i);
+		servo.gain[0] = 10.0;
+		servo.bias[1] = -10.0;
+		servo.bias[2] = -15.0;
+		assert_true(knScene_AddActuator(scene, &servo, &error) >= 0);
+	}
+	knWorld* world = worldWith(scene, "adaptive", 16, -1.0);
+	run(world, 20, 0.005);
+	assert_false(knWorld_BodyActive(world, bodies[DRIVEN]));
+	assert_ok(knWorld_SetControl(world, DRIVEN, 0.3));
+	run(world, 2000, 0.005);
+	double angle[7];
+	knWorld_JointCoordinates(world, knModel_JointAt(knWorld_Model(world), DRIVEN), angle);
+	assert_true(knAbs(angle[0] - 0.3) < 0.03);
+	knWorld_Destroy(world);
+}
+
 // Nothing left out is nothing left out, however small beside the rest.
 static void test_no_threshold_moves_all(void** state) {
 	(void)state;
@@ -324,6 +351,7 @@ int main(void) {
 		cmocka_unit_test(test_attached_joints_are_refused),
 		cmocka_unit_test(test_few_joints_swing),
 		cmocka_unit_test(test_rows_of_contacts_hold_as_all_do),
+		cmocka_unit_test(test_drives_of_frozen_joints_wake_them),
 		cmocka_unit_test(test_no_threshold_moves_all),
 		cmocka_unit_test(test_scripted_bodies_wake),
 	};

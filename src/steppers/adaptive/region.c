@@ -15,12 +15,15 @@
 // joints as wanted, or the scores of those left out sum up to less than the square of the threshold. The latter counts
 // velocities too, by the deceleration that stops them within STOP_TIME.
 //
+// Joints with actuators or tendons are all released, with the nodes above them, however short their parts.
+//
 // scheme=paper releases all joints, so that the scores are the acceleration metric of every part (Redon, Galoppo and Lin
 // 2005): what it chooses is the transient region, from which the velocities after the step choose once more in the same way.
 // Joints are chosen one by one, however short their parts.
 #include "steppers/adaptive/adaptive_step.h"
 
 #include "core/sort.h"
+#include "model/control.h"
 #include "model/joint_parts.h"
 
 #define SOFTNESS 0.01   // of a contact's own answer
@@ -28,6 +31,8 @@
 #define SERVO_GAIN 0.2  // share of its way that a servo goes per step, as in reduced_rows.c
 #define ALWAYS 1e300    // score of joints that must move
 #define STICKING 0.95   // of the friction cone: within it a contact holds sideways
+#define DRIVEN (-2)     // piece of a node that holds drives. markDriven
+#define WAITING 96      // parts: right ones are opened first, and halve
 #define LIMIT_NEAR 1e-4 // rad or m: so near to its end a joint is held by it
 
 typedef struct Piece {
@@ -42,7 +47,7 @@ typedef enum Score { SCORE_ACCELERATION, SCORE_BOTH, SCORE_VELOCITY } Score;
 typedef struct Lookahead {
 	knAdaptiveStep* step;
 	int minLinks;
-	bool all; // joints are released, each by itself. scheme=paper
+	bool paper; // all joints are released, each by itself
 	Score score;
 	const bool* transient; // [candidateCount] only these may be chosen; NULL: any
 
@@ -94,67 +99,76 @@ static void addPiece(Lookahead* ahead, int node, knFrame rootPose, const knSegme
 	ahead->inertia[k] = knRotateTensor(rootPose.q, &part->inertia);
 }
 
-// A segment as it is, or cut at its top joint and at the one that goes with it.
-static void addSegment(Lookahead* ahead, int root) {
-	knHybridForest* hybrid = &ahead->step->hybrid;
-	const knSegment* segment = &hybrid->segments[root];
-	knFrame at = knHybridForest_RootPose(hybrid, root);
-	int node = segment->node;
-	bool moved = true;
-	if (hybrid->nodes[node].links < ahead->minLinks || knHybridForest_IsLeaf(&hybrid->nodes[node])) {
-		addPiece(ahead, node, at, segment, true);
-		return;
+static bool opens(const Lookahead* ahead, int node, int top) {
+	const knHybridForest* hybrid = &ahead->step->hybrid;
+	const knHybridNode* part = &hybrid->nodes[node];
+	if (!isJointNode(part)) {
+		return false;
 	}
-	for (bool follows = true; follows;) {
-		const knHybridNode* whole = &hybrid->nodes[node];
-		ahead->candidates[ahead->candidateCount++] = node;
-		if (!whole->ground) {
-			addPiece(ahead, whole->left, at, segment, moved);
-			at = knMulF(at, whole->place);
-		}
-		moved = false;
-		node = whole->right;
-		follows = hybrid->nodes[node].follows && isJointNode(&hybrid->nodes[node]);
-	}
-	addPiece(ahead, node, at, segment, moved);
+	int above = part->parent;
+	bool along = node != top && part->follows && hybrid->nodes[above].right == node;
+	return ahead->paper || along || part->piece == DRIVEN || (node == top && part->links >= ahead->minLinks);
 }
 
-// A segment taken apart into its links.
-static bool addLinks(Lookahead* ahead, int root) {
+// A segment as it is, or cut at its top joint and at the one that goes with it; where there are drives, down to these.
+static void addSegment(Lookahead* ahead, int root) {
 	const knHybridForest* hybrid = &ahead->step->hybrid;
 	const knSegment* segment = &hybrid->segments[root];
 	struct {
 		int node;
 		knFrame at;
-	}* stack = knArena_Take(ahead->step->context->arena,
-							sizeof(*stack) * (size_t)hybrid->nodes[segment->node].links);
+	} stack[WAITING];
 	int waiting = 0, node = segment->node;
 	knFrame at = knHybridForest_RootPose(hybrid, root);
-	while (stack != NULL) {
+	for (;;) {
 		const knHybridNode* part = &hybrid->nodes[node];
-		if (knHybridForest_IsLeaf(part)) {
-			addPiece(ahead, node, at, segment, part->root == root);
-			if (waiting == 0) {
-				return true;
+		if (opens(ahead, node, segment->node)) {
+			ahead->candidates[ahead->candidateCount++] = node;
+			if (!part->ground) {
+				KN_ASSERT(waiting < WAITING);
+				stack[waiting].node = part->left;
+				stack[waiting++].at = at;
+				at = knMulF(at, part->place);
 			}
-			node = stack[--waiting].node;
-			at = stack[waiting].at;
+			node = part->right;
 			continue;
 		}
-		ahead->candidates[ahead->candidateCount++] = node;
-		if (!part->ground) {
-			stack[waiting].node = part->right;
-			stack[waiting++].at = knMulF(at, part->place);
+		addPiece(ahead, node, at, segment, part->root == root);
+		if (waiting == 0) {
+			return;
 		}
-		node = part->ground ? part->right : part->left;
+		node = stack[--waiting].node;
+		at = stack[waiting].at;
 	}
-	return false;
+}
+
+// Marks the nodes that hold joints with actuators or tendons, until they are looked at. A frozen drive does nothing, and what
+// it would do is not seen from outside: all of them are released.
+static int markDriven(Lookahead* ahead) {
+	const knModelControl* control = &ahead->step->context->model->control;
+	knHybridForest* hybrid = &ahead->step->hybrid;
+	int count = 0;
+	for (int i = 0; i < control->driveCount; ++i) {
+		const knJoint* joint = &ahead->step->context->model->joints[control->drives[i].joint];
+		int node =
+			hybrid->links[joint->child].joint == control->drives[i].joint ? joint->child : joint->parent;
+		if (hybrid->links[node].joint != control->drives[i].joint) {
+			continue;
+		}
+		while (node != KN_NODE_NONE && !hybrid->nodes[node].active && hybrid->nodes[node].piece != DRIVEN) {
+			notePiece(ahead, &hybrid->nodes[node], DRIVEN);
+			++count;
+			node = hybrid->nodes[node].parent;
+		}
+	}
+	return count;
 }
 
 static bool takePieces(Lookahead* ahead) {
 	const knHybridForest* hybrid = &ahead->step->hybrid;
 	knArena* arena = ahead->step->context->arena;
-	int most = ahead->all ? 2 * hybrid->header->bodyCount : 3 * hybrid->header->frontCount + 1;
+	int most = ahead->paper ? 2 * hybrid->header->bodyCount
+							: 3 * hybrid->header->frontCount + 2 * markDriven(ahead) + 1;
 	ahead->pieces = KN_SCRATCH(arena, Piece, most);
 	ahead->pose = KN_SCRATCH(arena, knFrame, most);
 	ahead->velocity = KN_SCRATCH(arena, knTwist, most);
@@ -165,11 +179,7 @@ static bool takePieces(Lookahead* ahead) {
 	}
 	for (int k = 0; k < hybrid->header->frontCount; ++k) {
 		int root = hybrid->fronts[k];
-		if (!ahead->all) {
-			addSegment(ahead, root);
-		} else if (!addLinks(ahead, root)) {
-			return false;
-		}
+		addSegment(ahead, root);
 		// a segment's joint is the node of its number, where it can be frozen at all
 		if (isJointNode(&hybrid->nodes[root]) && hybrid->nodes[root].active) {
 			ahead->candidates[ahead->candidateCount++] = root;
@@ -469,6 +479,22 @@ static void addContacts(Lookahead* ahead) {
 	}
 }
 
+// Actuators, tendons and armature of an axis at x, likewise.
+static void addDrive(Lookahead* ahead, const knForestLink* link, int axis, double x, double sign) {
+	const knStepContext* context = ahead->step->context;
+	const knAxisDrive* drive = knState_Drive(context->state, context->model, link->joint, axis);
+	double* inertia = &ahead->B[link->bOffset + axis * link->nv + axis];
+	double h = ahead->step->h, rate = sign * ahead->qd[link->vOffset + axis];
+	*inertia += context->model->joints[link->joint].axis[axis].armature;
+	if (drive == NULL) {
+		return;
+	}
+	double force = drive->force - drive->stiffness * (x + h * rate) - drive->damping * rate;
+	bool held = force >= drive->lower && force <= drive->upper;
+	ahead->tau[link->vOffset + axis] += sign * knClamp(force, drive->lower, drive->upper);
+	*inertia += drive->inertia + (held ? h * (drive->damping + h * drive->stiffness) : 0.0);
+}
+
 // Springs and dampers, implicit as in the step.
 static void addSprings(Lookahead* ahead, int i) {
 	const knForestLink* link = &ahead->forest.links[i];
@@ -485,6 +511,7 @@ static void addSprings(Lookahead* ahead, int i) {
 		ahead->tau[link->vOffset + k] -=
 			sign * axis->stiffness * x + (axis->damping + h * axis->stiffness) * qd;
 		ahead->B[link->bOffset + k * link->nv + k] += h * axis->damping + h * h * axis->stiffness;
+		addDrive(ahead, link, k, x + axis->rest, sign);
 		if (context->state->joint[link->joint].motorMode[k] == KN_MOTOR_FORCE) {
 			ahead->tau[link->vOffset + k] += sign * context->state->joint[link->joint].motorTarget[k];
 		}
@@ -657,7 +684,7 @@ static bool isCandidate(const Lookahead* ahead, int node) {
 
 // The node moves whenever the one above does.
 static bool goesAlong(const Lookahead* ahead, int node) {
-	return !ahead->all && node >= 0 && isCandidate(ahead, node) && ahead->step->hybrid.nodes[node].follows;
+	return !ahead->paper && node >= 0 && isCandidate(ahead, node) && ahead->step->hybrid.nodes[node].follows;
 }
 
 static void pushPart(const Lookahead* ahead, Heap* heap, int node) {
@@ -726,7 +753,7 @@ static bool chooseOnce(Lookahead* ahead, int most, double threshold) {
 }
 
 static bool choose(Lookahead* ahead, int most, double threshold) {
-	if (!chooseOnce(ahead, most, threshold) || !ahead->all) {
+	if (!chooseOnce(ahead, most, threshold) || !ahead->paper) {
 		return !ahead->step->context->arena->failed;
 	}
 	ahead->transient = ahead->chosen;
@@ -818,10 +845,10 @@ knStatus knAdaptive_UpdateRegion(knAdaptiveStep* step) {
 	if (most == header->jointTotal && threshold < 0.0 && header->activeCount == header->jointTotal) {
 		return KN_OK;
 	}
-	bool all = knAdaptive_IsPaper(step), both = !all && (threshold >= 0.0 || step->changed);
+	bool paper = knAdaptive_IsPaper(step), both = !paper && (threshold >= 0.0 || step->changed);
 	Lookahead ahead = { .step = step,
 						.minLinks = leastLinks(step, most),
-						.all = all,
+						.paper = paper,
 						.score = both ? SCORE_BOTH : SCORE_ACCELERATION };
 	if (!takePieces(&ahead) || !makeForest(&ahead) || !takeSystem(&ahead)) {
 		return knAdaptive_OutOfMemory(step);
