@@ -128,9 +128,15 @@ static bool walk(knMeshReader* reader, const struct aiScene* scene) {
 	return ok;
 }
 
-// assimp 5.2 reads for ever in a .ply whose header has no end.
-static bool endsItsHeader(const knMeshReader* reader) {
-	return memmem(reader->bytes, reader->size, "end_header", 10) != NULL;
+// assimp takes the memory that the head of a .glb asks for before it looks for the bytes.
+bool knGlb_IsWhole(const char* name, const void* bytes, uint64_t size) {
+	const char* dot = strrchr(name, '.');
+	const unsigned char* b = bytes;
+	if (dot == NULL || strcasecmp(dot, ".glb") != 0) {
+		return true;
+	}
+	return size >= 12 &&
+		   ((uint32_t)b[8] | (uint32_t)b[9] << 8 | (uint32_t)b[10] << 16 | (uint32_t)b[11] << 24) <= size;
 }
 
 bool knMeshAssimp_Read(knMeshReader* reader) {
@@ -139,8 +145,8 @@ bool knMeshAssimp_Read(knMeshReader* reader) {
 	if (aiIsExtensionSupported(dot != NULL ? dot : "") != AI_TRUE) {
 		return knMeshReader_Fail(reader, KN_UNSUPPORTED, "a mesh in '.%.20s' is not understood", ending);
 	}
-	if (strcasecmp(ending, "ply") == 0 && !endsItsHeader(reader)) {
-		return knMeshReader_Fail(reader, KN_BAD_DATA, "the header has no end_header");
+	if (!knGlb_IsWhole(reader->name, reader->bytes, reader->size)) {
+		return knMeshReader_Fail(reader, KN_BAD_DATA, "the file is shorter than its first 12 bytes say");
 	}
 	const unsigned flags = aiProcess_Triangulate | aiProcess_JoinIdenticalVertices | aiProcess_SortByPType;
 	struct aiPropertyStore* store = aiCreatePropertyStore();

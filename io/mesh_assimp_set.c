@@ -1,10 +1,12 @@
 // Nodes, meshes and the first animation of a file that assimp reads, copied as they are; animated_set.c makes a scene of them.
+#include <stdio.h>
 #include <string.h>
 
 #include <assimp/cimport.h>
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
 
+#include "mesh_file.h"
 #include "set_file.h"
 
 typedef struct Pending {
@@ -169,7 +171,22 @@ static bool keepAnimation(knSetReader* reader, const struct aiAnimation* animati
 	return true;
 }
 
+static bool isWhole(const char* path) {
+	unsigned char head[12] = { 0 };
+	FILE* file = fopen(path, "rb");
+	if (file == NULL) {
+		return true; // assimp says why
+	}
+	const size_t got = fread(head, 1, sizeof head, file);
+	const long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : (long)got;
+	fclose(file);
+	return knGlb_IsWhole(path, head, got < sizeof head || size < 0 ? got : (uint64_t)size);
+}
+
 bool knSetAssimp_Read(knSetReader* reader) {
+	if (!isWhole(reader->name)) {
+		return knSetReader_Fail(reader, KN_BAD_DATA, "the file is shorter than its first 12 bytes say");
+	}
 	const unsigned flags = aiProcess_Triangulate | aiProcess_JoinIdenticalVertices | aiProcess_SortByPType;
 	const struct aiScene* scene = aiImportFile(reader->name, flags);
 	if (scene == NULL || scene->mRootNode == NULL) {

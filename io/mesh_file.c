@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <sys/stat.h>
+
 #define CONVEX_TOLERANCE 1e-3 // of the hull's volume that a mesh may lack and still be called convex
 #define ASSIMP_PACKAGE "libassimp-dev"
 
@@ -121,7 +123,14 @@ char* knMeshReader_ReadFile(knMeshReader* reader, const char* path, size_t* size
 		failFile(reader, path, "cannot open the file", strerror(errno));
 		return NULL;
 	}
-	char* bytes = readAll(reader, file, path, size);
+	// what is known to be too large is not read at all
+	struct stat status;
+	const bool large = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) &&
+					   (uint64_t)status.st_size > KN_MESH_FILE_MAX_BYTES;
+	if (large) {
+		knMeshReader_Fail(reader, KN_LIMIT, "the file has more than %zu bytes", KN_MESH_FILE_MAX_BYTES);
+	}
+	char* bytes = large ? NULL : readAll(reader, file, path, size);
 	fclose(file);
 	return bytes;
 }
@@ -137,6 +146,7 @@ static const Format formats[] = {
 	{ "obj", knMeshObj_Read },
 	{ "stl", knMeshStl_Read },
 	{ "msh", knMeshMsh_Read },
+	{ "ply", knMeshPly_Read },
 };
 
 static const char* endingOf(const char* name) {
@@ -166,7 +176,7 @@ static bool readBytes(knMeshReader* reader) {
 #else
 	return knMeshReader_Fail(
 		reader, KN_UNSUPPORTED,
-		"a mesh in '.%.20s' is not understood; .obj, .stl and .msh are, and others where assimp "
+		"a mesh in '.%.20s' is not understood; .obj, .stl, .ply and .msh are, and others where assimp "
 		"was installed when Knuckle was built (Debian package %s)",
 		ending, ASSIMP_PACKAGE);
 #endif

@@ -4,6 +4,7 @@
 //   mesh_obj.c      Wavefront OBJ, and colours from its .mtl
 //   mesh_stl.c      STL, text and binary
 //   mesh_msh.c      MuJoCo's .msh
+//   mesh_ply.c      PLY, text and binary
 //   mesh_assimp.c   everything else, where assimp is installed
 //
 // A reader takes nothing on trust: counts are held against the bytes that are there before memory is taken, numbers must be
@@ -47,10 +48,13 @@ char* knMeshReader_ReadFile(knMeshReader* reader, const char* path, size_t* size
 bool knMeshObj_Read(knMeshReader* reader);
 bool knMeshStl_Read(knMeshReader* reader);
 bool knMeshMsh_Read(knMeshReader* reader);
+bool knMeshPly_Read(knMeshReader* reader);
 // What collides for a mesh: its hull where the mesh is convex or hulls are asked for, else the mesh as it is; where it is not closed,
 // its hull (`open`). NULL after an error.
 knGeom* knMeshFile_Solid(const knMeshFile* file, knMeshUse use, const knAllocator* allocator, bool* open,
 						 knError* error);
 #ifdef KN_HAVE_ASSIMP
 bool knMeshAssimp_Read(knMeshReader* reader);
+// False for a .glb of `size` bytes that is shorter than its head (12 of them, if there are so many) says.
+bool knGlb_IsWhole(const char* name, const void* bytes, uint64_t size);
 #endif

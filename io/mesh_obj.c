@@ -8,6 +8,7 @@
 
 #include "core/text.h"
 #include "mesh_file.h"
+#include "plain_file.h"
 
 enum { LINE_MOST = 1 << 16, CORNERS_MOST = 4096 };
 
@@ -265,7 +266,7 @@ static bool readLibrary(Obj* obj, const char* tag, char* rest) {
 		return true;
 	}
 	knMeshReader inner = { .allocator = reader->allocator, .name = path };
-	char* bytes = knMeshReader_ReadFile(&inner, path, &inner.size);
+	char* bytes = knPlainFile_Is(path) ? knMeshReader_ReadFile(&inner, path, &inner.size) : NULL;
 	if (bytes != NULL) {
 		Obj mtl = { .reader = &inner, .at = bytes, .end = bytes + inner.size, .line = obj->line };
 		readMaterials(&mtl, reader);

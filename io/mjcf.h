@@ -335,8 +335,8 @@ typedef struct knMjcfReplicate {
 
 bool knMjcf_ReadReplicate(knMjcf* reader, const char** attributes, knMjcfReplicate* replicate);
 bool knMjcf_Record(knMjcf* reader, knMjcfEvents* events, const char* tag, const char** attributes);
-// Refuses to repeat too much.
-bool knMjcf_CountReplicas(knMjcf* reader, const knMjcfReplicate* replicate, int events);
+// Refuses to repeat too much, with what the <replicate>s in it repeat.
+bool knMjcf_CountReplicas(knMjcf* reader, const knMjcfReplicate* replicate, const knMjcfEvents* events);
 // The frame and the suffix of copy i.
 bool knMjcf_BeginReplica(knMjcf* reader, knMjcfReplicate* replicate, int i, knMjcfLevel* level);
 

@@ -3,11 +3,14 @@
 
 #include "mjcf.h"
 
+#define SHORTEST_STEP 1e-9 // s: a second takes more steps than a run may have
+
 static bool checkOption(knMjcf* reader) {
 	const knMjcfOption* option = &reader->option;
-	if (!(option->timestep > 0.0)) {
+	if (!(option->timestep >= SHORTEST_STEP)) {
 		return knMjcf_Fail(reader, &option->element, "option", KN_BAD_DATA,
-						   "timestep is %g; it must be positive", option->timestep);
+						   "timestep is %g s; it must be positive, and %g at least", option->timestep,
+						   SHORTEST_STEP);
 	}
 	if (option->density < 0.0 || option->viscosity < 0.0) {
 		return knMjcf_Fail(reader, &option->element, "option", KN_BAD_DATA,

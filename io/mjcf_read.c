@@ -13,6 +13,8 @@
 
 #include <expat.h>
 
+#include "plain_file.h"
+
 enum {
 	PIECE = 1 << 16,
 	MAX_INCLUDE_DEPTH = 32, // files in files
@@ -110,8 +112,9 @@ static void replay(Parse* parse) {
 		knMjcf_Fail(reader, NULL, "replicate", KN_LIMIT, "there are more than %d in each other",
 					MAX_REPLICATE_DEPTH);
 	}
-	if (!reader->failed) {
-		knMjcf_CountReplicas(reader, &replicate, events.count);
+	// the outermost counts those in it, before any is read
+	if (!reader->failed && parse->replicas == 1) {
+		knMjcf_CountReplicas(reader, &replicate, &events);
 	}
 	for (int i = 0; i < replicate.count && !reader->failed; ++i) {
 		knMjcfLevel level = outer;
@@ -330,6 +333,10 @@ const char* knMjcf_Path(knMjcf* reader, const knMjcfElement* element, const char
 		return NULL;
 	}
 	snprintf(path, size, "%s%s%s%s", absolute ? "" : reader->folder, within, slash, name);
+	if (!knPlainFile_Is(path)) {
+		knMjcf_Fail(reader, element, tag, KN_IO, "'%.100s' is no regular file", path);
+		return NULL;
+	}
 	return path;
 }
 
@@ -405,6 +412,9 @@ bool knMjcf_ReadFile(knMjcf* reader, const char* name, const knMjcfLevel* level,
 		const char* beside = besidePath(reader, name);
 		if (beside == NULL || !checkNesting(reader, beside, tag)) {
 			return false;
+		}
+		if (!knPlainFile_Is(beside)) {
+			return knMjcf_Fail(reader, NULL, tag, KN_IO, "'%.100s' is no regular file", beside);
 		}
 		file = fopen(beside, "rb");
 		path = file != NULL ? beside : path;

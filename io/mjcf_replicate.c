@@ -11,7 +11,7 @@
 #include "core/text.h"
 
 // elements that a file may ask for by repetition
-enum { MAX_REPLICATED = 2000000 };
+enum { MAX_REPLICATED = 2000000, MAX_COUNTED_DEPTH = 17 };
 
 bool knMjcf_Record(knMjcf* reader, knMjcfEvents* events, const char* tag, const char** attributes) {
 	knMjcfEvent event = { .line = reader->line, .column = reader->column };
@@ -74,8 +74,39 @@ bool knMjcf_ReadReplicate(knMjcf* reader, const char** attributes, knMjcfReplica
 												"count must be positive, and was %d", replicate->count));
 }
 
-bool knMjcf_CountReplicas(knMjcf* reader, const knMjcfReplicate* replicate, int events) {
-	const int64_t sum = reader->replicated + (int64_t)replicate->count * (events + 1);
+static int countOf(const char** attributes) {
+	int count = 0;
+	for (int i = 0; attributes[i] != NULL; i += 2) {
+		if (strcmp(attributes[i], "count") == 0 && !knText_ParseInt(attributes[i + 1], &count)) {
+			count = 0;
+		}
+	}
+	return count > 0 ? count : 1; // what is none is refused when it is read
+}
+
+bool knMjcf_CountReplicas(knMjcf* reader, const knMjcfReplicate* replicate, const knMjcfEvents* events) {
+	// how often what stands at each depth is read: depths of <replicate> only
+	double times[MAX_COUNTED_DEPTH] = { replicate->count }, sum = reader->replicated + replicate->count;
+	int depth = 0, plain = 0; // plain: other elements that are open in the innermost <replicate>
+	int open[MAX_COUNTED_DEPTH] = { 0 };
+	for (int i = 0; i < events->count && sum <= MAX_REPLICATED; ++i) {
+		const knMjcfEvent* event = &events->items[i];
+		const bool inner = event->tag != NULL && strcmp(event->tag, "replicate") == 0;
+		if (event->tag == NULL && plain > 0) {
+			plain -= 1;
+		} else if (event->tag == NULL) {
+			depth -= depth > 0 ? 1 : 0;
+			plain = open[depth];
+		} else if (inner && depth + 1 < MAX_COUNTED_DEPTH) {
+			open[depth++] = plain;
+			plain = 0;
+			times[depth] = times[depth - 1] * countOf(event->attributes);
+			sum += times[depth];
+		} else {
+			plain += 1;
+			sum += times[depth];
+		}
+	}
 	reader->replicated = sum < MAX_REPLICATED ? (int)sum : MAX_REPLICATED;
 	return sum <= MAX_REPLICATED || knMjcf_Fail(reader, NULL, "replicate", KN_LIMIT,
 												"it repeats more than %d elements", MAX_REPLICATED);

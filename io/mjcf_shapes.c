@@ -7,6 +7,7 @@
 // Mass of a body: its <inertial>, else the sum of its geoms (`mass`, else density times volume), as inertiafromgeom
 // says; parts welded to it are added.
 #include "mjcf.h"
+#include "model/scene_internal.h"
 
 enum { MAX_CLASSES = 64, FIRST_HIDDEN_GROUP = 3 };
 
@@ -553,6 +554,12 @@ bool knMjcf_PlanMasses(knMjcf* reader) {
 			return knMjcf_Fail(reader, &reader->bodies.items[b].element, "body", KN_BAD_DATA,
 							   "it moves but its mass is %g; give it a geom with a density or an <inertial>",
 							   node->mass.mass);
+		}
+		knError cause = { .status = KN_OK };
+		if (node->owner == b && node->kind == KN_BODY_DYNAMIC &&
+			knSceneCheck_Mass(&node->mass, "body", &cause) != KN_OK) {
+			return knMjcf_Fail(reader, &reader->bodies.items[b].element, "body", cause.status, "%s",
+							   cause.message);
 		}
 	}
 	return showWeights(reader);

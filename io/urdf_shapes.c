@@ -8,7 +8,8 @@
 // folder that holds the URDF file's folder; absolute paths are refused.
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include <sys/stat.h>
 
 #include "mesh_file.h"
 #include "urdf.h"
@@ -18,7 +19,8 @@ enum { PATH_MOST = 1024, LEVELS = 8 };
 // --- where mesh files are --------------------------------------------------------------------------------
 
 static bool exists(const char* path) {
-	return access(path, R_OK) == 0;
+	struct stat status;
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 // "a/b/urdf/" -> "a/b/", "" -> "../", "../" -> "../../"; with a slash at the end.

@@ -7,7 +7,8 @@
 
 #include "core/text.h"
 
-#define TIME_SLACK 1e-9 // s, by which a row may come early
+#define LINE_MOST (1 << 20) // bytes
+#define TIME_SLACK 1e-9     // s, by which a row may come early
 
 typedef struct Reading {
 	cliControl* control;
@@ -92,6 +93,11 @@ static int readAll(Reading* reading, FILE* file) {
 	for (int c = 0; c != EOF && status == CLI_DONE;) {
 		line.count = 0;
 		while ((c = fgetc(file)) != EOF && c != '\n') {
+			if (c == '\0' || line.count == LINE_MOST) {
+				reading->line += 1;
+				status = failAt(reading, "the line has a zero byte, or more than a million, after", "");
+				break;
+			}
 			if (!KN_ARRAY_PUSH(&allocator, &line, (char)c)) {
 				status = cliFail(CLI_FAILED, "out of memory");
 				break;
@@ -120,6 +126,9 @@ int cliControl_Open(cliControl* control, const char* path, const knScene* scene)
 	Reading reading = { .control = control, .scene = scene, .path = path };
 	int status = readAll(&reading, file);
 	fclose(file);
+	if (status == CLI_DONE && control->values.count == 0) {
+		status = failAt(&reading, "there is no line of numbers after the first", "");
+	}
 	if (status != CLI_DONE) {
 		cliControl_Close(control);
 	}

@@ -188,12 +188,6 @@ static knStatus compileMass(knModel* model, int body, const knBodyDef* def, knEr
 	}
 	model->invMass[body] = 1.0 / props.mass;
 	model->invInertiaLocal[body] = knInverse33(&props.inertia);
-	const knMat33* inverse = &model->invInertiaLocal[body];
-	if (!knIsFinite(model->invMass[body]) || !knIsFinite3(inverse->cx) || !knIsFinite3(inverse->cy) ||
-		!knIsFinite3(inverse->cz) || knLengthSquared(inverse->cx) == 0.0) {
-		return knError_Set(error, KN_BAD_DATA, element, "its mass %g or inertia is too small or too large",
-						   props.mass);
-	}
 	return KN_OK;
 }
 

@@ -14,6 +14,8 @@
 #define UNIT_TOLERANCE 1e-6
 // and one this close is left alone, so that checking again changes no bit
 #define UNIT_EXACT 1e-15
+// m, by which frames may be moved: the cube is still finite
+#define LENGTH_MOST 1e100
 // relative, for the triangle inequality and the symmetry of inertias
 #define INERTIA_TOLERANCE 1e-9
 
@@ -25,6 +27,11 @@ const char* knScene_Element(const char* kind, const char* name, char* text) {
 static knStatus checkFrame(knFrame* frame, const char* what, const char* element, knError* error) {
 	if (!knIsFiniteF(*frame)) {
 		return knError_Set(error, KN_BAD_DATA, element, "its %s is not finite", what);
+	}
+	if (knMax(knAbs(frame->p.x), knMax(knAbs(frame->p.y), knAbs(frame->p.z))) > LENGTH_MOST) {
+		return knError_Set(error, KN_BAD_DATA, element,
+						   "its %s is (%g, %g, %g) m away; no more than %g can be", what, frame->p.x,
+						   frame->p.y, frame->p.z, LENGTH_MOST);
 	}
 	double length = sqrt(knDotQ(frame->q, frame->q));
 	if (!(knAbs(length - 1.0) <= UNIT_TOLERANCE)) {
@@ -139,6 +146,12 @@ knStatus knSceneCheck_Mass(const knMassProps* mass, const char* element, knError
 			"no body has the principal moments of inertia %g, %g, %g: none may exceed the sum of "
 			"the other two",
 			moments.x, moments.y, moments.z);
+	}
+	const knMat33 inverse = knInverse33(I);
+	if (!knIsFinite(1.0 / mass->mass) || !knIsFinite3(inverse.cx) || !knIsFinite3(inverse.cy) ||
+		!knIsFinite3(inverse.cz) || knLengthSquared(inverse.cx) == 0.0) {
+		return knError_Set(error, KN_BAD_DATA, element, "its mass %g or inertia is too small or too large",
+						   mass->mass);
 	}
 	return KN_OK;
 }

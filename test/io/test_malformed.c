@@ -3,6 +3,8 @@
 #include "support/malformed.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "knuckle/io.h"
 #include "support/scratch.h"
@@ -146,11 +148,53 @@ static void test_made_by_hand(void** state) {
 	assert_true(count >= 30);
 }
 
+// What a file names must be a file: a pipe would block, a device never end, a folder is none.
+static void test_what_is_no_file(void** state) {
+	(void)state;
+	static const char* const names[] = { "pipe", "zero", "folder" };
+	static const char* const texts[] = {
+		"<mujoco>\n<include file='%s'/></mujoco>",
+		"<mujoco>\n<asset><model name='m' file='%s'/></asset><worldbody><attach model='m' prefix='p'/>"
+		"</worldbody></mujoco>",
+		"<mujoco>\n<asset><mesh name='m' file='%s.stl'/></asset><worldbody><geom type='mesh' mesh='m'/>"
+		"</worldbody></mujoco>",
+		"<mujoco>\n<asset><mesh name='m' file='%s.obj'/></asset><worldbody><geom type='mesh' mesh='m'/>"
+		"</worldbody></mujoco>",
+		"<mujoco>\n<asset><hfield name='m' file='%s' size='1 1 1 1'/></asset><worldbody>"
+		"<geom type='hfield' hfield='m'/></worldbody></mujoco>",
+		"<robot name='r'>\n<link name='a'><collision><geometry><mesh filename='%s.stl'/></geometry>"
+		"</collision></link></robot>",
+	};
+	static const char* const endings[] = { "", ".stl", ".obj" };
+	for (int e = 0; e < 3; ++e) {
+		char path[64];
+		snprintf(path, sizeof path, "pipe%s", endings[e]);
+		assert_int_equal(mkfifo(path, 0600), 0);
+		snprintf(path, sizeof path, "zero%s", endings[e]);
+		assert_int_equal(symlink("/dev/zero", path), 0);
+		snprintf(path, sizeof path, "folder%s", endings[e]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	for (size_t t = 0; t < sizeof texts / sizeof *texts; ++t) {
+		for (int n = 0; n < 3; ++n) {
+			char text[512];
+			const char* path = texts[t][1] == 'm' ? "names.xml" : "names.urdf";
+			snprintf(text, sizeof text, texts[t], names[n]);
+			FILE* file = fopen(path, "wb");
+			assert_non_null(file);
+			fputs(text, file);
+			fclose(file);
+			checkRefused(path, text);
+		}
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_good_ones_are_taken),
 		cmocka_unit_test(test_made_by_rule),
 		cmocka_unit_test(test_made_by_hand),
+		cmocka_unit_test(test_what_is_no_file),
 	};
 	return cmocka_run_group_tests(tests, enterScratch, leaveScratch);
 }

@@ -287,24 +287,104 @@ static void test_bad_files(void** state) {
 	checkRefused("what", "a", 0, "not understood");
 }
 
+// --- PLY -------------------------------------------------------------------------------------------------
+
+static const char plyText[] =
+	"ply\nformat ascii 1.0\ncomment made by hand\nelement vertex 4\nproperty uchar red\nproperty float x\n"
+	"property float y\nproperty float z\nelement edge 1\nproperty int v\n"
+	"element face 4\nproperty list uchar int vertex_indices\nend_header\n"
+	"9 0 0 0\n9 1 0 0\n9 0 2 0\n9 0 0 3\n7\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n";
+
+static size_t putBytes(char* bytes, size_t at, const void* value, size_t size, bool big) {
+	for (size_t k = 0; k < size; ++k) {
+		bytes[at + k] = ((const char*)value)[big ? size - 1 - k : k];
+	}
+	return at + size;
+}
+
+// The same tetrahedron in either order of bytes; its machine is taken to be little-endian.
+static size_t writePly(char* bytes, bool big) {
+	static const double places[4][3] = { { 0 }, { 1, 0, 0 }, { 0, 2, 0 }, { 0, 0, 3 } };
+	static const int16_t sides[4][3] = { { 0, 2, 1 }, { 0, 1, 3 }, { 0, 3, 2 }, { 1, 2, 3 } };
+	size_t size = (size_t)sprintf(bytes,
+								  "ply\nformat binary_%s_endian 1.0\nelement vertex 4\nproperty double x\n"
+								  "property double y\nproperty float z\nelement face 4\n"
+								  "property list uchar short vertex_index\nproperty float area\nend_header\n",
+								  big ? "big" : "little");
+	for (int i = 0; i < 4; ++i) {
+		const float z = (float)places[i][2];
+		size = putBytes(bytes, size, &places[i][0], 8, big);
+		size = putBytes(bytes, size, &places[i][1], 8, big);
+		size = putBytes(bytes, size, &z, 4, big);
+	}
+	for (int i = 0; i < 4; ++i) {
+		const float area = 1.0f;
+		bytes[size++] = 3;
+		for (int k = 0; k < 3; ++k) {
+			size = putBytes(bytes, size, &sides[i][k], 2, big);
+		}
+		size = putBytes(bytes, size, &area, 4, big);
+	}
+	return size;
+}
+
+static void test_ply(void** state) {
+	(void)state;
+	char bytes[1024];
+	knMeshFile file = loadMemory(plyText, strlen(plyText), "t.ply");
+	checkTetrahedron(&file);
+	for (int big = 0; big < 2; ++big) {
+		file = loadMemory(bytes, writePly(bytes, big != 0), "t.ply");
+		checkTetrahedron(&file);
+	}
+	// four corners make two triangles
+	static const char quad[] = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\n"
+							   "property float z\nelement face 1\nproperty list uchar int vertex_indices\n"
+							   "end_header\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n";
+	file = loadMemory(quad, strlen(quad), "t.ply");
+	assert_int_equal(file.triangleCount, 2);
+	assert_int_equal(file.triangles[1].a, 0);
+	assert_int_equal(file.triangles[1].b, 2);
+	assert_int_equal(file.triangles[1].c, 3);
+	knMeshFile_Free(&file);
+}
+
+static void test_bad_ply(void** state) {
+	(void)state;
+	checkRefused("ply\nformat ascii 1.0\nelement vertex 4\n", "t.ply", 4, "no end_header");
+	checkRefused("ply\nformat ascii 1.0\nelement vertex 1e12\nend_header\n", "t.ply", 3, "16777216 of one");
+	checkRefused("ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nend_header\n1\n", "t.ply", 7,
+				 "ends at byte");
+	checkRefused("ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nelement face 1\n"
+				 "property list int int vertex_indices\nend_header\n0\n3 0 0 1\n",
+				 "t.ply", 9, "names vertex 1 of 1");
+	char bytes[1024];
+	const size_t size = writePly(bytes, false);
+	checkRefusedBytes(bytes, size - 1, "t.ply", 0, "within its elements");
+	bytes[size - 11] = (char)0xff; // corners of the last face
+	checkRefusedBytes(bytes, size, "t.ply", 0, "255 entries");
+}
+
 // Whatever bytes are changed or cut, a reader ends with a mesh or with an error, and gives all memory back.
 static void test_random_damage(void** state) {
 	(void)state;
 	knTestRandom random = { 7 };
-	static const char* const names[] = { "a.obj", "a.stl", "b.stl", "a.msh" };
-	for (int i = 0; i < 4000; ++i) {
+	static const char* const names[] = { "a.obj", "a.stl", "b.stl", "a.msh", "a.ply", "b.ply" };
+	for (int i = 0; i < 6000; ++i) {
 		char bytes[4096];
-		size_t size = i % 4 == 0   ? writeObj(bytes, sizeof bytes)
-					  : i % 4 == 1 ? writeStlText(bytes, sizeof bytes)
-					  : i % 4 == 2 ? writeStlBinary(bytes)
-								   : writeMsh(bytes, true);
+		size_t size = i % 6 == 0   ? writeObj(bytes, sizeof bytes)
+					  : i % 6 == 1 ? writeStlText(bytes, sizeof bytes)
+					  : i % 6 == 2 ? writeStlBinary(bytes)
+					  : i % 6 == 3 ? writeMsh(bytes, true)
+					  : i % 6 == 4 ? writePly(bytes, i % 12 == 4)
+								   : (size_t)sprintf(bytes, "%s", plyText);
 		for (int k = testInt(&random, 6); k >= 0; --k) {
 			bytes[testInt(&random, (int)size)] = (char)testInt(&random, 256);
 		}
 		size -= (size_t)(testInt(&random, 2) * testInt(&random, (int)size));
 		knMeshFile file;
 		knError error = { .status = KN_OK };
-		if (knMeshFile_LoadMemory(bytes, size, names[i % 4], NULL, &file, &error) == KN_OK) {
+		if (knMeshFile_LoadMemory(bytes, size, names[i % 6], NULL, &file, &error) == KN_OK) {
 			assert_true(file.vertexCount > 0);
 			knMeshFile_Free(&file);
 		} else {
@@ -312,19 +392,6 @@ static void test_random_damage(void** state) {
 		}
 	}
 }
-
-#ifdef KN_HAVE_ASSIMP
-static void test_other_formats(void** state) {
-	(void)state;
-	const char* ply =
-		"ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
-		"element face 4\nproperty list uchar int vertex_indices\nend_header\n"
-		"0 0 0\n1 0 0\n0 2 0\n0 0 3\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n";
-	knMeshFile file = loadMemory(ply, strlen(ply), "t.ply");
-	checkTetrahedron(&file);
-	checkRefused("ply\nformat ascii 1.0\nelement vertex 4\n", "t.ply", 0, "");
-}
-#endif
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
@@ -338,9 +405,8 @@ int main(void) {
 		cmocka_unit_test(test_bad_msh),
 		cmocka_unit_test(test_bad_files),
 		cmocka_unit_test(test_random_damage),
-#ifdef KN_HAVE_ASSIMP
-		cmocka_unit_test(test_other_formats),
-#endif
+		cmocka_unit_test(test_ply),
+		cmocka_unit_test(test_bad_ply),
 	};
 	return cmocka_run_group_tests(tests, enterScratch, leaveScratch);
 }

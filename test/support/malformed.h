@@ -3,12 +3,13 @@
 //   cut        a text or a binary that ends early, at every n-th byte
 //   numbers    each number of a good file in turn becomes something that is none: nan, inf, 1e999, a word
 //   values     numbers that are none of their kind: negative masses, zero axes, indices of vertices that are not there
-//   whole      documents of another kind, entities, junk, references to what is not there
+//   whole      documents of another kind, entities, junk, references to what is not there (malformed_documents.h)
 //
 // test/io/corpus holds those that are better written by hand.
 #pragma once
 
 #include "support/kn_test.h"
+#include "support/malformed_documents.h"
 
 typedef struct Malformed {
 	char name[40]; // of the file; its ending tells the format
@@ -361,6 +362,51 @@ static inline void malformedMsh(MalformedList* list) {
 	}
 }
 
+static inline void malformedPly(MalformedList* list) {
+	static const char good[] =
+		"ply\nformat ascii 1.0\ncomment x\nelement vertex 4\nproperty float x\nproperty float y\n"
+		"property float z\nproperty uchar red\nelement face 4\nproperty list uchar int vertex_indices\n"
+		"end_header\n0 0 0 9\n1 0 0 9\n0 2 0 9\n0 0 3 9\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 0 3 2\n";
+	static const char* const values[][2] = {
+		{ "ply\n", "plie\n" },
+		{ "ascii", "askey" },
+		{ "end_header", "end_hedder" },
+		{ "float x", "floet x" },
+		{ "vertex 4", "vertex -4" },
+		{ "vertex 4", "vertex 1000000000" },
+		{ "vertex 4", "vertex 99999999999999999999" },
+		{ "vertex 4", "vertex four" },
+		{ "face 4", "face 5" },
+		{ "list uchar int", "list float int" },
+		{ "3 0 2 1", "3 0 2 4" },
+		{ "3 0 2 1", "3 0 2 -1" },
+		{ "3 0 2 1", "3 0 2 1.5" },
+		{ "3 0 2 1", "9999999 0 2 1" },
+		{ "3 0 2 1", "-3 0 2 1" },
+		{ "element vertex 4\n", "" },
+		{ "0 2 0 9", "0 nan 0 9" },
+		{ "0 2 0 9", "0 1e999 0 9" },
+		{ "0 2 0 9", "0 x 0 9" },
+	};
+	malformedCuts(list, "ply", good, strlen(good) - 1, 40);
+	malformedValues(list, "ply", good, values, (int)(sizeof values / sizeof *values));
+	// a list that is longer than what is left of a binary
+	static const char head[] =
+		"ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
+		"property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n";
+	char bytes[sizeof head + 36 + 9] = { 0 };
+	memcpy(bytes, head, sizeof head - 1);
+	memset(bytes + sizeof head - 1 + 36, 0xff, 9);
+	malformedAdd(list, "ply", bytes, sizeof head - 1 + 36 + 9);
+	malformedCuts(list, "ply", bytes, sizeof head - 1 + 36, 20);
+}
+
+static inline void malformedDocumentsAdd(MalformedList* list) {
+	for (size_t i = 0; i < sizeof malformedDocuments / sizeof *malformedDocuments; ++i) {
+		malformedAddText(list, malformedDocuments[i].ending, malformedDocuments[i].text);
+	}
+}
+
 // --- the rest --------------------------------------------------------------------------------------------
 
 static inline void malformedJson(MalformedList* list) {
@@ -401,6 +447,8 @@ static inline MalformedList malformedMake(void) {
 	malformedObj(&list);
 	malformedStl(&list);
 	malformedMsh(&list);
+	malformedPly(&list);
+	malformedDocumentsAdd(&list);
 	malformedJson(&list);
 	return list;
 }
