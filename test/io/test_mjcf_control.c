@@ -320,6 +320,74 @@ static void test_pairs(void** state) {
 	knScene_Destroy(scene);
 }
 
+// A prism over an L, of the squares [0,2]x[0,1] and [0,1]x[1,2], one high: not convex. `exact` is the sum of its two boxes;
+// `legacy` counts the tetrahedra from the middle of the surface as positive, whatever side of a face it is on.
+static const double prism[12][3] = { { 0, 0, 0 }, { 2, 0, 0 }, { 2, 1, 0 }, { 1, 1, 0 },
+									 { 1, 2, 0 }, { 0, 2, 0 }, { 0, 0, 1 }, { 2, 0, 1 },
+									 { 2, 1, 1 }, { 1, 1, 1 }, { 1, 2, 1 }, { 0, 2, 1 } };
+static const int prismFaces[20][3] = { { 0, 3, 1 },  { 1, 3, 2 },  { 0, 5, 3 },   { 5, 4, 3 }, { 6, 7, 9 },
+									   { 7, 8, 9 },  { 6, 9, 11 }, { 11, 9, 10 }, { 0, 1, 7 }, { 0, 7, 6 },
+									   { 1, 2, 8 },  { 1, 8, 7 },  { 2, 3, 9 },   { 2, 9, 8 }, { 3, 4, 10 },
+									   { 3, 10, 9 }, { 4, 5, 11 }, { 4, 11, 10 }, { 5, 0, 6 }, { 5, 6, 11 } };
+
+static knVec3 prismPoint(int face, int corner) {
+	const double* p = prism[prismFaces[face][corner]];
+	return knV3(p[0], p[1], p[2]);
+}
+
+static knMassProps prismMass(const char* inertia) {
+	char text[1600];
+	size_t n =
+		(size_t)snprintf(text, sizeof text, "<mujoco><asset><mesh name='m' inertia='%s' vertex='", inertia);
+	for (int i = 0; i < 36; ++i) {
+		n += (size_t)snprintf(text + n, sizeof text - n, "%g ", prism[i / 3][i % 3]);
+	}
+	n += (size_t)snprintf(text + n, sizeof text - n, "' face='");
+	for (int i = 0; i < 60; ++i) {
+		n += (size_t)snprintf(text + n, sizeof text - n, "%d ", prismFaces[i / 3][i % 3]);
+	}
+	snprintf(
+		text + n, sizeof text - n,
+		"'/></asset><worldbody><body name='b'><freejoint/><geom type='mesh' mesh='m' density='10'/></body>"
+		"</worldbody></mujoco>");
+	knScene* scene = load(text);
+	const knMassProps mass = massOf(scene, "b");
+	knScene_Destroy(scene);
+	return mass;
+}
+
+static void test_masses_of_a_mesh_that_is_not_convex(void** state) {
+	(void)state;
+	const knMassProps exact = prismMass("exact");
+	assert_near(exact.mass, 30.0, 1e-13);
+	assert_near3(exact.center, knV3(5.0 / 6.0, 5.0 / 6.0, 0.5), 1e-14);
+	// two boxes about the common middle: m (a^2 + b^2)/12 + m d^2
+	const double across = 20.0 * (1.0 + 1.0) / 12.0 + 20.0 / 9.0 + 10.0 * 2.0 / 12.0 + 10.0 * 4.0 / 9.0;
+	assert_near(exact.inertia.cx.x, across, 1e-12);
+
+	knVec3 middle = knZero3();
+	double area = 0.0, volume = 0.0, signedVolume = 0.0;
+	for (int f = 0; f < 20; ++f) {
+		const knVec3 a = prismPoint(f, 0), b = prismPoint(f, 1), c = prismPoint(f, 2);
+		const double own = 0.5 * knLength(knCross(knSub(b, a), knSub(c, a)));
+		middle = knMulAdd(middle, own / 3.0, knAdd(a, knAdd(b, c)));
+		area += own;
+	}
+	middle = knScale(1.0 / area, middle);
+	knVec3 center = knZero3();
+	for (int f = 0; f < 20; ++f) {
+		const knVec3 a = prismPoint(f, 0), b = prismPoint(f, 1), c = prismPoint(f, 2);
+		const double own = knDot(knSub(a, middle), knCross(knSub(b, middle), knSub(c, middle))) / 6.0;
+		signedVolume += own;
+		volume += fabs(own);
+		center = knMulAdd(center, 0.25 * fabs(own), knAdd(middle, knAdd(a, knAdd(b, c))));
+	}
+	assert_near(signedVolume, 3.0, 1e-14);
+	const knMassProps legacy = prismMass("legacy");
+	assert_near(legacy.mass, 10.0 * volume, 1e-12);
+	assert_near3(legacy.center, knScale(1.0 / volume, center), 1e-14);
+}
+
 // --- copies ----------------------------------------------------------------------------------------------------
 
 // Copy i is turned by i euler, and stands an offset along the axes of the copy before further; names take a suffix.
@@ -530,6 +598,7 @@ static void test_paths_from_included_files(void** state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_replicate),
+		cmocka_unit_test(test_masses_of_a_mesh_that_is_not_convex),
 		cmocka_unit_test(test_idle_adhesion),
 		cmocka_unit_test(test_pid_plugin),
 		cmocka_unit_test(test_paths_from_included_files),
