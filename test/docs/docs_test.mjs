@@ -121,15 +121,19 @@ function commands(name) {
 	const code = text(name).replace(/```[\s\S]*?```/g, "");
 	// a line that is set in further goes on with the remark before it
 	const block = [...code.matchAll(/^ {4}(\S.*)$/gm)].map(([, line]) => line.replace(/\s{2,}\S.*$/, "").trim());
-	const inText = [...code.replace(/^ {4}.*$/gm, "").matchAll(/`(knuckle [^`]*)`/g)].map(([, line]) => line);
+	const inText = [...code.replace(/^ {4}.*$/gm, "").matchAll(/`((?:(?:build\/release\/)?knuckle|\.\/dev|cmake|cc) [^`]*)`/g)].map(([, line]) => line);
 	return [...block, ...inText].map((line) => ({ name: `${name}: ${line}`, line }));
 }
 
 await test("every block of the documents is C or a line that is looked at", () => {
 	for (const name of DOCUMENTS) {
-		for (const [, language] of text(name).matchAll(/^ *```([^\n`]+)$/gm)) {
-			assert.equal(language, "c", `${name} has a block of ${language}, which nothing tests`);
+		// every second one closes a block
+		const fences = [...text(name).matchAll(/^[ \t>]*(?:```|~~~)(.*)$/gm)].map(([line, language]) => ({ line, language }));
+		assert.equal(fences.length % 2, 0, `${name} has a block without an end`);
+		for (const { line } of fences.filter((_, i) => i % 2 === 0)) {
+			assert.equal(line, "```c", `${name} has a block that begins '${line}', which nothing tests`);
 		}
+		assert.doesNotMatch(text(name).replace(/```[\s\S]*?```/g, ""), /^\t/m, `${name} has a block that is set in by a tab, which nothing tests`);
 	}
 });
 
