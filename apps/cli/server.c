@@ -8,10 +8,13 @@
 #ifdef KN_HAVE_CIVETWEB
 
 #include <civetweb.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "dropped_model.h"
 
@@ -59,13 +62,26 @@ static bool isPictureName(const char* name) {
 	return length > 0 && length < 64 && strcmp(name + length, ".jpg") == 0;
 }
 
+// A file itself: no link that leads elsewhere, and no device or pipe that never ends.
+static FILE* openPlain(const char* path) {
+	struct stat what;
+	const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+	if (file >= 0 && fstat(file, &what) == 0 && S_ISREG(what.st_mode)) {
+		return fdopen(file, "rb");
+	}
+	if (file >= 0) {
+		close(file);
+	}
+	return NULL;
+}
+
 static int sendPicture(const cliServer* server, struct mg_connection* connection, const char* name) {
 	char path[1024];
 	if (server->def.pictures == NULL || !isPictureName(name) ||
 		snprintf(path, sizeof(path), "%s/%s", server->def.pictures, name) >= (int)sizeof(path)) {
 		return say(connection, 404, "Not Found", "there is no such picture");
 	}
-	FILE* file = fopen(path, "rb");
+	FILE* file = openPlain(path);
 	char* bytes = malloc(1 << 20);
 	size_t size = file != NULL && bytes != NULL ? fread(bytes, 1, 1 << 20, file) : 0;
 	int status = size > 0 ? answer(connection, 200, "OK", "image/jpeg", bytes, size)

@@ -2,6 +2,7 @@
 #include "cli_test.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -104,6 +105,7 @@ static void makeViewer(void) {
 	writeText("site/index.html", "<canvas></canvas>");
 	writeText("site/pictures/tower.jpg", "picture");
 	writeText("secret.jpg", "secret");
+	assert_true(symlink("../../secret.jpg", "site/pictures/link.jpg") == 0 || errno == EEXIST);
 	setenv("KNUCKLE_VIEWER", "site", 1);
 }
 
@@ -123,6 +125,7 @@ static void test_serves_only_what_it_names(void** state) {
 											 "GET //etc/passwd",
 											 "GET /etc/passwd",
 											 "GET /view.out",
+											 "GET /pictures/link.jpg",
 											 "GET /pictures/" };
 	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); ++i) {
 		expect(viewing.port, elsewhere[i], "", "404", "there is no");
