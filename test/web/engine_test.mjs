@@ -146,7 +146,7 @@ await test("what it remembers becomes .glb, .csv and .knt, and a .knt a recordin
 	assert.equal(new TextDecoder().decode(glb.subarray(0, 4)), "glTF");
 	const knt = engine.export(session, "knt");
 	assert.equal(engine.hash(session), hash);
-	assert.equal(new TextDecoder().decode(engine.recording(knt).subarray(0, 8)), "KNREPLAY");
+	assert.equal(new TextDecoder().decode(engine.recording("run.knt", knt).subarray(0, 8)), "KNREPLAY");
 	const file = join(folder, "run.knt");
 	writeFileSync(file, knt);
 	knuckle("convert", file, join(folder, "again.csv"));

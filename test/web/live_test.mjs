@@ -305,6 +305,9 @@ await test("the address tells all settings: what it says is what comes back", as
 	await first.page.mouse.up();
 	await first.page.keyboard.press("-");
 	await first.page.keyboard.press("t");
+	await first.page.keyboard.press("s");
+	await first.page.evaluate(() => document.querySelector("#show-penetration").click());
+	await first.page.evaluate(() => document.querySelector(".tree input").click());
 	await first.page.mouse.wheel(0, 10);
 	// the view swings out, then the address tells where it came to rest
 	const eye = () => first.page.evaluate(() => location.hash.match(/eye=[^&]*/)?.[0] ?? "");
@@ -323,6 +326,10 @@ await test("the address tells all settings: what it says is what comes back", as
 	await eventually(() => ask(second.page, "screen", 80), (again) => Math.hypot(again.x - seen.x, again.y - seen.y) < 2);
 	assert.deepEqual(await ask(second.page, "described"), described);
 	assert.equal(await second.page.locator("#speed").inputValue(), "0.5");
+	assert.match(first.page.url(), /off=shadows,penetration/);
+	assert.equal(await second.page.locator('#tools [title^="shadows"]').getAttribute("aria-pressed"), "false");
+	const ticks = (where) => where.evaluate(() => [...document.querySelectorAll("#show-penetration, .tree input")].slice(0, 3).map((box) => box.checked));
+	assert.deepEqual(await ticks(second.page), [false, false, true]);
 	const dark = (where) => where.evaluate(() => document.documentElement.classList.contains("dark"));
 	assert.equal(await dark(second.page), await dark(first.page));
 	assert.deepEqual([...first.complaints, ...second.complaints], []);
@@ -433,7 +440,17 @@ await test("plots of nothing but zeros are folded away", async () => {
 	await page.getByRole("button", { name: "plot", exact: true }).first().click();
 	await ask(page, "step", 10);
 	await ask(page, "screen", 1); // plots stand
-	assert.ok((await plots()).includes("joint") && !(await plots()).includes("contacts"), String(await plots()));
+	const [plotted] = (await ask(page, "described")).joints;
+	assert.ok((await plots()).includes(`joint ${plotted.name}`) && !(await plots()).includes("contacts"), String(await plots()));
+	assert.match(await page.locator(".plot h2", { hasText: "joint " + plotted.name }).innerText(), /rad$/);
+	// what is switched off stays so when curves come and go
+	await page.keyboard.press("p");
+	await open(page, "box-stack", { boxes: "2" });
+	await ask(page, "step", 10);
+	await ask(page, "screen", 1);
+	assert.equal(await page.locator("#plots").isVisible(), false);
+	await page.keyboard.press("p");
+	assert.equal(await page.locator("#plots").isVisible(), true);
 });
 
 // --- files, trouble ----------------------------------------------------------------------------------------------------
@@ -443,6 +460,11 @@ await test("a recording that is dropped plays", async () => {
 	knuckle("run", "dominoes", "--steps", "40", "--out", file);
 	await page.locator('#panel input[type="file"]').setInputFiles(file);
 	await page.waitForFunction(() => document.querySelector("#title p").textContent.includes("41 frames"));
+	// of a file that was cut, what is whole plays, and is said to be a part
+	await page.locator('#panel input[type="file"]').setInputFiles({ name: "cut.knt", mimeType: "", buffer: readFileSync(file).subarray(0, -2000) });
+	await page.waitForFunction(() => /what is whole of a damaged file .* \d+ frames/.test(document.querySelector("#title p").textContent));
+	await page.locator('#panel input[type="file"]').setInputFiles({ name: "noise.knt", mimeType: "", buffer: Buffer.from("noise") });
+	await said(/noise\.knt: the file is not a \.knt trajectory/);
 });
 
 await test("a robot and hills are dropped, compiled and run", async () => {

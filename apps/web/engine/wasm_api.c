@@ -322,6 +322,9 @@ int EXPORT(kn_recording)(const char* path) {
 	knPageStore store;
 	knPageStore_Init(&store, &allocator);
 	knStatus status = fillStore(trajectory, &store, &error);
+	if (knTrajectory_Damaged(trajectory, NULL)) {
+		store.note = knCopyString(&allocator, "what is whole of a damaged file");
+	}
 	if (status == KN_OK) {
 		status = knPageStore_Encode(&store, &block, &error);
 	}

@@ -269,12 +269,12 @@ export class Engine {
 	}
 
 	// A .knt as the page reads recordings.
-	recording(bytes: Uint8Array): Uint8Array {
-		this.wasi.put("dropped.knt", bytes);
+	recording(name: string, bytes: Uint8Array): Uint8Array {
+		this.wasi.put(name, bytes);
 		try {
-			this.check(this.lend(new TextEncoder().encode("/dropped.knt"), (at) => this.c.kn_recording(at)));
+			this.check(this.lend(new TextEncoder().encode(name), (at) => this.c.kn_recording(at)));
 		} finally {
-			this.wasi.take("dropped.knt");
+			this.wasi.take(name);
 		}
 		return this.block();
 	}

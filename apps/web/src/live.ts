@@ -81,6 +81,7 @@ export class Live implements Transport {
 	private oldest = 0;
 	private latest = 0;
 	private running = false;
+	private plotted = -1; // joint
 	private pace_ = 1;
 	private seeking = false; // an answer is on its way
 	private wish: number | null = null; // the step to go to next
@@ -107,6 +108,10 @@ export class Live implements Transport {
 
 	want(wanted: Wanted): void {
 		this.send({ type: "wanted", wanted });
+		if (wanted.joint !== this.plotted) {
+			this.plotted = wanted.joint;
+			this.restartJoint();
+		}
 	}
 
 	hash(): Promise<{ step: number; hash: string }> {
@@ -189,6 +194,19 @@ export class Live implements Transport {
 	private clearCurves(): void {
 		this.points = CURVES.map(() => ({ times: [], values: [] }));
 		this.series = CURVES.map(({ plot, name, unit }, i) => ({ plot, name, unit, ...this.points[i] }));
+		this.restartJoint();
+	}
+
+	// Its curve begins again for another joint, under that one's name.
+	private restartJoint(): void {
+		const i = CURVES.findIndex(({ plot }) => plot === "joint");
+		if (this.series.length === 0) {
+			return;
+		}
+		this.points[i] = { times: [], values: [] };
+		const joint = this.description?.joints[this.plotted];
+		const unit = !joint || joint.kind === "custom" ? "" : /^(slider|cylinder|planar|free)/.test(joint.kind) ? "m" : "rad";
+		this.series[i] = { plot: joint ? `joint ${joint.name}` : "joint", name: "coordinate", unit, ...this.points[i] };
 	}
 
 	private addToCurves(numbers: Float64Array): void {

@@ -1,7 +1,7 @@
 // A live page: the engine in its worker, the panel, the hand, and the address that tells all settings.
 //
 //   #scene=tower&stepper=impulse&dt=0.01&set.layers=16&play=0&show=contacts,joints&color=islands&ghost=velocity&speed=0.5
-//   &theme=dark&view=AZIMUTH,ELEVATION[,ZOOM]   or, where a hand has put the camera, &eye=its place and the point it looks at
+//   &off=shadows,grid,plots,penetration&hide=3,4&follow=2&theme=dark&view=AZIMUTH,ELEVATION[,ZOOM]   or, where a hand has put the camera, &eye=its place and the point it looks at
 //   #file=scene&served=1     a compiled scene from `knuckle view`, which also compiles models that are dropped
 import * as THREE from "three";
 import { allChosen, allDropped, kindOf, modelOf, packed, type Dropped } from "./dropped";
@@ -14,6 +14,7 @@ import type { Recording } from "./recording";
 import { download, filmOf, plotsPicture, seriesTable } from "./save";
 
 const FIRST_SCENE = "tower";
+const MOST_HIDDEN = 200; // bodies that the address names
 
 // What programs may ask of a live page (window.knuckle).
 export interface LiveApi {
@@ -88,6 +89,8 @@ export class LivePage {
 		this.panel.shown.graph = shown.includes("graph");
 		this.panel.shown.joints = shown.includes("joints");
 		this.panel.shown.wireframe = shown.includes("wireframe");
+		this.panel.shown.penetration = !(wish.get("off") ?? "").split(",").includes("penetration");
+		this.panel.hide((wish.get("hide") ?? "").split(",").filter(Boolean).map(Number));
 		this.panel.shown.coloring = (wish.get("color") as Coloring | null) ?? "own";
 		this.panel.shown.ghost = wish.get("ghost") ?? "";
 		this.panel.shown.plotted = wish.has("joint") ? Number(wish.get("joint")) : -1;
@@ -212,8 +215,11 @@ export class LivePage {
 	}
 
 	private writeAddress(): void {
+		if (!this.page) {
+			return; // which has to read it first
+		}
 		const wish = parameters();
-		const old = [...wish.keys()].filter((name) => name.startsWith("set.") || ["scene", "stepper", "dt", "show", "color", "ghost", "joint"].includes(name));
+		const old = [...wish.keys()].filter((name) => name.startsWith("set.") || ["scene", "stepper", "dt", "show", "off", "color", "ghost", "joint", "hide"].includes(name));
 		old.forEach((name) => wish.delete(name));
 		const { shown } = this.panel;
 		const set = (name: string, value: string | undefined) => value && wish.set(name, value);
@@ -226,10 +232,12 @@ export class LivePage {
 			wish.set(`set.${name}`, value);
 		}
 		set("show", (["contacts", "graph", "joints", "wireframe"] as const).filter((name) => shown[name]).join(","));
+		set("off", [...this.page.off, ...(shown.penetration ? [] : ["penetration"])].join(","));
+		set("hide", this.panel.hiddenActors.slice(0, MOST_HIDDEN).join(","));
 		set("color", shown.coloring === "own" ? "" : shown.coloring);
 		set("ghost", shown.ghost);
 		set("joint", shown.plotted < 0 ? "" : String(shown.plotted));
-		for (const [name, value] of Object.entries(this.page?.settings ?? {})) {
+		for (const [name, value] of Object.entries(this.page.settings)) {
 			value === null ? wish.delete(name) : wish.set(name, value);
 		}
 		history.replaceState(null, "", "#" + wish.toString().replace(/%2C/g, ","));
@@ -357,6 +365,7 @@ export class LivePage {
 		for (const shown of ghost ? [bodies, ghost] : [bodies]) {
 			shown.hidden = hidden;
 		}
+		this.writeAddress();
 		this.page!.invalidate();
 	}
 
@@ -404,7 +413,7 @@ export class LivePage {
 		const model = modelOf(all);
 		if (alone === "knt") {
 			this.live.pause();
-			this.live.send({ type: "recording", bytes: all[0].bytes });
+			this.live.send({ type: "recording", name: all[0].name, bytes: all[0].bytes });
 		} else if (alone === "kns") {
 			this.open({ scene: all[0].name, set: {} }, all[0].bytes);
 		} else if (!model) {

@@ -113,6 +113,7 @@ export class Page {
 		this.stage.look(this.view);
 		this.takeEye(wish.get("eye"));
 		this.controls.setSpeed(Number(wish.get("speed") ?? 1));
+		this.takeSwitches(wish);
 		if (live) {
 			return;
 		}
@@ -192,7 +193,23 @@ export class Page {
 	get settings(): Record<string, string | null> {
 		const system = matchMedia("(prefers-color-scheme: dark)").matches;
 		return { speed: this.player.speed === 1 ? null : String(this.player.speed), theme: this.dark === system ? null : this.dark ? "dark" : "light",
-			eye: this.eye?.map((x) => Number(x.toPrecision(5))).join(",") ?? null };
+			eye: this.eye?.map((x) => Number(x.toPrecision(5))).join(",") ?? null,
+			follow: this.switches.follow && this.chosen > 0 ? String(this.chosen) : null };
+	}
+
+	// What is switched off that is on by itself.
+	get off(): string[] {
+		return (["shadows", "grid", "plots"] as const).filter((name) => !this.switches[name]);
+	}
+
+	private takeSwitches(wish: URLSearchParams): void {
+		const off = (wish.get("off") ?? "").split(",");
+		(["shadows", "grid", "plots"] as const).filter((name) => off.includes(name)).forEach((name) => this.setTool(name, false));
+		const followed = Number(wish.get("follow"));
+		if (followed > 0 && followed < this.recording.actors.length) {
+			this.choose(followed);
+			this.setTool("follow", true);
+		}
 	}
 
 	invalidate(): void {
@@ -306,13 +323,14 @@ export class Page {
 		} else if (name === "grid") {
 			this.stage.ground.root.visible = on;
 		} else if (name === "plots") {
-			element("plots").hidden = !on || this.plots.empty;
+			this.plots.visible = on;
 		} else if (name === "facts") {
 			element("facts").hidden = !on;
 		} else if (name === "follow") {
 			this.hold();
 		}
 		this.onTool?.(name, on);
+		this.onSettings?.();
 	}
 
 	setTool(name: keyof Switches, on: boolean): void {
@@ -337,6 +355,9 @@ export class Page {
 		this.hand?.chosen(actor);
 		this.hold();
 		this.dirty = true;
+		if (this.switches.follow) {
+			this.onSettings?.();
+		}
 	}
 
 	private center(): { x: number; y: number; z: number } {

@@ -53,6 +53,7 @@ export class Panel {
 	private description: Description | null = null;
 	private filter = "";
 	private hidden = new Set<number>(); // actors
+	private started = false;
 
 	// `served`: by `knuckle view`, which compiles models.
 	constructor(root: HTMLElement, private readonly actions: PanelActions, private readonly served: boolean) {
@@ -78,6 +79,15 @@ export class Panel {
 		return row;
 	}
 
+	// Of the first scene.
+	hide(actors: number[]): void {
+		this.hidden = new Set(actors);
+	}
+
+	get hiddenActors(): number[] {
+		return [...this.hidden];
+	}
+
 	setCatalogue(scenes: SceneEntry[], methods: Methods): void {
 		this.scenes = scenes;
 		this.methods = methods;
@@ -88,13 +98,18 @@ export class Panel {
 		this.request = request;
 		this.description = description;
 		this.recording = recording;
-		this.hidden = new Set();
+		// those that the address names are of the scene that it names
+		this.hidden = this.started ? new Set() : this.hidden;
+		this.started = true;
 		this.fillScene();
 		this.fillMethod();
 		this.setGravity(description.gravity[2]);
 		this.fillShow();
 		this.fillJoints(0);
 		this.fillBodies();
+		if (this.hidden.size > 0) {
+			this.actions.hide(this.hidden);
+		}
 	}
 
 	// Bodies came or went; the rest stays.

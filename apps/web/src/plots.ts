@@ -63,6 +63,7 @@ export interface Curves {
 export class Plots {
 	private plots: Plot[] = [];
 	private names = "";
+	private wantedAtAll = true;
 	private refreshed = 0;
 	private shown = NaN; // the time that the lines tell
 
@@ -110,8 +111,13 @@ export class Plots {
 		return innerWidth < NARROW ? LOW : HEIGHT;
 	}
 
-	get empty(): boolean {
+	private get empty(): boolean {
 		return this.plots.length === 0;
+	}
+
+	set visible(on: boolean) {
+		this.wantedAtAll = on;
+		this.root.hidden = this.empty || !on;
 	}
 
 	// Again, for another theme.
@@ -121,7 +127,7 @@ export class Plots {
 		const names = this.wanted();
 		this.names = names.join();
 		this.plots = names.map((name) => this.makePlot(name, this.curves.series.filter((s) => s.plot === name)));
-		this.root.hidden = this.empty;
+		this.root.hidden = this.empty || !this.wantedAtAll;
 		this.resize();
 		this.update(this.shown);
 	}

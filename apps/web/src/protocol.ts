@@ -27,7 +27,7 @@ export type ToWorker =
 	| { type: "motor"; joint: number; axis: number; mode: number; target: number; maxForce: number }
 	| { type: "control"; actuator: number; control: number }
 	| { type: "export"; format: string }
-	| { type: "recording"; bytes: Uint8Array }
+	| { type: "recording"; name: string; bytes: Uint8Array }
 	| { type: "hash" };
 
 export interface Frame {

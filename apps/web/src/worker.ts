@@ -240,7 +240,7 @@ class Runner {
 			case "open":
 				return this.open(message.request, message.bytes, message.ghost);
 			case "recording": {
-				const bytes = engine.recording(message.bytes);
+				const bytes = engine.recording(message.name, message.bytes);
 				return post({ type: "recording", bytes }, [bytes.buffer]);
 			}
 			case "hash":
