@@ -93,7 +93,7 @@ static bool bounces(const knBounceInput* in, const knBouncePoint* p, double befo
 }
 
 bool knBounce_Begins(const knBounceInput* in, const knBouncePoint* p) {
-	return bounces(in, p, knDot(p->n, relativeVelocity(p, in->start)));
+	return !p->passing && bounces(in, p, knDot(p->n, relativeVelocity(p, in->start)));
 }
 
 // Chooses the points of a round; returns the fastest approach, m/s, 0: nobody approaches.
@@ -103,7 +103,9 @@ static double choosePoints(const knBounceInput* in, knBouncePoint* points, int c
 		knBouncePoint* p = &points[i];
 		p->before = velocityAt(in, p);
 		double before = knDot(p->n, p->before);
-		p->takesPart = bounces(in, p, before);
+		bool aside =
+			knDotT(in->change[p->a], in->change[p->a]) + knDotT(in->change[p->b], in->change[p->b]) > 0.0;
+		p->takesPart = (aside || !p->passing) && bounces(in, p, before);
 		p->target = -p->e * before;
 		if (p->takesPart) {
 			fastest = knMax(fastest, -before);

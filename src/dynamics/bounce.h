@@ -15,6 +15,7 @@ typedef struct knBouncePoint {
 	double gap;      // m
 	double touching; // m, a gap below it is none
 	bool jointed;    // a body of it hangs on joints that answer
+	bool passing;    // with the velocities of the start its bodies fly past each other
 
 	// out
 	knVec3 impulse; // N s, of all rounds

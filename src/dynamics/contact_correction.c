@@ -111,24 +111,17 @@ static void restoreMoments(const knContactCorrection* c, GroupSum* sums) {
 
 // --- corrections -----------------------------------------------------------------------------------------
 
-// Where fast bodies end is found along their way: they may be far from the contacts of the start.
-static void leaveFastBodies(knContactCorrection* c) {
-	for (int k = 0; c->fast->count > 0 && k < c->contacts->pointCount; ++k) {
-		const knContactAnchor* anchor = &c->contacts->anchors[k];
-		const uint8_t* kind = c->fast->kind;
-		if (kind[anchor->bodyA] != KN_FAST_NOT || kind[anchor->bodyB] != KN_FAST_NOT) {
-			c->contacts->points[k].depth = KN_OUT_OF_REACH_GAP;
-		}
-	}
+// Where fast bodies end is found along their way: they may be far from the contacts of the start. Points that took no part have
+// planes beyond the faces that they belong to.
+static bool isLeft(const knContactCorrection* c, int k) {
+	const knContactAnchor* anchor = &c->contacts->anchors[k];
+	const uint8_t* kind = c->fast->kind;
+	return c->contacts->points[k].bias >= KN_ROW_OUT_OF_REACH ||
+		   (c->fast->count > 0 && (kind[anchor->bodyA] != KN_FAST_NOT || kind[anchor->bodyB] != KN_FAST_NOT));
 }
 
 double knContactCorrection_Depth(const knContactCorrection* c, int k) {
-	const knContactAnchor* anchor = &c->contacts->anchors[k];
-	const uint8_t* kind = c->fast->kind;
-	if (c->fast->count > 0 && (kind[anchor->bodyA] != KN_FAST_NOT || kind[anchor->bodyB] != KN_FAST_NOT)) {
-		return KN_OUT_OF_REACH_GAP;
-	}
-	return knContactRows_Depth(c->contacts, c->start, c->state->pose, k);
+	return isLeft(c, k) ? KN_OUT_OF_REACH_GAP : knContactRows_Depth(c->contacts, c->start, c->state->pose, k);
 }
 
 void knContactCorrection_Measure(knContactCorrection* c) {
@@ -137,7 +130,9 @@ void knContactCorrection_Measure(knContactCorrection* c) {
 		if (c->time != NULL) {
 			knTimeStep_Depths(c->time);
 		}
-		leaveFastBodies(c);
+		for (int k = 0; k < c->contacts->pointCount; ++k) {
+			c->contacts->points[k].depth = isLeft(c, k) ? KN_OUT_OF_REACH_GAP : c->contacts->points[k].depth;
+		}
 		c->depthsKnown = true;
 	}
 }

@@ -1,8 +1,8 @@
 // The reach of search_margins.h.
 //
-//   way      h u, or half way between h u and h (u + force)
-//   turn     h w, the same
-//   around   half an envelope + what the force adds on either side
+//   way      h u
+//   turn     h w
+//   around   half an envelope
 //
 // A struck body's velocity ends between its own and that of what struck it: it is looked for along both.
 #include "dynamics/search_margins.h"
@@ -14,7 +14,7 @@
 #define MOST_TURN 2.0     // radii: no turn moves a point by more
 #define UNSEEN_SHARE 0.5  // of the half width: a blow that moves a body less is early enough in the next step
 #define LARGER 1.01       // a blow counts anew
-#define PASSES 2          // bodies in a row that stop each other in one step
+enum { PASSES = 4 };      // bodies in a row that stop each other in one step
 
 static double travel(const knModel* model, const knStepBodies* blocks, int body, knVec3 drift, knTwist u) {
 	double turn = knMin(blocks->h * knLength(u.ang), MOST_TURN);
@@ -22,42 +22,40 @@ static double travel(const knModel* model, const knStepBodies* blocks, int body,
 	return reach < REACH_LIMIT ? reach : REACH_LIMIT;
 }
 
-static void setReach(knSearchMargins* reach, const knModel* model, const knStepBodies* blocks, int b,
-					 knTwist force) {
-	knTwist u = blocks->u[b], forced = knAddT(u, force);
-	double half = 0.5 * knCollisionEnvelope(model, b), h = blocks->h;
-	double farthest =
-		knMax(travel(model, blocks, b, reach->drift, u), travel(model, blocks, b, reach->drift, forced));
-	double stray = 0.5 * h * (knLength(force.lin) + knLength(force.ang) * model->radius[b]);
+static void setReach(knSearchMargins* reach, const knModel* model, const knStepBodies* blocks, int b) {
+	knTwist u = blocks->u[b];
+	double half = 0.5 * knCollisionEnvelope(model, b), farthest = travel(model, blocks, b, reach->drift, u);
 	reach->margins[b] = half + farthest;
 	reach->motions[b] = (knFrameMotion){ .around = reach->margins[b] };
-	if (farthest < REACH_LIMIT && stray < REACH_LIMIT) {
-		knTwist mean = knAddT(u, knScaleT(0.5, force));
-		knVec3 way = knScale(h, mean.lin);
-		reach->motions[b] = (knFrameMotion){ { way, way }, knScale(h, mean.ang), half + stray };
+	if (farthest < REACH_LIMIT) {
+		knVec3 way = knScale(blocks->h, u.lin);
+		reach->motions[b] = (knFrameMotion){ { way, way }, knScale(blocks->h, u.ang), half };
 	}
 }
 
 bool knSearchMargins_Begin(knSearchMargins* reach, const knModel* model, double h, knVec3 drift,
 						   knArena* arena) {
 	reach->drift = knScale(h, drift);
+	reach->h = h;
+	reach->wantsStruck = false;
+	reach->struck = NULL;
 	reach->margins = KN_SCRATCH(arena, double, model->bodyCount);
 	reach->motions = KN_SCRATCH(arena, knFrameMotion, model->bodyCount);
 	return !arena->failed;
 }
 
 void knSearchMargins_Set(knSearchMargins* reach, const knModel* model, const knStepBodies* blocks, int body) {
-	setReach(reach, model, blocks, body, knZeroTwist());
+	setReach(reach, model, blocks, body);
 }
 
 bool knSearchMargins_Make(knSearchMargins* reach, const knModel* model, const knStepBodies* blocks,
-						  const knTwist* force, knVec3 drift, bool predict, knArena* arena) {
+						  knVec3 drift, bool predict, knArena* arena) {
 	if (!knSearchMargins_Begin(reach, model, blocks->h, drift, arena)) {
 		return false;
 	}
 	for (int b = 0; b < model->bodyCount; ++b) {
 		if (predict) {
-			setReach(reach, model, blocks, b, force != NULL ? force[b] : knZeroTwist());
+			setReach(reach, model, blocks, b);
 		} else {
 			reach->margins[b] = 0.5 * knCollisionEnvelope(model, b);
 			reach->motions[b] = (knFrameMotion){ .around = reach->margins[b] };
@@ -118,19 +116,31 @@ static bool strike(const Blows* blows, int body, const knFrameMotion* by) {
 	return changed;
 }
 
-// Bodies that are struck may go another way; false if there are no more of them.
-static bool widen(const Blows* blows, const knContactSet* set) {
+enum { NONE_STRUCK, STRUCK, MESH_STRUCK };
+
+// Bodies that are struck may go another way; says whether there are more of them, and pairs with meshes among theirs.
+static int widen(const Blows* blows, const knContactSet* set) {
 	const uint8_t* meshes = blows->collider->meshes;
-	bool any = false;
+	int any = NONE_STRUCK;
 	for (int i = 0; i < set->pairCount; ++i) {
 		const knContactPair* pair = &set->pairs[i];
-		if ((meshes[pair->shapeA] || meshes[pair->shapeB]) && isHit(blows, set, pair)) {
+		const bool mesh = meshes[pair->shapeA] || meshes[pair->shapeB];
+		if ((mesh || blows->reach->wantsStruck) && isHit(blows, set, pair)) {
 			knFrameMotion a = blows->reach->motions[pair->frameA], b = blows->reach->motions[pair->frameB];
 			bool struckA = strike(blows, pair->frameA, &b), struckB = strike(blows, pair->frameB, &a);
-			any = any || struckA || struckB;
+			int now = !struckA && !struckB ? NONE_STRUCK : mesh ? MESH_STRUCK : STRUCK;
+			any = now > any ? now : any;
 		}
 	}
 	return any;
+}
+
+static bool noteStruck(knSearchMargins* reach, int bodyCount, knArena* arena) {
+	reach->struck = KN_SCRATCH(arena, knVec3, bodyCount);
+	for (int b = 0; reach->struck != NULL && b < bodyCount; ++b) {
+		reach->struck[b] = knScale(1.0 / reach->h, reach->motions[b].ways[1]);
+	}
+	return reach->struck != NULL;
 }
 
 knStatus knSearchMargins_Collide(knSearchMargins* reach, const knModel* model, knCollider* collider,
@@ -138,15 +148,19 @@ knStatus knSearchMargins_Collide(knSearchMargins* reach, const knModel* model, k
 	input->margins = reach->margins;
 	input->motions = reach->motions;
 	knStatus status = knCollide(collider, input, set, error);
-	if (status != KN_OK || !collider->anyMesh) {
+	if (status != KN_OK || !(collider->anyMesh || reach->wantsStruck)) {
 		return status;
 	}
 	Blows blows = { model, collider, reach, KN_SCRATCH_ZERO(arena, double, model->bodyCount) };
-	if (arena->failed) {
-		return knError_Set(error, KN_NO_MEMORY, "step", "there is no memory for this step");
+	int any = arena->failed ? NONE_STRUCK : STRUCK;
+	for (int pass = 0; pass < PASSES && status == KN_OK && any != NONE_STRUCK; ++pass) {
+		any = widen(&blows, set);
+		// margins cover all blows; meshes are asked by motions
+		status = any == MESH_STRUCK ? knCollide(collider, input, set, error) : status;
 	}
-	for (int pass = 0; pass < PASSES && status == KN_OK && widen(&blows, set); ++pass) {
-		status = knCollide(collider, input, set, error);
+	if (status == KN_OK &&
+		(arena->failed || (reach->wantsStruck && !noteStruck(reach, model->bodyCount, arena)))) {
+		return knError_Set(error, KN_NO_MEMORY, "step", "there is no memory for this step");
 	}
 	return status;
 }

@@ -17,12 +17,18 @@ typedef struct knSearchMargins {
 	knVec3 drift;           // m, the observer's way in the step
 	double* margins;        // [bodyCount]
 	knFrameMotion* motions; // [bodyCount]
+	double h;               // s
+	bool wantsStruck;       // blows between all bodies matter, not only those to meshes. The caller
+
+	// [bodyCount] m/s, the velocity that a blow in this step may give a body, else its own; NULL: not wanted.
+	// knSearchMargins_Collide
+	knVec3* struck;
 } knSearchMargins;
 
-// By the velocities blocks->u and, if `force` is not NULL, also by those with `force` added; `drift` is the observer's
-// velocity. Without `predict` half an envelope each. False: no memory in the arena.
+// By the velocities blocks->u; `drift` is the observer's velocity. Without `predict` half an envelope each. False: no memory
+// in the arena.
 bool knSearchMargins_Make(knSearchMargins* reach, const knModel* model, const knStepBodies* blocks,
-						  const knTwist* force, knVec3 drift, bool predict, knArena* arena);
+						  knVec3 drift, bool predict, knArena* arena);
 
 // The same for some bodies: room for all, of which only those that are set count; by the velocities blocks->u.
 bool knSearchMargins_Begin(knSearchMargins* reach, const knModel* model, double h, knVec3 drift,

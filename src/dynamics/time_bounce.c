@@ -150,6 +150,7 @@ static bool listPoints(Bouncer* bouncer) {
 									 .mu = point->mu,
 									 .e = e,
 									 .gap = point->depth,
+									 .passing = point->bias >= KN_ROW_OUT_OF_REACH,
 									 .touching = KN_REST_GAP *
 												 knContactRows_Envelope(step->model, chunk->a, chunk->b) };
 			}
@@ -293,6 +294,7 @@ static bool bounceAt(Bouncer* bouncer, knBouncePoint* const* points, int count, 
 	}
 	for (int i = 0; i < count; ++i) {
 		setPoint(bouncer, points[i], step->state->pose);
+		points[i]->passing = false; // it goes another way now
 	}
 	return bounced;
 }
@@ -361,6 +363,7 @@ static void bounceTogether(Bouncer* bouncer) {
 		knBouncePoint* p = &bouncer->points[i];
 		if (bouncer->moved[p->a] || bouncer->moved[p->b]) {
 			setPoint(bouncer, p, step->state->pose);
+			p->passing = false;
 		}
 	}
 	if (knBounce_Run(&bouncer->input, bouncer->points, bouncer->count) == 0) {

@@ -57,7 +57,7 @@ typedef struct knStepperOps {
 	const char* name;
 	const char* help;
 	bool sleeps; // has sleeping of groups at rest; else sleep=1 is taken, and a warning says so
-	// KN_UNSUPPORTED with a sentence that says why, and which stepper can.
+	// KN_UNSUPPORTED with a sentence that says why, and which stepper can; NULL: it takes every model.
 	knStatus (*check)(const knModel* model, const knSettings* settings, knError* error);
 	// Bytes of private state at the start.
 	size_t (*privateSize)(const knModel* model, const knSettings* settings);

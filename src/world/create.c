@@ -71,7 +71,7 @@ knWorld* knWorld_MakeShell(const knModel* model, const knWorldDef* def, const kn
 // The state in the model's initial pose, and a collider.
 static knStatus makeParts(knWorld* world, knError* error) {
 	const knModel* model = world->model;
-	knStatus status = world->ops->check(model, &world->settings, error);
+	knStatus status = world->ops->check != NULL ? world->ops->check(model, &world->settings, error) : KN_OK;
 	if (status != KN_OK) {
 		return status;
 	}

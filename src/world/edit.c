@@ -25,7 +25,7 @@ static knStatus passOn(knError* error, const knError* reason) {
 static knStatus carryOver(knWorld* world, const knModel* model, knState* state, knCollider** collider,
 						  knError* error) {
 	const knAllocator* allocator = &world->allocator;
-	knStatus status = world->ops->check(model, &world->settings, error);
+	knStatus status = world->ops->check != NULL ? world->ops->check(model, &world->settings, error) : KN_OK;
 	if (status != KN_OK) {
 		return status;
 	}

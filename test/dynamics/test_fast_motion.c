@@ -61,7 +61,7 @@ static void flyWith(Setup* setup, int held) {
 	knContactRows contacts = { .chunks = &chunk, .chunkCount = held != 0 };
 	assert_true(knStepBodies_Begin(&setup->blocks, model, &setup->state, DT, NULL, &tasks, arena));
 	assert_true(knFastBodies_Find(&setup->fast, model, &setup->state, &setup->blocks, arena));
-	assert_true(knSearchMargins_Make(&reach, model, &setup->blocks, NULL, knZero3(), true, arena));
+	assert_true(knSearchMargins_Make(&reach, model, &setup->blocks, knZero3(), true, arena));
 	assert_true(knCollisionInput_Make(&input, model, &setup->state, NULL, &tasks, arena));
 	assert_ok(knFastBodies_Collide(&setup->fast, model, &setup->blocks, setup->collider, &input, &reach, &set,
 								   arena, &error));

@@ -177,9 +177,9 @@ static void test_facts_of_groups(void** state) {
 	ContactStep c;
 	openContactStep(&c, scene, DT);
 	sweepPoints(&c, 500);
-	assert_true(knContactGroups_Find(&c.step.known));
+	assert_true(knContactGroups_Find(&c.step.m.known));
 	for (int k = 0; k < 2; ++k) {
-		const knGroupFacts* facts = &c.step.known.facts[c.step.islands.group[bodyOf(&c, boxes[k][0])]];
+		const knGroupFacts* facts = &c.step.m.known.facts[c.step.m.islands.group[bodyOf(&c, boxes[k][0])]];
 		assert_int_equal(facts->levels, 3);
 		assert_int_equal(facts->points, 12);
 		assert_false(facts->turns);

@@ -434,31 +434,6 @@ static void test_published_columns_of_balls(void** state) {
 	}
 }
 
-// Plates that fall together come no closer to each other until the lowest one lands, and are then run into within the
-// same step: none gets into another.
-static void test_plates_that_fall_together_land_on_each_other(void** state) {
-	(void)state;
-	knScene* scene = newScene(earth);
-	newGround(scene, material(0.6, 0.0));
-	knBodyId plates[4];
-	for (int i = 0; i < 4; ++i) {
-		plates[i] = newBox(scene, knV3(0.0, 0.0, 0.3 + 0.06 * i), knV3(0.2, 0.2, 0.01), material(0.6, 0.0));
-		knScene_EditBody(scene, plates[i])->velocity = knV3(0.0, 0.0, -8.0);
-	}
-	knWorld* world = impulseWorld(scene, KN_SCHEME_DEFAULT);
-	for (int i = 0; i < 60; ++i) {
-		run(world, 1, 1.0 / 60.0);
-		knPenetration penetration;
-		knError error = { 0 };
-		assert_ok(knWorld_MeasurePenetration(world, &penetration, &error));
-		assert_true(penetration.max < 1e-3);
-	}
-	for (int i = 0; i < 4; ++i) {
-		assert_near3(knWorld_BodyCenter(world, plates[i]), knV3(0.0, 0.0, 0.01 + 0.02 * i), 1e-3);
-	}
-	knWorld_Destroy(world);
-}
-
 // A see-saw with arms of one and two feels the weights below it: equal cubes turn it towards the longer arm.
 static void test_see_saw_feels_the_weights(void** state) {
 	(void)state;
@@ -603,7 +578,6 @@ int main(void) {
 		cmocka_unit_test(test_heavy_and_light),
 		cmocka_unit_test(test_stack_of_growing_mass),
 		cmocka_unit_test(test_published_columns_of_balls),
-		cmocka_unit_test(test_plates_that_fall_together_land_on_each_other),
 		cmocka_unit_test(test_see_saw_feels_the_weights),
 		cmocka_unit_test(test_lift),
 		cmocka_unit_test(test_steps_are_repeatable),

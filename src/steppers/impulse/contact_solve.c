@@ -4,7 +4,6 @@
 // shock propagation. Points go on when the pass upwards visits them, and what the sweep has changed is squared when the pass
 // downwards does: large piles do not stay in the cache for passes of their own.
 
-#include "dynamics/step_memory.h"
 #include "solve/sweep_momentum.h"
 #include "steppers/impulse/impulse_step.h"
 
@@ -22,11 +21,11 @@
 
 static double settledSpeed(const knImpulseStep* step, int part) {
 	double share = part == KN_PART_SMALL ? SMALL_SETTLED : LARGE_SETTLED;
-	return knMax(share * step->h * knLength(step->state->header->gravity), LEAST_SETTLED);
+	return knMax(share * step->m.h * knLength(step->m.state->header->gravity), LEAST_SETTLED);
 }
 
 static int sweepsOf(const knImpulseStep* step, int part) {
-	bool own = step->context->settings->sweeps < 0 && part == KN_PART_SMALL;
+	bool own = step->m.context->settings->sweeps < 0 && part == KN_PART_SMALL;
 	return own ? SMALL_SWEEPS : knImpulseStep_Sweeps(step);
 }
 
@@ -37,17 +36,17 @@ static int endStageOf(const knImpulseStep* step) {
 }
 
 static knSweepBlocks sweepBlocks(const knImpulseStep* step) {
-	return (knSweepBlocks){ .count = step->model->bodyCount,
-							.invMass = step->blocks.invMass,
-							.invInertia = step->blocks.invInertia };
+	return (knSweepBlocks){ .count = step->m.model->bodyCount,
+							.invMass = step->m.blocks.invMass,
+							.invInertia = step->m.blocks.invInertia };
 }
 
 static bool build(knImpulseStep* step) {
-	const knContactRows* list = &step->list;
-	knArena* arena = step->context->arena;
+	const knContactRows* list = &step->m.contacts;
+	knArena* arena = step->m.context->arena;
 	const int levels = step->graph.levelCount;
 	knSweepChunk* chunks = KN_SCRATCH(arena, knSweepChunk, list->chunkCount);
-	step->endStage = KN_SCRATCH(arena, int32_t, step->model->bodyCount);
+	step->endStage = KN_SCRATCH(arena, int32_t, step->m.model->bodyCount);
 	if (arena->failed) {
 		return false;
 	}
@@ -57,20 +56,20 @@ static bool build(knImpulseStep* step) {
 		chunks[c].stage = part == KN_PART_END || part < 0 ? part : part * levels + (a > b ? a : b);
 		chunks[c].stage = part == KN_PART_END ? endStageOf(step) : chunks[c].stage;
 	}
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		step->endStage[b] = step->partOf[b] == KN_PART_END ? endStageOf(step) : -1;
+	for (int b = 0; b < step->m.model->bodyCount; ++b) {
+		step->endStage[b] = step->m.stageOf[b] == KN_PART_END ? endStageOf(step) : -1;
 	}
 	knSweepBlocks blocks = sweepBlocks(step);
 	step->built = true;
 	return knSweepSet_Build(&step->set, chunks, list->chunkCount, endStageOf(step) + 1, list->points, &blocks,
-							KN_SWEEP_CONE, &step->context->tasks, arena) &&
-		   knJointSweeps_AddRows(&step->swept, &step->set, step->endStage, endStageOf(step));
+							KN_SWEEP_CONE, &step->m.context->tasks, arena) &&
+		   knJointSweeps_AddRows(&step->m.swept, &step->set, step->endStage, endStageOf(step));
 }
 
 static void reload(knImpulseStep* step, int first, int end) {
 	knSweepBlocks blocks = sweepBlocks(step);
 	for (int stage = first; stage < end; ++stage) {
-		knSweepSet_Reload(&step->set, stage, step->list.points, &blocks, &step->context->tasks);
+		knSweepSet_Reload(&step->set, stage, step->m.contacts.points, &blocks, &step->m.context->tasks);
 	}
 }
 
@@ -84,7 +83,7 @@ static bool loadPart(void* context, int part) {
 }
 
 static void store(knImpulseStep* step) {
-	knSweepSet_Store(&step->set, &step->context->tasks, step->list.points);
+	knSweepSet_Store(&step->set, &step->m.context->tasks, step->m.contacts.points);
 }
 
 // --- the time step's solver --------------------------------------------------------------------------------
@@ -92,10 +91,10 @@ static void store(knImpulseStep* step) {
 // m/s, the largest change of a body's speed in a part.
 static double largestChange(const knImpulseStep* step, int part, const knTwist* before, const knTwist* u) {
 	double largest = 0.0;
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		if (step->partOf[b] == part) {
+	for (int b = 0; b < step->m.model->bodyCount; ++b) {
+		if (step->m.stageOf[b] == part) {
 			knTwist change = knSubT(u[b], before[b]);
-			double speed = knLength(change.lin) + step->model->radius[b] * knLength(change.ang);
+			double speed = knLength(change.lin) + step->m.model->radius[b] * knLength(change.ang);
 			largest = knMax(largest, speed);
 		}
 	}
@@ -105,10 +104,10 @@ static double largestChange(const knImpulseStep* step, int part, const knTwist* 
 // Upwards and down again; m/s, the largest change of a body's speed.
 static double sweepLevels(knImpulseStep* step, int part, knSweepMomentum* momentum, knTwist* before,
 						  knTwist* u) {
-	const knTasks* tasks = &step->context->tasks;
+	const knTasks* tasks = &step->m.context->tasks;
 	const knMomentumPacks* packs = knSweepMomentum_InSweeps(momentum);
 	const int first = part * step->graph.levelCount, end = first + step->graph.levelCount;
-	for (int b = 0; b < step->model->bodyCount; ++b) {
+	for (int b = 0; b < step->m.model->bodyCount; ++b) {
 		before[b] = u[b];
 	}
 	const knMomentumPass upwards = knSweepMomentum_FirstPass(momentum, tasks, u);
@@ -123,14 +122,14 @@ static double sweepLevels(knImpulseStep* step, int part, knSweepMomentum* moment
 
 // Sweeps over one part; u changes with the impulses of the set. NULL when out of memory.
 static knSweepMomentum* sweepPart(knImpulseStep* step, int part, int sweeps, knTwist* u) {
-	const knTasks* tasks = &step->context->tasks;
-	const int levels = step->graph.levelCount, bodyCount = step->model->bodyCount;
+	const knTasks* tasks = &step->m.context->tasks;
+	const int levels = step->graph.levelCount, bodyCount = step->m.model->bodyCount;
 	double settled = settledSpeed(step, part);
-	knArena* arena = step->context->arena;
+	knArena* arena = step->m.context->arena;
 	knTwist* before = KN_SCRATCH(arena, knTwist, bodyCount);
 	knSweepMomentum* momentum =
-		knSweepMomentum_Begin(&step->set, part * levels, (part + 1) * levels, bodyCount, step->islands.group,
-							  step->islands.jointed, arena);
+		knSweepMomentum_Begin(&step->set, part * levels, (part + 1) * levels, bodyCount,
+							  step->m.islands.group, step->m.islands.jointed, arena);
 	bool done = arena->failed || momentum == NULL;
 	if (done) {
 		return NULL;
@@ -139,7 +138,7 @@ static knSweepMomentum* sweepPart(knImpulseStep* step, int part, int sweeps, knT
 		double change = sweepLevels(step, part, momentum, before, u);
 		settled = k == 0 ? knMax(settled, RELATIVE * change) : settled;
 		done = change <= settled && (part == KN_PART_LARGE || k + 1 >= LEAST_SWEEPS);
-		step->context->report->iterations += part == KN_PART_LARGE;
+		step->m.context->report->iterations += part == KN_PART_LARGE;
 		(void)knSweepMomentum_Look(momentum, tasks);
 		if (!done && k + 1 < sweeps) {
 			knSweepMomentum_GoOn(momentum, tasks, u);
@@ -163,33 +162,16 @@ static double errorOfPart(void* context, int part) {
 }
 
 bool knContactSolve_Begin(knImpulseStep* step) {
-	step->time = (knTimeStep){ .model = step->model,
-							   .state = step->state,
-							   .blocks = &step->blocks,
-							   .contacts = &step->list,
-							   .islands = &step->islands,
-							   .stageOf = step->partOf,
-							   .start = step->start,
-							   .memory = knStepMemory_Contacts(step->state),
-							   .solver = { .stageCount = KN_PART_MEAN_COUNT,
-										   .roughStage = KN_PART_LARGE,
-										   .context = step,
-										   .load = loadPart,
-										   .error = errorOfPart,
-										   .solve = solvePart },
-							   .arena = step->context->arena };
-	return knTimeStep_Begin(&step->time);
+	knTimeSolver solver = { .stageCount = KN_PART_MEAN_COUNT,
+							.roughStage = KN_PART_LARGE,
+							.context = step,
+							.load = loadPart,
+							.error = errorOfPart,
+							.solve = solvePart };
+	return knMaximal_BeginTime(&step->m, solver);
 }
 
 // --- the solve -----------------------------------------------------------------------------------------------
-
-static void noteChanges(const knImpulseStep* step, int part, const knSweepMomentum* momentum) {
-	for (int b = 0; b < step->model->bodyCount; ++b) {
-		if (step->change != NULL && step->islands.group[b] == b && step->partOf[b] == part) {
-			step->change[b] = momentum != NULL ? knSweepMomentum_Change(momentum, b) : (double)INFINITY;
-		}
-	}
-}
 
 static bool isEmpty(const knImpulseStep* step, int part) {
 	for (int level = 0; level < step->graph.levelCount; ++level) {
@@ -208,10 +190,11 @@ bool knContactSolve_RunEnd(knImpulseStep* step) {
 	reload(step, stage, stage + 1);
 	knSweepOptions options = { .sweeps = knImpulseStep_Sweeps(step),
 							   .omega = 1.0,
-							   .tasks = &step->context->tasks };
-	if (step->set.stages[stage].colourCount > 0 || step->swept.rows.count > 0) {
-		step->context->report->iterations += knSweep_Velocities(&step->set, stage, &options, step->blocks.u);
-		noteChanges(step, KN_PART_END, NULL);
+							   .tasks = &step->m.context->tasks };
+	if (step->set.stages[stage].colourCount > 0 || step->m.swept.rows.count > 0) {
+		step->m.context->report->iterations +=
+			knSweep_Velocities(&step->set, stage, &options, step->m.blocks.u);
+		knMaximal_NoteChanges(&step->m, KN_PART_END, NULL);
 		store(step);
 	}
 	return true;
@@ -225,20 +208,20 @@ bool knContactSolve_Run(knImpulseStep* step) {
 		if (isEmpty(step, part)) {
 			continue;
 		}
-		bool turns = knTimeStep_Aim(&step->time, part);
+		bool turns = knTimeStep_Aim(&step->m.time, part);
 		int sweeps = sweepsOf(step, part);
 		// new arms come half way
 		const knSweepMomentum* momentum =
-			sweepPart(step, part, turns ? (sweeps + 1) / ROUNDS : sweeps, step->blocks.u);
+			sweepPart(step, part, turns ? (sweeps + 1) / ROUNDS : sweeps, step->m.blocks.u);
 		for (int round = 1; turns && momentum != NULL && round < ROUNDS; ++round) {
 			store(step);
-			knTimeStep_Aim(&step->time, part);
-			momentum = sweepPart(step, part, (sweeps + 1) / ROUNDS, step->blocks.u);
+			knTimeStep_Aim(&step->m.time, part);
+			momentum = sweepPart(step, part, (sweeps + 1) / ROUNDS, step->m.blocks.u);
 		}
 		if (momentum == NULL) {
 			return false;
 		}
-		noteChanges(step, part, momentum);
+		knMaximal_NoteChanges(&step->m, part, momentum);
 	}
 	store(step);
 	return true;
@@ -246,27 +229,7 @@ bool knContactSolve_Run(knImpulseStep* step) {
 
 // --- after the move ------------------------------------------------------------------------------------------
 
-bool knContactSolve_Settle(knImpulseStep* step) {
-	knStepContext* context = step->context;
-	const int bodyCount = step->model->bodyCount;
-	step->time.ignored = step->fast.kind;
-	if (!knTimeStep_Settle(&step->time)) {
-		return false;
-	}
-	context->report->work += knTimeStep_AddExtra(&step->time);
-	knContactCorrection correction = { .model = step->model,
-									   .state = step->state,
-									   .blocks = &step->blocks,
-									   .contacts = &step->list,
-									   .islands = &step->islands,
-									   .start = step->start,
-									   .time = &step->time,
-									   .fast = &step->fast,
-									   .tasks = context->tasks,
-									   .arena = context->arena,
-									   .p = KN_SCRATCH(context->arena, knTwist, bodyCount),
-									   .turns = KN_SCRATCH(context->arena, knQuat, bodyCount) };
-	return !context->arena->failed &&
-		   knJointSweeps_Correct(&step->swept, &correction, &step->set, step->endStage, endStageOf(step),
-								 CORRECTION_SWEEPS);
+bool knContactSolve_Correct(knImpulseStep* step) {
+	return knJointSweeps_Correct(&step->m.swept, &step->m.correction, &step->set, step->endStage,
+								 endStageOf(step), CORRECTION_SWEEPS);
 }

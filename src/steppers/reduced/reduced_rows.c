@@ -154,7 +154,7 @@ static knStatus queryContacts(knReducedStep* step, knContactSet* set) {
 	knSearchMargins reach;
 	knCollideInput input;
 	knVec3 fall = knScale(step->h, context->state->header->gravity);
-	if (!knSearchMargins_Make(&reach, context->model, &step->blocks, NULL, fall, true, context->arena) ||
+	if (!knSearchMargins_Make(&reach, context->model, &step->blocks, fall, true, context->arena) ||
 		!knCollisionInput_Make(&input, context->model, context->state, NULL, &context->tasks,
 							   context->arena)) {
 		return knReduced_OutOfMemory(step);

@@ -58,6 +58,14 @@ knVelocityOptions knVelocity_Options(const knStepContext* context, const knVeloc
 	return options;
 }
 
+void knVelocity_BeginStep(knVelocityStep* step) {
+	step->m.cold = !step->options.warmStart;
+	step->m.input.alignTangents = step->options.alignTangents;
+	step->options.solver.blockCount = step->m.model->bodyCount;
+	step->options.solver.copy = KN_SCRATCH(step->m.context->arena, knTwist,
+										   step->options.solver.jacobi ? step->m.model->bodyCount : 0);
+}
+
 // Sweeps end early where one changes little, unless the user says how many.
 static knVelocityOptions defaultOptions(const knStepContext* context, double h) {
 	static const knVelocityChoices own = {
@@ -77,22 +85,22 @@ static knVelocityOptions defaultOptions(const knStepContext* context, double h) 
 		double share = stage == KN_STAGE_LARGE ? SETTLED : SMALL_SETTLED;
 		options.settled[stage] = knMax(share * share * fall, LEAST_SETTLED);
 	}
-	options.directJoints = settings->articulation != KN_ARTICULATION_SWEEP;
-	options.solveJoints = settings->articulation != KN_ARTICULATION_SWEEP;
 	return options;
 }
 
 static knStatus stepDefault(knVelocityStep* step) {
-	step->options = defaultOptions(step->context, step->h);
-	step->weights =
-		knTimeStep_ChooseWeights(step->context->model, step->context->state, step->context->arena);
-	if (step->weights == NULL) {
-		return knVelocity_OutOfMemory(step);
+	knMaximalStep* m = &step->m;
+	step->options = defaultOptions(m->context, m->h);
+	knVelocity_BeginStep(step);
+	m->direct = m->context->settings->articulation != KN_ARTICULATION_SWEEP;
+	m->weights = knTimeStep_ChooseWeights(m->model, m->state, m->context->arena);
+	if (m->weights == NULL) {
+		return knMaximal_OutOfMemory(m);
 	}
 
 	// 1 contacts at t, and those to come (the forces decide how far to look)
-	knStatus status = knVelocity_ApplyForces(step, step->h);
-	KN_THEN(status, knVelocity_FindContacts(step, true));
+	knStatus status = knMaximal_ApplyForces(m, m->h);
+	KN_THEN(status, knMaximal_FindContacts(m, true));
 
 	// 2 what bounces, then dynamics(h): rows of the whole world, all masses true, from the impulses of the step before
 	KN_THEN(status, knVelocity_BuildRows(step));
@@ -103,19 +111,19 @@ static knStatus stepDefault(knVelocityStep* step) {
 		KN_THEN(status, knVelocity_SolveColumns(step));
 	}
 	if (status == KN_OK) {
-		knTimeStep_SumImpulses(&step->time);
+		knTimeStep_SumImpulses(&m->time);
 	}
 
 	// 3 layers from the ground up, what is below frozen: sweeps that continue those impulses, without time
 	if (step->options.shock) {
 		KN_THEN(status, knVelocity_ContinueLayers(step));
 	}
-	KN_THEN(status, knVelocity_Finish(step));
-	KN_THEN(status, knVelocity_Collect(step));
+	KN_THEN(status, knMaximal_Finish(m));
+	KN_THEN(status, knMaximal_Collect(m));
 
 	// 4 move all bodies by h; correction() layer by layer where something is deep
-	KN_THEN(status, knVelocity_Move(step));
-	KN_THEN(status, knVelocity_Settle(step));
+	KN_THEN(status, knMaximal_Move(m));
+	KN_THEN(status, knMaximal_Settle(m));
 	if (step->options.shock) {
 		KN_THEN(status, knVelocity_CorrectLayers(step));
 	}
@@ -129,24 +137,19 @@ static knStatus stepDefault(knVelocityStep* step) {
 }
 
 static knStatus stepVelocity(knStepContext* context, double h) {
-	knVelocityStep step = { .context = context, .h = h };
+	knVelocityStep step = {
+		.m = { .context = context, .model = context->model, .state = context->state, .h = h }
+	};
 	double start = knStepContext_Now(context);
 	bool paper = context->settings->scheme == KN_SCHEME_PAPER;
 	knStatus status = paper ? knVelocityPaper_Step(&step) : stepDefault(&step);
 	if (status == KN_OK) {
-		knJointStep_Store(&step.jointStep, context->state);
+		knJointStep_Store(&step.m.jointStep, context->state);
 		knVelocity_RecordRest(&step);
 		knState_UpdateCoordinates(context->state, context->model);
 	}
 	context->report->solveTime += knStepContext_Now(context) - start - context->report->collideTime;
 	return status;
-}
-
-static knStatus checkVelocity(const knModel* model, const knSettings* settings, knError* error) {
-	(void)model;
-	(void)settings;
-	(void)error;
-	return KN_OK;
 }
 
 static size_t privateSize(const knModel* model, const knSettings* settings) {
@@ -161,7 +164,6 @@ const knStepperOps knVelocityStepper = {
 		"maximal coordinates; joints and contacts as one complementarity problem, projected Gauss-Seidel, "
 		"shock propagation",
 	.sleeps = true,
-	.check = checkVelocity,
 	.privateSize = privateSize,
 	.step = stepVelocity,
 	.migrate = knStepMemory_Migrate,

@@ -30,8 +30,8 @@
 typedef struct Phase {
 	const knPaperStep* paper;
 	knImpulseStep* step;
-	const knTwist* force; // added to velocities for predicting; NULL: none
-	double e;             // restitution; of collisions: the pairs' own
+	bool forced; // what forces add is added to velocities for predicting
+	double e;    // restitution; of collisions: the pairs' own
 	bool collision;
 	bool* frozen;   // [bodyCount]
 	int64_t* moved; // [bodyCount] when the body last took an impulse
@@ -48,23 +48,23 @@ typedef struct Touch {
 
 static knFrame predicted(const Phase* phase, int body) {
 	const knImpulseStep* step = phase->step;
-	knTwist u = step->blocks.u[body];
-	return knMovePose(step->state->pose[body], phase->force != NULL ? knAddT(u, phase->force[body]) : u,
-					  step->h);
+	knTwist u = step->m.blocks.u[body];
+	return knMovePose(step->m.state->pose[body],
+					  phase->forced ? knAddT(u, knMaximal_Force(&step->m, body)) : u, step->m.h);
 }
 
-static double pairSize(const knImpulseStep* step, const knImpulsePair* pair) {
-	const double* radius = step->model->radius;
-	bool both = step->model->invMass[pair->a] > 0.0 && step->model->invMass[pair->b] > 0.0;
+static double pairSize(const knImpulseStep* step, const knShapePair* pair) {
+	const double* radius = step->m.model->radius;
+	bool both = step->m.model->invMass[pair->a] > 0.0 && step->m.model->invMass[pair->b] > 0.0;
 	return both ? knMin(radius[pair->a], radius[pair->b])
-				: radius[step->model->invMass[pair->a] > 0.0 ? pair->a : pair->b];
+				: radius[step->m.model->invMass[pair->a] > 0.0 ? pair->a : pair->b];
 }
 
 // The point of the same feature at the start poses; NULL: there is none.
-static const knSweepPoint* atStart(const knImpulseStep* step, const knImpulsePair* pair, uint64_t feature) {
+static const knSweepPoint* atStart(const knImpulseStep* step, const knShapePair* pair, uint64_t feature) {
 	for (int k = pair->first; k < pair->first + pair->count; ++k) {
-		if (step->list.contacts[step->list.anchors[k].contact].point.feature == feature) {
-			return &step->list.points[k];
+		if (step->m.contacts.contacts[step->m.contacts.anchors[k].contact].point.feature == feature) {
+			return &step->m.contacts.points[k];
 		}
 	}
 	return NULL;
@@ -73,11 +73,11 @@ static const knSweepPoint* atStart(const knImpulseStep* step, const knImpulsePai
 // Where bodies roll, the place of a feature at the start poses is not the place of the matter that touches at the end:
 // a normal impulse at the latter would brake a ball by an arm of h v. So a feature that is known at the start poses is
 // taken from there, and only others are carried back with their bodies.
-static Touch carryBack(const Phase* phase, const knImpulsePair* pair, const knContactPoint* point,
+static Touch carryBack(const Phase* phase, const knShapePair* pair, const knContactPoint* point,
 					   knFrame poseA, knFrame poseB) {
 	const knImpulseStep* step = phase->step;
 	const knSweepPoint* known = atStart(step, pair, point->feature);
-	knFrame startA = step->state->pose[pair->a], startB = step->state->pose[pair->b];
+	knFrame startA = step->m.state->pose[pair->a], startB = step->m.state->pose[pair->b];
 	Touch touch = { .n = point->normal, .depth = point->separation };
 	if (known != NULL) {
 		touch.rA = known->rA;
@@ -94,14 +94,14 @@ static Touch carryBack(const Phase* phase, const knImpulsePair* pair, const knCo
 		touch.n = known->n;
 		touch.depth = known->depth;
 	}
-	const knTwist *uA = &step->blocks.u[pair->a], *uB = &step->blocks.u[pair->b];
+	const knTwist *uA = &step->m.blocks.u[pair->a], *uB = &step->m.blocks.u[pair->b];
 	touch.u = knSub(knAdd(uB->lin, knCross(uB->ang, touch.rB)), knAdd(uA->lin, knCross(uA->ang, touch.rA)));
 	touch.approach = -knDot(touch.u, touch.n);
 	return touch;
 }
 
 // The touch to be processed next; false if none approaches.
-static bool choose(Phase* phase, const knImpulsePair* pair, Touch* chosen) {
+static bool choose(Phase* phase, const knShapePair* pair, Touch* chosen) {
 	const knImpulseStep* step = phase->step;
 	knContactPoint points[KN_PAPER_PAIR_POINTS];
 	knFrame poseA = predicted(phase, pair->a), poseB = predicted(phase, pair->b);
@@ -125,7 +125,7 @@ static bool choose(Phase* phase, const knImpulsePair* pair, Touch* chosen) {
 }
 
 static void push(Phase* phase, int body, knVec3 r, knVec3 j, knVec3 g) {
-	const knStepBodies* blocks = &phase->step->blocks;
+	const knStepBodies* blocks = &phase->step->m.blocks;
 	if (!phase->frozen[body]) {
 		knTwist* u = &blocks->u[body];
 		u->lin = knMulAdd(u->lin, blocks->invMass[body], j);
@@ -135,11 +135,11 @@ static void push(Phase* phase, int body, knVec3 r, knVec3 j, knVec3 g) {
 }
 
 // For reports the impulse belongs to the nearest of the points found at the start poses.
-static void record(const Phase* phase, const knImpulsePair* pair, const Touch* touch, knVec3 j) {
+static void record(const Phase* phase, const knShapePair* pair, const Touch* touch, knVec3 j) {
 	int nearest = pair->first;
 	double distance = (double)INFINITY;
 	for (int k = pair->first; k < pair->first + pair->count; ++k) {
-		double d = knDistance(phase->step->list.points[k].rA, touch->rA);
+		double d = knDistance(phase->step->m.contacts.points[k].rA, touch->rA);
 		nearest = d < distance ? k : nearest;
 		distance = knMin(distance, d);
 	}
@@ -147,19 +147,19 @@ static void record(const Phase* phase, const knImpulsePair* pair, const Touch* t
 }
 
 static knMat33 inertiaOf(const Phase* phase, int body) {
-	return phase->frozen[body] ? knDiagonal33(0.0, 0.0, 0.0) : phase->step->blocks.invInertia[body];
+	return phase->frozen[body] ? knDiagonal33(0.0, 0.0, 0.0) : phase->step->m.blocks.invInertia[body];
 }
 
 // Rolling and spinning friction after an impulse that stuck: the relative turning loses up to arm j_n in speed (the
 // coefficient has the paper's unit, rad/s per N s).
-static void resistTurning(Phase* phase, const knImpulsePair* pair, const Touch* touch, const knMat33* K,
+static void resistTurning(Phase* phase, const knShapePair* pair, const Touch* touch, const knMat33* K,
 						  double reduction) {
 	knImpulseStep* step = phase->step;
 	knMat33 inertiaA = inertiaOf(phase, pair->a), inertiaB = inertiaOf(phase, pair->b);
 	knMat33 skewA = knSkew(knNeg(touch->rA)), skewB = knSkew(knNeg(touch->rB));
 	knMat33 a = knMulMM(&skewA, &inertiaA), b = knMulMM(&skewB, &inertiaB);
 	knMat33 K12 = knAddMM(&a, &b), K22 = knAddMM(&inertiaA, &inertiaB);
-	knVec3 w = knSub(step->blocks.u[pair->b].ang, step->blocks.u[pair->a].ang);
+	knVec3 w = knSub(step->m.blocks.u[pair->b].ang, step->m.blocks.u[pair->a].ang);
 	knVec3 dw = knSub(knImpact_ReduceTurning(w, touch->n, reduction), w), j, g;
 	knImpact_Turn(K, &K12, &K22, dw, &j, &g);
 	push(phase, pair->a, touch->rA, knNeg(j), knNeg(g));
@@ -167,20 +167,20 @@ static void resistTurning(Phase* phase, const knImpulsePair* pair, const Touch* 
 	record(phase, pair, touch, j);
 }
 
-static void processTouch(Phase* phase, const knImpulsePair* pair, const Touch* touch) {
+static void processTouch(Phase* phase, const knShapePair* pair, const Touch* touch) {
 	knImpulseStep* step = phase->step;
-	const knStepBodies* blocks = &step->blocks;
+	const knStepBodies* blocks = &step->m.blocks;
 	knMat33 inertiaA = inertiaOf(phase, pair->a), inertiaB = inertiaOf(phase, pair->b);
 	knMat33 shareA =
 		knImpact_Share(phase->frozen[pair->a] ? 0.0 : blocks->invMass[pair->a], &inertiaA, touch->rA);
 	knMat33 shareB =
 		knImpact_Share(phase->frozen[pair->b] ? 0.0 : blocks->invMass[pair->b], &inertiaB, touch->rB);
-	const knSweepPoint* first = &step->list.points[pair->first];
+	const knSweepPoint* first = &step->m.contacts.points[pair->first];
 	knImpact impact = { .K = knAddMM(&shareA, &shareB),
 						.u = touch->u,
 						.n = touch->n,
 						.e = phase->collision
-								 ? knContactRows_Restitution(&step->list, &step->input, pair->first)
+								 ? knContactRows_Restitution(&step->m.contacts, &step->m.input, pair->first)
 								 : phase->e,
 						.mu = first->mu };
 	knImpactKind kind;
@@ -195,9 +195,9 @@ static void processTouch(Phase* phase, const knImpulsePair* pair, const Touch* t
 
 // Returns whether any impulse was applied.
 static bool processPair(Phase* phase, int index, int impulses) {
-	const knImpulsePair* pair = &phase->step->pairs[index];
-	if ((phase->frozen[pair->a] || phase->step->blocks.invMass[pair->a] == 0.0) &&
-		(phase->frozen[pair->b] || phase->step->blocks.invMass[pair->b] == 0.0)) {
+	const knShapePair* pair = &phase->step->m.pairs[index];
+	if ((phase->frozen[pair->a] || phase->step->m.blocks.invMass[pair->a] == 0.0) &&
+		(phase->frozen[pair->b] || phase->step->m.blocks.invMass[pair->b] == 0.0)) {
 		return false;
 	}
 	bool any = false;
@@ -219,13 +219,13 @@ static bool processPair(Phase* phase, int index, int impulses) {
 
 static bool beginPhase(Phase* phase, const knPaperStep* paper) {
 	knImpulseStep* step = paper->step;
-	knArena* arena = step->context->arena;
+	knArena* arena = step->m.context->arena;
 	*phase = (Phase){ .paper = paper,
 					  .step = step,
-					  .frozen = KN_SCRATCH_ZERO(arena, bool, step->model->bodyCount),
-					  .moved = KN_SCRATCH_ZERO(arena, int64_t, step->model->bodyCount),
-					  .clean = KN_SCRATCH(arena, int64_t, step->pairCount) };
-	for (int i = 0; !arena->failed && i < step->pairCount; ++i) {
+					  .frozen = KN_SCRATCH_ZERO(arena, bool, step->m.model->bodyCount),
+					  .moved = KN_SCRATCH_ZERO(arena, int64_t, step->m.model->bodyCount),
+					  .clean = KN_SCRATCH(arena, int64_t, step->m.pairCount) };
+	for (int i = 0; !arena->failed && i < step->m.pairCount; ++i) {
 		phase->clean[i] = -1;
 	}
 	return !arena->failed;
@@ -238,15 +238,15 @@ bool knContactPaper_Collisions(knPaperStep* paper) {
 		return false; // the next request for memory will say so
 	}
 	phase.collision = true;
-	phase.force = step->force;
+	phase.forced = true;
 	bool any = true, bounced = false;
 	for (int sweep = 0; any && sweep < COLLISION_SWEEPS; ++sweep) {
 		any = false;
-		for (int i = 0; i < step->pairCount; ++i) {
+		for (int i = 0; i < step->m.pairCount; ++i) {
 			any = processPair(&phase, i, COLLISION_IMPULSES) || any;
 		}
 		bounced = bounced || any;
-		step->context->report->iterations += 1;
+		step->m.context->report->iterations += 1;
 	}
 	return bounced;
 }
@@ -262,14 +262,14 @@ typedef struct JointLevels {
 static int levelOfJoint(const knPaperStep* paper, int entry) {
 	const knImpulseStep* step = paper->step;
 	int index = knArticulationSolve_JointAt(paper->joints, entry);
-	const knJoint* joint = knState_Joint(step->state, step->model, index);
+	const knJoint* joint = knState_Joint(step->m.state, step->m.model, index);
 	int parent = step->graph.level[joint->parent], child = step->graph.level[joint->child];
 	return parent > child ? parent : child;
 }
 
 static bool sortJoints(const knPaperStep* paper, JointLevels* levels) {
 	const knImpulseStep* step = paper->step;
-	knArena* arena = step->context->arena;
+	knArena* arena = step->m.context->arena;
 	int count = paper->joints != NULL ? knArticulationSolve_JointCount(paper->joints) : 0;
 	knKeyed* keys = KN_SCRATCH(arena, knKeyed, count);
 	levels->order = KN_SCRATCH(arena, int, count);
@@ -294,16 +294,16 @@ static bool sortJoints(const knPaperStep* paper, JointLevels* levels) {
 
 static void stabilizeLevel(Phase* phase, const JointLevels* joints, int level, double epsilon) {
 	knImpulseStep* step = phase->step;
-	double start = knStepContext_Now(step->context);
+	double start = knStepContext_Now(step->m.context);
 	phase->now += 1;
 	for (int i = joints->first[level]; i < joints->first[level + 1]; ++i) {
 		int entry = joints->order[i];
 		knPreStabilize_Joint(phase->paper->joints, entry, epsilon);
 		int index = knArticulationSolve_JointAt(phase->paper->joints, entry);
-		const knJoint* joint = knState_Joint(step->state, step->model, index);
+		const knJoint* joint = knState_Joint(step->m.state, step->m.model, index);
 		phase->moved[joint->parent] = phase->moved[joint->child] = phase->now;
 	}
-	knImpulseStep_CountJointTime(step, start);
+	knMaximal_CountJointTime(&step->m, start);
 }
 
 static bool processLevel(Phase* phase, int level, int impulses) {
@@ -318,7 +318,7 @@ static bool processLevel(Phase* phase, int level, int impulses) {
 static void sweep(Phase* phase, const JointLevels* joints, double epsilon) {
 	knImpulseStep* step = phase->step;
 	phase->e = epsilon - 1.0;
-	for (int i = 0; i < step->pairCount; ++i) {
+	for (int i = 0; i < step->m.pairCount; ++i) {
 		phase->clean[i] = -1;
 	}
 	for (int level = 0; level < step->graph.levelCount; ++level) {
@@ -326,9 +326,9 @@ static void sweep(Phase* phase, const JointLevels* joints, double epsilon) {
 		for (int repeat = 0; any && repeat < LEVEL_REPEATS; ++repeat) {
 			any = processLevel(phase, level, CONTACT_IMPULSES);
 		}
-		stabilizeLevel(phase, joints, level, step->context->settings->impulse.ramp == 0 ? 1.0 : epsilon);
+		stabilizeLevel(phase, joints, level, step->m.context->settings->impulse.ramp == 0 ? 1.0 : epsilon);
 	}
-	step->context->report->iterations += 1;
+	step->m.context->report->iterations += 1;
 }
 
 // Every level in turn, everything below it frozen; joints see true masses, if they take part at all.
@@ -346,24 +346,24 @@ static void propagate(Phase* phase, const JointLevels* joints, bool withJoints) 
 		if (withJoints) {
 			stabilizeLevel(phase, joints, level, 1.0);
 		}
-		for (int b = 0; b < step->model->bodyCount; ++b) {
+		for (int b = 0; b < step->m.model->bodyCount; ++b) {
 			phase->frozen[b] = phase->frozen[b] || step->graph.level[b] == level;
 		}
 	}
-	step->context->report->iterations += 1;
+	step->m.context->report->iterations += 1;
 }
 
 // Closes joints once more, level by level. Optionally for the poses only: the velocities of before come back after the
 // move.
 static bool closeJoints(Phase* phase, const JointLevels* joints, int sweeps, bool restore) {
 	knImpulseStep* step = phase->step;
-	int bodyCount = step->model->bodyCount;
-	knTwist* saved = KN_SCRATCH(step->context->arena, knTwist, bodyCount);
+	int bodyCount = step->m.model->bodyCount;
+	knTwist* saved = KN_SCRATCH(step->m.context->arena, knTwist, bodyCount);
 	if (saved == NULL) {
 		return false;
 	}
 	for (int b = 0; b < bodyCount; ++b) {
-		saved[b] = step->blocks.u[b];
+		saved[b] = step->m.blocks.u[b];
 	}
 	for (int k = 0; k < sweeps; ++k) {
 		for (int level = 0; level < step->graph.levelCount; ++level) {
@@ -371,10 +371,10 @@ static bool closeJoints(Phase* phase, const JointLevels* joints, int sweeps, boo
 		}
 	}
 	for (int b = 0; restore && b < bodyCount; ++b) {
-		phase->paper->push[b] = knSubT(step->blocks.u[b], saved[b]);
-		step->blocks.u[b] = saved[b];
+		phase->paper->push[b] = knSubT(step->m.blocks.u[b], saved[b]);
+		step->m.blocks.u[b] = saved[b];
 	}
-	step->blocks.push = phase->paper->push;
+	step->m.blocks.push = phase->paper->push;
 	return true;
 }
 
@@ -383,9 +383,9 @@ knStatus knContactPaper_Contact(knPaperStep* paper) {
 	Phase phase;
 	JointLevels joints;
 	if (!beginPhase(&phase, paper) || !sortJoints(paper, &joints)) {
-		return knImpulseStep_OutOfMemory(step);
+		return knMaximal_OutOfMemory(&step->m);
 	}
-	const knSettings* settings = step->context->settings;
+	const knSettings* settings = step->m.context->settings;
 	const int published = paper->joints != NULL ? SWEEPS_JOINTED : SWEEPS, shock = settings->shock;
 	const int sweeps = settings->sweeps >= 0 ? settings->sweeps : published;
 	for (int k = 1; k <= sweeps; ++k) {
@@ -399,5 +399,5 @@ knStatus knContactPaper_Contact(knPaperStep* paper) {
 		settings->impulse.jointSweeps >= 0 ? settings->impulse.jointSweeps : (bySelf ? JOINT_SWEEPS : 0);
 	bool closed =
 		paper->joints == NULL || closeJoints(&phase, &joints, alone, settings->impulse.restore != 0);
-	return closed ? KN_OK : knImpulseStep_OutOfMemory(step);
+	return closed ? KN_OK : knMaximal_OutOfMemory(&step->m);
 }

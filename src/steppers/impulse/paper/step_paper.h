@@ -18,7 +18,7 @@ knStatus knImpulsePaper_Step(knImpulseStep* step);
 
 // The contacts of a pair of shapes with their bodies at given poses; at most KN_PAPER_PAIR_POINTS. Counted.
 #define KN_PAPER_PAIR_POINTS 64
-int knPaperStep_TestPair(const knPaperStep* paper, const knImpulsePair* pair, knFrame poseA, knFrame poseB,
+int knPaperStep_TestPair(const knPaperStep* paper, const knShapePair* pair, knFrame poseA, knFrame poseB,
 						 double margin, knContactPoint* points);
 
 // --- contact_paper.c ---

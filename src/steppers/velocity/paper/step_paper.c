@@ -31,25 +31,20 @@ static knVelocityOptions options(const knStepContext* context) {
 		.friction = KN_FRICTION_BOX,
 		.relaxation = KN_RELAXATION_GAUSS_SEIDEL,
 	};
-	knVelocityOptions chosen = knVelocity_Options(context, &own);
-	chosen.bounceRows = true;
-	return chosen;
+	return knVelocity_Options(context, &own);
 }
 
 static knStatus buildRows(knVelocityStep* step) {
-	const knState* state = step->context->state;
-	bool warm = step->options.warmStart;
-	if (!knVelocity_ReserveRows(step)) {
-		return knVelocity_OutOfMemory(step);
+	knMaximalStep* m = &step->m;
+	if (!knMaximal_ReserveSwept(m)) {
+		return knMaximal_OutOfMemory(m);
 	}
-	knContactRows_Fill(&step->contacts, &step->input, warm ? knStepMemory_Contacts(state) : NULL);
-	if (!knVelocity_FindGroups(step) || !knVelocity_FindSleepers(step)) {
-		return knVelocity_OutOfMemory(step);
+	knContactRows_Fill(&m->contacts, &m->input, m->cold ? NULL : knStepMemory_Contacts(m->state));
+	if (!knVelocity_FindGroups(step) || !knVelocity_FindSleepers(step) || !knJointSweeps_Begin(&m->swept) ||
+		!knVelocity_BuildGlobalSet(step)) {
+		return knMaximal_OutOfMemory(m);
 	}
-	if (!knJointSweeps_Begin(&step->swept) || !knVelocity_BuildGlobalSet(step)) {
-		return knVelocity_OutOfMemory(step);
-	}
-	knSweep_Apply(&step->global, &step->context->tasks, step->blocks.u);
+	knSweep_Apply(&step->global, &m->context->tasks, m->blocks.u);
 	return KN_OK;
 }
 
@@ -57,37 +52,37 @@ static knStatus buildRows(knVelocityStep* step) {
 
 // The set in which each body is free in one layer only. False: no memory.
 static bool buildLayeredSet(knVelocityStep* step) {
-	const knStepContext* context = step->context;
+	const knStepContext* context = step->m.context;
 	// the layered set has stages of its own, so it needs its own chunks
-	int count = step->contacts.chunkCount;
+	int count = step->m.contacts.chunkCount;
 	knSweepChunk* chunks = KN_SCRATCH(context->arena, knSweepChunk, count);
 	for (int i = 0; chunks != NULL && i < count; ++i) {
-		chunks[i] = step->contacts.chunks[i];
+		chunks[i] = step->m.contacts.chunks[i];
 		bool sleeps = chunks[i].stage < 0;
 		chunks[i].stage = sleeps ? -1 : knLayers_Between(&step->layers, chunks[i].a, chunks[i].b);
 	}
-	knSweepBlocks blocks = { .count = step->blocks.count,
-							 .invMass = step->blocks.invMass,
-							 .invInertia = step->blocks.invInertia,
+	knSweepBlocks blocks = { .count = step->m.blocks.count,
+							 .invMass = step->m.blocks.invMass,
+							 .invInertia = step->m.blocks.invInertia,
 							 .freeStage = step->layers.stage };
 	return chunks != NULL &&
-		   knSweepSet_Build(&step->layered, chunks, count, step->layers.count, step->contacts.points, &blocks,
-							step->options.friction, &context->tasks, context->arena) &&
-		   knSweepRows_Build(&step->layered.joints, &step->swept.rows, step->layers.stage, step->layers.count,
-							 NULL, 0, context->arena);
+		   knSweepSet_Build(&step->layered, chunks, count, step->layers.count, step->m.contacts.points,
+							&blocks, step->options.friction, &context->tasks, context->arena) &&
+		   knSweepRows_Build(&step->layered.joints, &step->m.swept.rows, step->layers.stage,
+							 step->layers.count, NULL, 0, context->arena);
 }
 
 // The layers' sweeps begin from nothing.
 static bool beginLayers(knVelocityStep* step) {
-	knContactRows* contacts = &step->contacts;
+	knContactRows* contacts = &step->m.contacts;
 	for (int k = 0; k < contacts->pointCount; ++k) {
 		for (int i = 0; i < 3; ++i) {
 			contacts->points[k].lambda[i] = 0.0;
 		}
 		contacts->points[k].rolling = knZero3();
 	}
-	for (int b = 0; b < step->blocks.count; ++b) {
-		step->correction.p[b] = knZeroTwist();
+	for (int b = 0; b < step->m.blocks.count; ++b) {
+		step->m.correction.p[b] = knZeroTwist();
 	}
 	return buildLayeredSet(step);
 }
@@ -103,7 +98,7 @@ static void measureLayer(knVelocityStep* step, int layer) {
 				for (int lane = 0; lane < KN_LANES; ++lane) {
 					const int32_t source = set->source[at][lane];
 					if (source >= 0) {
-						set->points[at].depth[lane] = knContactCorrection_Depth(&step->correction, source);
+						set->points[at].depth[lane] = knContactCorrection_Depth(&step->m.correction, source);
 					}
 				}
 			}
@@ -114,32 +109,32 @@ static void measureLayer(knVelocityStep* step, int layer) {
 // dynamics((1 - a) h) of a layer, then its correction(). Poses are those after dynamics; what correction adds is p, and moves
 // bodies after the last layer.
 static void solveLayer(knVelocityStep* step, int layer) {
-	const knStepContext* context = step->context;
+	const knStepContext* context = step->m.context;
 	knSweepOptions sweeps = step->options.solver;
 	sweeps.sweeps = step->options.layerSweeps;
-	knSweep_Velocities(&step->layered, layer, &sweeps, step->blocks.u);
+	knSweep_Velocities(&step->layered, layer, &sweeps, step->m.blocks.u);
 	for (int i = step->layers.first[layer]; i < step->layers.first[layer + 1]; ++i) {
 		int b = step->layers.bodies[i];
-		context->state->pose[b] = knStepBodies_EndPose(&step->blocks, context->state, b);
+		context->state->pose[b] = knStepBodies_EndPose(&step->m.blocks, context->state, b);
 	}
 	measureLayer(step, layer);
 	knSweepRows none = { 0 };
 	const knSweepRows* joints = &none;
-	if (step->swept.rows.count > 0) {
-		knJointRows_FillErrors(&step->swept.errorList, &step->input, &step->swept.errorRows);
-		knPgs_Begin(&step->swept.errorRows, step->correction.p);
-		knSweepRows_Build(&step->swept.errors, &step->swept.errorRows, step->layers.stage,
+	if (step->m.swept.rows.count > 0) {
+		knJointRows_FillErrors(&step->m.swept.errorList, &step->m.input, &step->m.swept.errorRows);
+		knPgs_Begin(&step->m.swept.errorRows, step->m.correction.p);
+		knSweepRows_Build(&step->m.swept.errors, &step->m.swept.errorRows, step->layers.stage,
 						  step->layered.stageCount, NULL, KN_STAGE_JOINTED, context->arena);
-		joints = &step->swept.errors;
+		joints = &step->m.swept.errors;
 	}
 	knSweep_Correct(&step->layered, layer, step->options.correctionSweeps, &context->tasks, joints,
-					step->correction.p);
+					step->m.correction.p);
 }
 
 // A contact carries what both parts of the step gave it.
 static void addImpulses(knVelocityStep* step) {
-	const knContactRows* contacts = &step->contacts;
-	knSweepSet_Store(&step->layered, &step->context->tasks, contacts->points);
+	const knContactRows* contacts = &step->m.contacts;
+	knSweepSet_Store(&step->layered, &step->m.context->tasks, contacts->points);
 	for (int k = 0; k < contacts->pointCount; ++k) {
 		const knSweepPoint* point = &contacts->points[k];
 		knVec3* impulse = &contacts->contacts[contacts->anchors[k].contact].impulse;
@@ -151,25 +146,26 @@ static void addImpulses(knVelocityStep* step) {
 
 // Layers look at poses of bodies moved one after the other; then all move, fast ones along their ways.
 static knStatus solveLayers(knVelocityStep* step) {
-	knFrame* pose = step->context->state->pose;
-	knFrame* before = KN_SCRATCH(step->context->arena, knFrame, step->blocks.count);
+	knFrame* pose = step->m.context->state->pose;
+	knFrame* before = KN_SCRATCH(step->m.context->arena, knFrame, step->m.blocks.count);
 	if (before == NULL || !beginLayers(step)) {
-		return knVelocity_OutOfMemory(step);
+		return knMaximal_OutOfMemory(&step->m);
 	}
-	for (int b = 0; b < step->blocks.count; ++b) {
+	for (int b = 0; b < step->m.blocks.count; ++b) {
 		before[b] = pose[b];
 	}
 	for (int layer = 0; layer < step->layers.count; ++layer) {
 		solveLayer(step, layer);
 	}
-	for (int b = 0; b < step->blocks.count; ++b) {
+	for (int b = 0; b < step->m.blocks.count; ++b) {
 		pose[b] = before[b];
 	}
 	addImpulses(step);
-	step->context->report->iterations += step->options.layerSweeps + step->options.correctionSweeps;
-	knStatus status = knVelocity_Move(step);
-	if (status != KN_OK || step->context->arena->failed || !knContactCorrection_Finish(&step->correction)) {
-		return status != KN_OK ? status : knVelocity_OutOfMemory(step);
+	step->m.context->report->iterations += step->options.layerSweeps + step->options.correctionSweeps;
+	knStatus status = knMaximal_Move(&step->m);
+	if (status != KN_OK || step->m.context->arena->failed ||
+		!knContactCorrection_Finish(&step->m.correction)) {
+		return status != KN_OK ? status : knMaximal_OutOfMemory(&step->m);
 	}
 	return KN_OK;
 }
@@ -177,24 +173,26 @@ static knStatus solveLayers(knVelocityStep* step) {
 // --- the step --------------------------------------------------------------------------------------------
 
 knStatus knVelocityPaper_Step(knVelocityStep* step) {
-	const double weighting = step->context->settings->velocity.weighting;
-	step->options = options(step->context);
+	const double weighting = step->m.context->settings->velocity.weighting;
+	step->options = options(step->m.context);
+	knVelocity_BeginStep(step);
+	step->m.input.bounceRows = true;
 	double a = !step->options.shock ? 1.0 : weighting >= 0.0 ? weighting : WEIGHTING;
 
 	// 1
-	knStatus status = knVelocity_ApplyForces(step, a * step->h);
-	KN_THEN(status, knVelocity_FindContacts(step, false));
+	knStatus status = knMaximal_ApplyForces(&step->m, a * step->m.h);
+	KN_THEN(status, knMaximal_FindContacts(&step->m, false));
 
 	// 2
 	KN_THEN(status, buildRows(step));
 	KN_THEN(status, knVelocity_SolveGlobal(step));
-	KN_THEN(status, knVelocity_Collect(step));
-	KN_THEN(status, knVelocity_Move(step));
+	KN_THEN(status, knMaximal_Collect(&step->m));
+	KN_THEN(status, knMaximal_Move(&step->m));
 
 	// 3
 	if (step->options.shock) {
 		KN_THEN(status, knVelocity_BuildLayers(step, knLayers_BuildBreadthFirst));
-		KN_THEN(status, knVelocity_ApplyForces(step, (1.0 - a) * step->h));
+		KN_THEN(status, knMaximal_ApplyForces(&step->m, (1.0 - a) * step->m.h));
 		KN_THEN(status, solveLayers(step));
 	}
 
