@@ -23,6 +23,11 @@
 #define POINT_LOOSEST 1e-4 // m, the most of that
 #define ROUGH_TOLERANCE                                                                                      \
 	1e-4 // m, of both, after the last round: gaps are closed and gains taken after the step
+// Where something arrives, the step is of first order in time, and takes energy:
+#define ARRIVAL_SHARE 0.1      // of what joints and points miss at the start velocities: rounds end
+#define ARRIVAL_LOOSEST 1e-3   // m, the most of that
+#define ARRIVAL_TOLERANCE 1e-2 // m, in place of ROUGH_TOLERANCE
+#define ARRIVAL_WORK 0.1       // of the energy taken: what is left open may work as much
 #define ROUND_LIMIT 20
 #define STALL_ROUNDS 3       // rounds
 #define STALL_SHARE 0.3      // of the error of so many rounds before: more is too slow
@@ -38,6 +43,7 @@
 #define ROUGH_ROUNDS 2      // in which discs are taken by their secants: their radii are not known yet
 #define ROUGH_PATIENCE 3    // iterations of such a round after which discs need not agree with their laws
 #define REFINEMENTS 4       // of the parts of bodies' matrices that are not symmetric
+#define NEAR_SHARE 0.03     // of the error: by so much a round's last iteration may still move a body
 #define ITERATION_LIMIT 30  // of Newton's method in a round
 #define LEAST_INERTIA 0.5   // of a body's smallest, where it turns fast: the matrix stays positive
 #define STALL_POINT 0.3     // of a point's error in the round before: more is too slow
@@ -238,6 +244,8 @@ typedef struct Errors {
 	double joints; // m, of joints' rows and bodies' residuals
 	double points; // m
 	double turn;   // rad, of the fastest body in the step
+	double work;   // J, that impulses do at most along what is left open
+	double taken;  // J, by velocities that are those of the end of the step
 } Errors;
 
 static double bodyError(const knEquationBody* body, double h) {
@@ -246,8 +254,27 @@ static double bodyError(const knEquationBody* body, double h) {
 	return h * (knLength(body->restLin) / body->mass + 3.0 * size * knLength(body->restAng) / trace);
 }
 
+static double bodyWork(const knEquationBody* body) {
+	return knAbs(knDot(body->restLin, body->u)) + knAbs(knDot(body->restAng, body->w));
+}
+
+// J, theta = 1: half the square of the change of velocity.
+static double bodyTaken(const knEquationBody* body) {
+	const knVec3 W1 = knMulMV(&body->invInertia, knTMulMV(&body->R1, body->L1)), dW = knSub(W1, body->W);
+	return 0.5 *
+		   (body->mass * knLengthSquared(knSub(body->v1, body->v)) + knDot(dW, knMulMV(&body->inertia, dW)));
+}
+
+static double jointWork(const knEquationJoint* joint, double h) {
+	double work = 0.0;
+	for (int i = 0; i < joint->locked; ++i) {
+		work += knAbs(joint->rows[i].lambda * joint->rows[i].gap) / h;
+	}
+	return work;
+}
+
 static Errors evaluate(knMixedRun* run) {
-	Errors errors = { 0.0, 0.0, 0.0 };
+	Errors errors = { 0 };
 	const double h = run->span.h;
 	for (int i = 0; i < run->total; ++i) {
 		knEquationBody* body = &run->bodies[i];
@@ -261,18 +288,26 @@ static Errors evaluate(knMixedRun* run) {
 	for (int k = 0; k < run->island->jointCount; ++k) {
 		knEquationJoint_Evaluate(&run->joints[k], run->bodies, &run->span);
 		errors.joints = knMax(errors.joints, knEquationJoint_Error(&run->joints[k], h));
+		errors.work += jointWork(&run->joints[k], h);
 	}
 	for (int k = 0; k < run->island->pointCount; ++k) {
 		evaluatePoint(run, &run->points[k]);
 		pushPoint(run, &run->points[k]);
 		run->points[k].error = pointError(run, &run->points[k]);
 		errors.points = knMax(errors.points, run->points[k].error);
+		errors.work += knAbs(run->points[k].lambda[0]) * run->points[k].error / h;
 	}
 	for (int i = 0; i < run->island->bodyCount; ++i) {
 		errors.joints = knMax(errors.joints, bodyError(&run->bodies[i], h));
 		errors.turn = knMax(errors.turn, h * knLength(run->bodies[i].w));
+		errors.work += bodyWork(&run->bodies[i]);
+		errors.taken += bodyTaken(&run->bodies[i]);
 	}
 	return errors;
+}
+
+static double worseOf(Errors errors) {
+	return knMax(errors.joints, errors.points);
 }
 
 // --- a round ---------------------------------------------------------------------------------------------
@@ -484,7 +519,7 @@ static void takeRound(knMixedRun* run) {
 }
 
 // One round; false: its problem has no solution.
-static bool solveRound(knMixedRun* run, int round, int refinements) {
+static bool solveRound(knMixedRun* run, int round, int refinements, double near) {
 	knMixedIsland* island = run->island;
 	knIslandProblem* problem = &island->problem;
 	if (round < DISC_ROUNDS) {
@@ -499,9 +534,10 @@ static bool solveRound(knMixedRun* run, int round, int refinements) {
 				problem->extra + 9 * pivot);
 	}
 	listRows(run);
+	problem->kept = false;
 	problem->iterationLimit = ITERATION_LIMIT;
 	problem->discTolerance = DISC_TOLERANCE;
-	problem->nearEnough = KN_ISLAND_NEAR;
+	problem->nearEnough = near / run->span.h;
 	problem->discPatience = round < ROUGH_ROUNDS ? ROUGH_PATIENCE : ITERATION_LIMIT;
 	problem->secantIterations = round < ROUGH_ROUNDS ? ITERATION_LIMIT : 0;
 	problem->refinements = refinements;
@@ -545,8 +581,8 @@ bool knMixedRun_TakeStartRows(knMixedRun* run, double h) {
 	knMixedRun_Begin(run, h, 1.0);
 	for (int pass = 0; pass < START_PASSES; ++pass) {
 		stop(run);
-		(void)evaluate(run);
-		if (!solveRound(run, pass, 0)) {
+		const Errors errors = evaluate(run);
+		if (!solveRound(run, pass, 0, NEAR_SHARE * worseOf(errors))) {
 			return false;
 		}
 	}
@@ -610,17 +646,65 @@ static bool stalls(double* past, double error) {
 	return slow;
 }
 
-static double worseOf(Errors errors) {
-	return knMax(errors.joints, errors.points);
+// m, of what rounds may leave.
+typedef struct Tolerances {
+	double joints, points;
+	double arrivalJoints, arrivalPoints; // where that works less than the step takes
+} Tolerances;
+
+static Tolerances findTolerances(const knMixedRun* run, Errors first) {
+	const double fall = run->span.h * run->span.h * knLength(run->in->state->header->gravity);
+	const double least = knMin(knMax(POINT_FALL * fall, POINT_TOLERANCE), POINT_LOOSEST);
+	return (Tolerances){
+		.joints = JOINT_TOLERANCE,
+		.points = knClamp(POINT_SHARE * first.points, least, POINT_LOOSEST),
+		.arrivalJoints = knClamp(ARRIVAL_SHARE * first.joints, JOINT_TOLERANCE, ARRIVAL_LOOSEST),
+		.arrivalPoints = knClamp(ARRIVAL_SHARE * first.points, least, ARRIVAL_LOOSEST),
+	};
+}
+
+// Whether what is left open cannot give more than a share of what the step takes.
+static bool takesMore(const knMixedRun* run, Errors errors, double share) {
+	return run->arrives && errors.work < share * errors.taken;
+}
+
+static bool areNear(const knMixedRun* run, Errors errors, Tolerances within) {
+	return (errors.joints <= within.joints && errors.points <= within.points) ||
+		   (takesMore(run, errors, ARRIVAL_WORK) && errors.joints <= within.arrivalJoints &&
+			errors.points <= within.arrivalPoints);
+}
+
+// m, how exactly a round is solved: not while its rows, arms and discs are far from those of the end.
+static double nearOf(const knMixedRun* run, int round, Errors errors) {
+	return round < ROUGH_ROUNDS || takesMore(run, errors, 1.0) ? NEAR_SHARE * worseOf(errors) : 0.0;
+}
+
+// The best iterate so far.
+typedef struct Best {
+	double error; // m
+	double* store;
+} Best;
+
+static void keepBest(knMixedRun* run, Best* best, double error) {
+	if (error < best->error) {
+		best->error = error;
+		knMixedRun_Copy(run, best->store, false);
+	}
+}
+
+static Errors takeBest(knMixedRun* run, const Best* best, Errors errors) {
+	if (worseOf(errors) <= best->error || !(best->error < (double)INFINITY)) {
+		return errors;
+	}
+	knMixedRun_Copy(run, best->store, true);
+	return evaluate(run);
 }
 
 bool knMixedRun_Converge(knMixedRun* run) {
 	Errors errors = evaluate(run);
-	const double fall = run->span.h * run->span.h * knLength(run->in->state->header->gravity);
-	const double least = knMin(knMax(POINT_FALL * fall, POINT_TOLERANCE), POINT_LOOSEST);
-	const double pointTolerance = knClamp(POINT_SHARE * errors.points, least, POINT_LOOSEST);
-	double best = (double)INFINITY, past[STALL_ROUNDS];
-	double* store = KN_SCRATCH(run->arena, double, knMixedRun_StoreSize(run));
+	const Tolerances within = findTolerances(run, errors);
+	double past[STALL_ROUNDS];
+	Best best = { (double)INFINITY, KN_SCRATCH(run->arena, double, knMixedRun_StoreSize(run)) };
 	double* before = KN_SCRATCH(run->arena, double, run->island->pointCount);
 	if (run->arena->failed) {
 		run->failed = true;
@@ -630,32 +714,25 @@ bool knMixedRun_Converge(knMixedRun* run) {
 		past[i] = (double)INFINITY;
 	}
 	for (int round = 0; round < (errors.turn > FAST_TURN ? FAST_ROUND_LIMIT : ROUND_LIMIT); ++round) {
-		if (errors.joints <= JOINT_TOLERANCE && errors.points <= pointTolerance) {
+		if (areNear(run, errors, within)) {
 			break;
 		}
 		for (int k = 0; k < run->island->pointCount; ++k) {
 			before[k] = run->points[k].error;
 		}
-		if (!solveRound(run, round, REFINEMENTS)) {
+		if (!solveRound(run, round, REFINEMENTS, nearOf(run, round, errors))) {
 			break;
 		}
 		errors = evaluate(run);
 		if (round > 0) {
-			firmPoints(run, before, pointTolerance);
+			firmPoints(run, before, within.points);
 		}
-		const double error = worseOf(errors);
-		if (error < best) {
-			best = error;
-			knMixedRun_Copy(run, store, false);
-		}
-		if (!knIsFinite(error) || (stalls(past, error) && round >= DISC_ROUNDS)) {
+		keepBest(run, &best, worseOf(errors));
+		if (!knIsFinite(worseOf(errors)) || (stalls(past, worseOf(errors)) && round >= DISC_ROUNDS)) {
 			break;
 		}
 	}
-	if (!(worseOf(errors) <= best) && best < (double)INFINITY) {
-		knMixedRun_Copy(run, store, true);
-		errors = evaluate(run);
-	}
+	errors = takeBest(run, &best, errors);
 	run->left = worseOf(errors);
-	return isAligned(run) && run->left <= ROUGH_TOLERANCE;
+	return isAligned(run) && run->left <= (takesMore(run, errors, 1.0) ? ARRIVAL_TOLERANCE : ROUGH_TOLERANCE);
 }

@@ -146,7 +146,7 @@ static bool settle(knMixedRun* run) {
 	if (!listSettling(run, &problem)) {
 		return false;
 	}
-	if (!knMixedVelocities_Solve(&problem, run->island, run->arena) && run->arena->failed) {
+	if (!knMixedVelocities_Settle(&problem, run->island, run->arena)) {
 		return false;
 	}
 	run->result->factorizations += problem.factorizations;
@@ -236,11 +236,12 @@ static bool knowsLoads(const knMixedRun* run) {
 	return knows;
 }
 
-// Rounds, and once more with firm points where nothing was known of loads. False: they do not converge.
+// Rounds; where they do not converge on mean velocities once more on those of the end, and where nothing was known of loads with
+// firm points. False: they do not converge.
 static bool converge(knMixedRun* run, double h, double* store) {
 	knMixedRun_Copy(run, store, false);
 	const bool known = knowsLoads(run);
-	for (run->firm = false;; run->firm = true) {
+	for (run->firm = false;;) {
 		knMixedRun_Begin(run, h, run->arrives ? 1.0 : 0.5);
 		if (knMixedRun_Converge(run)) {
 			return true;
@@ -249,9 +250,11 @@ static bool converge(knMixedRun* run, double h, double* store) {
 			return false;
 		}
 		knMixedRun_Copy(run, store, true);
-		if (known || run->firm) {
+		if (run->arrives && (known || run->firm)) {
 			return false;
 		}
+		run->arrives = true;
+		run->firm = !known;
 	}
 }
 

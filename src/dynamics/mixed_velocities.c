@@ -15,12 +15,12 @@
 #define ROUNDS 4
 #define LOCKED_SOFTNESS 1e-8 // of a row's own response
 #define POINT_SOFTNESS 1e-3  // likewise, in the first round
-#define FIRMEST 1e-7         // of a row's own response: softness of bounded rows at the end
-#define FIRMER 0.1           // a round
 #define RATE_TOLERANCE 1e-9  // m/s, what may be left of a locked row
 #define RATE_SHARE 1e-5      // of the worst rate at the start, likewise
 #define BOUND_FACTOR 1e4     // rows with bounds may be left with so many times as much
 #define ITERATION_LIMIT 40   // of Newton's method in a round
+#define SETTLE_PASSES 4      // in each of which rows that pass their bounds are let go
+#define SETTLE_ROUNDS 3      // on the factorisation of a pass
 #define DISC_TOLERANCE 1e-3  // of its radius
 
 // What a row of the problem belongs to.
@@ -33,8 +33,7 @@ typedef struct Owner {
 typedef struct Solve {
 	knMixedVelocities* in;
 	knMixedIsland* island;
-	Owner* owners;   // [rows]
-	double* firmest; // [rows] m/s per N s, softness at least
+	Owner* owners; // [rows]
 	int rowCount;
 	knTwist* before;  // [island bodies]
 	knMat33* inverse; // [bodyCount] of the island's bodies' inertias, world axes
@@ -104,7 +103,6 @@ static knIslandRow* addRow(Solve* solve, knIslandEntry* entry, int a, int b, con
 	*to = (knIslandRow){ .row = *row, .rate = rateOf(solve, a, b, row) - owner.target };
 	to->soft = softness * (responseOf(solve, a, row->a) + responseOf(solve, b, row->b));
 	solve->owners[at] = owner;
-	solve->firmest[at] = to->soft / softness * FIRMEST;
 	if (!(to->soft > 0.0)) {
 		entry->count -= 1; // nothing can move along it
 		return NULL;
@@ -153,7 +151,6 @@ static void addJoint(Solve* solve, knIslandEntry* entry, int n) {
 		if (row == NULL) {
 			continue;
 		}
-		solve->firmest[row - solve->island->problem.rows] = knMax(row->soft, from->softness);
 		row->soft = knMax(row->soft, from->softness);
 		if (from->bounded) {
 			row->soft =
@@ -303,38 +300,46 @@ static void restore(const Solve* solve) {
 	}
 }
 
-bool knMixedVelocities_Solve(knMixedVelocities* in, knMixedIsland* island, knArena* arena) {
-	knIslandProblem* problem = &island->problem;
+// False: no memory.
+static bool begin(Solve* solve, knArena* arena) {
+	const knMixedIsland* island = solve->island;
+	knIslandProblem* problem = &solve->island->problem;
 	const int entries = island->jointCount + island->pointCount;
-	const int rowCount = entries > 0 ? island->firstRow[entries - 1] + KN_POSE_ROWS : 0;
-	Solve solve = { .in = in,
-					.island = island,
-					.owners = KN_SCRATCH(arena, Owner, rowCount),
-					.firmest = KN_SCRATCH(arena, double, rowCount),
-					.before = KN_SCRATCH(arena, knTwist, island->bodyCount),
-					.inverse = KN_SCRATCH(arena, knMat33, in->model->bodyCount) };
+	solve->rowCount = entries > 0 ? island->firstRow[entries - 1] + KN_POSE_ROWS : 0;
+	solve->owners = KN_SCRATCH(arena, Owner, solve->rowCount);
+	solve->before = KN_SCRATCH(arena, knTwist, island->bodyCount);
+	solve->inverse = KN_SCRATCH(arena, knMat33, solve->in->model->bodyCount);
 	if (arena->failed) {
 		return false;
 	}
 	for (int i = 0; i < island->bodyCount; ++i) {
-		solve.before[i] = in->velocity[island->bodies[i]];
+		solve->before[i] = solve->in->velocity[island->bodies[i]];
 	}
-	setMasses(&solve);
-	listRows(&solve);
+	setMasses(solve);
 	problem->iterationLimit = ITERATION_LIMIT;
 	problem->discTolerance = DISC_TOLERANCE;
-	problem->nearEnough = KN_ISLAND_NEAR;
+	problem->nearEnough = 0.0;
 	problem->discPatience = ITERATION_LIMIT;
 	problem->secantIterations = 2;
 	problem->refinements = 0;
-	for (int c = 0; c < 6 * problem->matrix.count; ++c) {
-		problem->gradient[c] = 0.0;
+	problem->kept = false;
+	memset(problem->gradient, 0, sizeof(double) * 6 * (size_t)problem->matrix.count);
+	return true;
+}
+
+bool knMixedVelocities_Solve(knMixedVelocities* in, knMixedIsland* island, knArena* arena) {
+	knIslandProblem* problem = &island->problem;
+	Solve solve = { .in = in, .island = island };
+	if (!begin(&solve, arena)) {
+		return false;
 	}
+	listRows(&solve);
 	const double energy = kineticEnergy(&solve), first = worstRate(&solve);
 	const double tolerance = knMax(RATE_TOLERANCE, RATE_SHARE * first);
 	bool solved = !in->places && first <= RATE_TOLERANCE;
 	const int most = in->rounds > 0 ? in->rounds : ROUNDS;
 	for (int round = 0; round < most && !solved; ++round) {
+		problem->kept = round > 0;
 		if (knIslandProblem_Solve(problem) == KN_ISLAND_SINGULAR) {
 			restore(&solve);
 			return false;
@@ -350,5 +355,115 @@ bool knMixedVelocities_Solve(knMixedVelocities* in, knMixedIsland* island, knAre
 		return true;
 	}
 	in->taken += energy - after;
+	return true;
+}
+
+// --- settling --------------------------------------------------------------------------------------------
+
+// What a row does in a pass.
+typedef struct Hold {
+	bool given;    // its impulse stays `at`; else its rate is held
+	double at;     // N s
+	knRowLaw law;  // that it has
+	double lo, hi; // N s, its bounds
+} Hold;
+
+static void holdRows(const Solve* solve, Hold* holds) {
+	const knIslandProblem* problem = &solve->island->problem;
+	for (int n = 0; n < problem->entryCount; ++n) {
+		const knIslandEntry* entry = &problem->entries[n];
+		for (int k = entry->first; k < entry->first + entry->count; ++k) {
+			knIslandRow* row = &problem->rows[k];
+			holds[k].law = row->law;
+			holds[k].lo = row->lo;
+			holds[k].hi = row->hi;
+			row->law = KN_LAW_FREE;
+			if (holds[k].given) {
+				row->law = KN_LAW_RANGE;
+				row->lo = row->hi = holds[k].at;
+			}
+		}
+	}
+}
+
+// A row beyond its bounds stays there from now on; one that is at a bound and moves against it is held again. Returns
+// whether there was any.
+static bool reconsider(Hold* hold, const knIslandRow* row) {
+	if (hold->given) {
+		const bool held = hold->at <= hold->lo ? row->rate < -RATE_TOLERANCE : row->rate > RATE_TOLERANCE;
+		hold->given = !held;
+		return held;
+	}
+	hold->at = knRowLaw_Range(row->lambda, hold->lo, hold->hi);
+	hold->given = hold->at != row->lambda;
+	return hold->given;
+}
+
+static bool reconsiderDisc(Hold* holds, const knIslandRow* t) {
+	if (holds->given) {
+		// pushes along its way
+		const bool held = t[0].lambda * t[0].rate + t[1].lambda * t[1].rate > RATE_TOLERANCE * holds->hi;
+		holds[0].given = holds[1].given = !held;
+		return held;
+	}
+	holds[0].at = t[0].lambda;
+	holds[1].at = t[1].lambda;
+	holds[0].given = holds[1].given = knRowLaw_Disc(holds->hi, &holds[0].at, &holds[1].at) < 1.0;
+	return holds->given;
+}
+
+static bool reconsiderAll(const Solve* solve, Hold* holds) {
+	const knIslandProblem* problem = &solve->island->problem;
+	bool any = false;
+	for (int n = 0; n < problem->entryCount; ++n) {
+		const knIslandEntry* entry = &problem->entries[n];
+		for (int k = entry->first; k < entry->first + entry->count; ++k) {
+			if (holds[k].law == KN_LAW_RANGE) {
+				any = reconsider(&holds[k], &problem->rows[k]) || any;
+			} else if (holds[k].law == KN_LAW_DISC) {
+				any = reconsiderDisc(&holds[k], &problem->rows[k]) || any;
+				++k;
+			}
+		}
+	}
+	return any;
+}
+
+bool knMixedVelocities_Settle(knMixedVelocities* in, knMixedIsland* island, knArena* arena) {
+	knIslandProblem* problem = &island->problem;
+	Solve solve = { .in = in, .island = island };
+	if (!begin(&solve, arena)) {
+		return false;
+	}
+	Hold* holds = KN_SCRATCH_ZERO(arena, Hold, solve.rowCount);
+	if (arena->failed) {
+		return false;
+	}
+	const double energy = kineticEnergy(&solve);
+	for (int pass = 0; pass < SETTLE_PASSES; ++pass) {
+		listRows(&solve);
+		const double tolerance = knMax(RATE_TOLERANCE, RATE_SHARE * worstRate(&solve));
+		holdRows(&solve, holds);
+		for (int round = 0; round < SETTLE_ROUNDS; ++round) {
+			problem->kept = round > 0;
+			if (knIslandProblem_Solve(problem) == KN_ISLAND_SINGULAR) {
+				restore(&solve);
+				return true;
+			}
+			takeRound(&solve);
+			in->factorizations += problem->factorizations;
+			if (worstRate(&solve) <= tolerance) {
+				break;
+			}
+		}
+		if (!reconsiderAll(&solve, holds) || pass == SETTLE_PASSES - 1) {
+			break;
+		}
+		restore(&solve);
+	}
+	if (!(kineticEnergy(&solve) <= energy)) {
+		restore(&solve);
+	}
+	in->taken += energy - kineticEnergy(&solve);
 	return true;
 }

@@ -52,3 +52,6 @@ bool knMixedVelocities_ListJoints(knMixedVelocities* problem, const knMixedIslan
 // Changes the velocities so that joints have what they want and the points' tasks are met.
 // Kinetic energy never rises with targets 0. False: not solved, and nothing is changed.
 bool knMixedVelocities_Solve(knMixedVelocities* problem, knMixedIsland* island, knArena* arena);
+// The same for what is to stand still: all rows are held at once, and those that pass their bounds are let go, a few
+// times over. Kinetic energy never rises.
+bool knMixedVelocities_Settle(knMixedVelocities* problem, knMixedIsland* island, knArena* arena);

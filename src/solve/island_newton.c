@@ -3,9 +3,10 @@
 //   (H + sum J^T w J) f = -(g + H d - sum J^T x),    d += s f
 //
 // w is the slope -dx/dr of the branch of its law that a row lies on: 1/e where the wish y = lambda - r/e is allowed, 0 on a
-// bound. On the rim of a disc it is share/e across the wish and 0 along it (the slope; in the first iterations its
-// secant, share/e both ways, which does not overshoot while rows still change between sticking and sliding). s is the
-// exact minimum along f. When the whole of f was gone along and no row is on another branch, the problem is solved.
+// bound. On the rim of a disc it is share/e across the wish and 0 along it: the slope. Discs whose impulse the slope has foreseen
+// badly are taken by their secant, share/e both ways, which does not overshoot: else a few of them, which differ from step to
+// step, make s small for all. s is the exact minimum along f. When the whole of f was gone along and no row is on another branch,
+// the problem is solved.
 
 #include "solve/island_newton.h"
 
@@ -13,11 +14,11 @@
 
 #include <string.h>
 
-#define SECANT_ITERATIONS 3 // in which rims are taken by their secant
+#define DISC_TRUST 0.3 // of a disc's radius: by so much a whole step may miss what its slope foresees
 #define SEARCH_EVALUATIONS 16
 #define SEARCH_TOLERANCE 0.05     // of the first slope: a line search ends
 #define PANEL 48                  // rows of an entry that are added at once
-#define REFINEMENT_TOLERANCE 1e-4 // of the gradient: a smaller change is left to the next round
+#define REFINEMENT_TOLERANCE 1e-1 // of the gradient: a smaller change is left to the next round
 
 // --- rows ------------------------------------------------------------------------------------------------
 
@@ -86,15 +87,19 @@ static bool chooseGraph(knIslandRow* row) {
 	return row->weight != before;
 }
 
-// The same for a disc. On its rim the impulse that the last direction foresaw must agree with the law.
-static bool chooseDisc(knIslandRow* t, bool secant, double tolerance) {
+// The same for a disc. On its rim the impulse that the last direction foresaw must agree with the law. What was foreseen is off by
+// the square of the share `gone` of that direction; for a small share it says nothing about a whole step.
+static bool chooseDisc(knIslandRow* t, bool secant, double tolerance, double gone) {
 	double y1 = wishOf(&t[0], t[0].r), y2 = wishOf(&t[1], t[1].r), length = sqrt(y1 * y1 + y2 * y2);
 	double share = discChange(t, t[0].r, t[1].r, &t[0].change, &t[1].change);
 	bool stuck = t[0].weight > 0.0 && t[0].axis == 0.0 && t[1].axis == 0.0;
 	bool changed = (share == 1.0) != stuck;
 	if (share < 1.0) {
 		double off1 = t[0].change - t[0].foreseen, off2 = t[1].change - t[1].foreseen;
-		changed = changed || off1 * off1 + off2 * off2 > tolerance * tolerance * t[0].hi * t[0].hi;
+		const double off = off1 * off1 + off2 * off2, square = t[0].hi * t[0].hi,
+					 trust = DISC_TRUST * gone * gone;
+		changed = changed || off > tolerance * tolerance * square;
+		secant = secant || off > trust * trust * square;
 	}
 	t[0].axis = share < 1.0 && length > 0.0 ? y1 / length : 0.0;
 	t[1].axis = share < 1.0 && length > 0.0 ? y2 / length : 0.0;
@@ -104,7 +109,7 @@ static bool chooseDisc(knIslandRow* t, bool secant, double tolerance) {
 }
 
 // Returns whether any row is on another branch; of discs only if they are minded.
-static bool chooseBranches(knIslandProblem* problem, bool secant, bool minded) {
+static bool chooseBranches(knIslandProblem* problem, bool secant, bool minded, double gone) {
 	bool changed = false;
 	for (int n = 0; n < problem->entryCount; ++n) {
 		const knIslandEntry* entry = &problem->entries[n];
@@ -118,7 +123,7 @@ static bool chooseBranches(knIslandProblem* problem, bool secant, bool minded) {
 			} else if (row->law == KN_LAW_GRAPH) {
 				changed = chooseGraph(row) || changed;
 			} else {
-				changed = (chooseDisc(row, secant, problem->discTolerance) && minded) || changed;
+				changed = (chooseDisc(row, secant, problem->discTolerance, gone) && minded) || changed;
 				++k;
 			}
 		}
@@ -243,8 +248,20 @@ static double slopeAt(const knIslandProblem* problem, double share, double start
 	return slope;
 }
 
-// The rates of the direction, and the parts of the slope that are linear in the share.
-static void readDirection(knIslandProblem* problem, double* start, double* curve) {
+// m2/s2, the largest of f.H.f over a node's mass.
+static double fastest(const knIslandProblem* problem) {
+	double most = 0.0;
+	for (int s = 0; s < problem->matrix.count; ++s) {
+		const double *f = problem->forward + 6 * (ptrdiff_t)s, *Hf = problem->work + 6 * (ptrdiff_t)s;
+		const double sum =
+			(f[0] * Hf[0] + f[1] * Hf[1] + f[2] * Hf[2]) + (f[3] * Hf[3] + f[4] * Hf[4] + f[5] * Hf[5]);
+		most = knMax(most, sum / problem->H[36 * (ptrdiff_t)s + 35]);
+	}
+	return most;
+}
+
+// The rates of the direction, and the parts of the slope that are linear in the share. Returns the square of its speed.
+static double readDirection(knIslandProblem* problem, double* start, double* curve) {
 	double* work = problem->work;
 	multiplyH(problem, problem->forward, work);
 	*start = *curve = 0.0;
@@ -252,6 +269,7 @@ static void readDirection(knIslandProblem* problem, double* start, double* curve
 		*start += work[c] * problem->d[c] + (problem->gradient[c] + problem->lagged[c]) * problem->forward[c];
 		*curve += work[c] * problem->forward[c];
 	}
+	const double square = fastest(problem);
 	for (int n = 0; n < problem->entryCount; ++n) {
 		const knIslandEntry* entry = &problem->entries[n];
 		for (int k = entry->first; k < entry->first + entry->count; ++k) {
@@ -263,6 +281,7 @@ static void readDirection(knIslandProblem* problem, double* start, double* curve
 			}
 		}
 	}
+	return square;
 }
 
 static double searchLine(const knIslandProblem* problem, double first, double start, double curve) {
@@ -335,7 +354,9 @@ static void begin(knIslandProblem* problem) {
 			knIslandRow* row = &problem->rows[k];
 			KN_ASSERT(row->soft > 0.0);
 			row->r = row->rate;
-			row->weight = row->axis = row->change = row->foreseen = 0.0;
+			row->change = row->foreseen = 0.0;
+			row->weight = problem->kept ? row->weight : 0.0;
+			row->axis = problem->kept ? row->axis : 0.0;
 		}
 	}
 }
@@ -384,12 +405,13 @@ static bool settle(knIslandProblem* problem, int* refined) {
 }
 
 knIslandStatus knIslandProblem_Solve(knIslandProblem* problem) {
-	double share = 0.0, least = -(double)INFINITY; // slope of the first two iterations
+	double share = 0.0;
 	int refined = 0;
 	begin(problem);
 	for (int i = 0; i <= problem->iterationLimit; ++i) {
 		// after the last iteration it is the changes of impulses alone that count
-		bool changed = chooseBranches(problem, i < problem->secantIterations, i < problem->discPatience);
+		bool changed =
+			chooseBranches(problem, i < problem->secantIterations, i < problem->discPatience, share);
 		if (!changed && share == 1.0) {
 			takeForeseen(problem);
 			if (settle(problem, &refined)) {
@@ -400,22 +422,20 @@ knIslandStatus knIslandProblem_Solve(knIslandProblem* problem) {
 			break;
 		}
 		findForce(problem);
-		if ((changed || i == 0) && !factor(problem)) {
+		if ((changed || (i == 0 && !problem->kept)) && !factor(problem)) {
 			memset(problem->d, 0, sizeof(double) * 6 * (size_t)problem->matrix.count);
 			forgetChanges(problem);
 			return KN_ISLAND_SINGULAR;
 		}
 		knBodyMatrix_Solve(&problem->matrix, problem->forward);
 		double start, curve;
-		readDirection(problem, &start, &curve);
+		const double square = readDirection(problem, &start, &curve);
 		const double first = slopeAt(problem, 0.0, start, curve);
 		share = i == 0 ? 1.0 : searchLine(problem, first, start, curve);
 		goAlong(problem, share);
 		problem->iterations += 1;
-		if (i < 2) {
-			least = knMax(least, first);
-		} else if (first > problem->nearEnough * least) {
-			(void)chooseBranches(problem, false, true);
+		if (i > 0 && share == 1.0 && square < problem->nearEnough * problem->nearEnough) {
+			(void)chooseBranches(problem, false, true, 1.0);
 			if (settle(problem, &refined)) {
 				return KN_ISLAND_SOLVED;
 			}

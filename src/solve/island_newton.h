@@ -43,8 +43,6 @@ typedef struct knIslandEntry {
 	int first, count; // rows
 } knIslandEntry;
 
-#define KN_ISLAND_NEAR 1e-6 // a good `nearEnough` in rounds
-
 typedef struct knIslandProblem {
 	// in
 	knBodyMatrix matrix; // its pattern has all entries
@@ -57,11 +55,12 @@ typedef struct knIslandProblem {
 	knIslandEntry* entries;
 	int entryCount;
 	knIslandRow* rows;
-	int iterationLimit;   // of Newton's method
+	bool kept;          // H, rows and softness are those of the last solve, and the matrix is still factored
+	int iterationLimit; // of Newton's method
 	double discTolerance; // of the radius: impulses on a rim may be off by this
 	int secantIterations; // in which rims are taken by their secant: a cautious start
 	double
-		nearEnough; // of the slope of the first two iterations: what is left is the next round's; 0: nothing
+		nearEnough; // m/s, of the last change, sqrt(f.H.f/mass) of each node: what is left is the next round's
 	int discPatience; // iterations after which discs need not agree with their laws any more
 
 	// out

@@ -2,6 +2,7 @@
 #include "world/fixture.h"
 
 #include "dynamics/mixed_step.h"
+#include "dynamics/mixed_velocities.h"
 
 #define H (1.0 / 60.0)
 #define LENGTH 2.0
@@ -108,6 +109,54 @@ static double energyOf(const Rig* rig) {
 		   rig->mass * G * rig->pose[1].p.z;
 }
 
+// The rod with a speed at its end, settled while the point has carried an impulse.
+static knPointTask settle(Rig* rig, knVec3 speed, double carried) {
+	knMixedIslandsInput input = { .model = rig->model,
+								  .state = &rig->state,
+								  .islands = &rig->islands,
+								  .contacts = &rig->contacts,
+								  .rowsOfJoint = KN_MIXED_JOINT_ROWS };
+	assert_true(knMixedIslands_Build(&rig->mixed, &input, &rig->arena));
+	rig->pose[0] = rig->state.pose[0];
+	rig->pose[1] = rig->state.pose[1];
+	rig->velocity[0] = knZeroTwist();
+	rig->velocity[1] = knMakeTwist(knV3(0.0, -speed.z / LENGTH, 0.0), knScale(0.5, speed));
+	knPointTask task = { .takesPart = true, .least = -carried, .radius = 0.5 * carried };
+	knMixedVelocities problem = { .islands = &rig->mixed,
+								  .model = rig->model,
+								  .state = &rig->state,
+								  .pose = rig->pose,
+								  .contacts = &rig->contacts,
+								  .tasks = &task,
+								  .velocity = rig->velocity };
+	const double before = energyOf(rig);
+	assert_true(knMixedVelocities_ListJoints(&problem, &rig->mixed.items[0], H, &rig->arena));
+	assert_true(knMixedVelocities_Settle(&problem, &rig->mixed.items[0], &rig->arena));
+	assert_near(problem.taken, before - energyOf(rig), 1e-9);
+	assert_true(problem.taken >= 0.0);
+	return task;
+}
+
+// What approaches a loaded point is stopped; what leaves it may take back what the point has carried, and no more. The hinge
+// holds all the same.
+static void test_settling_stops_and_does_not_pull(void** state) {
+	(void)state;
+	Rig rig;
+	makeRig(&rig, 0.0, 0.5);
+	const double inertia = rig.model->inertiaLocal[1].cy.y + rig.mass * HALF * HALF, speed = 0.3;
+	const double whole = inertia * speed / (LENGTH * LENGTH); // stops the end
+	knPointTask task = settle(&rig, knV3(0.0, 0.0, -speed), whole);
+	assert_near(task.impulse[0], whole, 1e-6 * whole);
+	assert_near(knLength(rig.velocity[1].ang), 0.0, 1e-6 * speed);
+	task = settle(&rig, knV3(0.0, 0.0, speed), 2.0 * whole);
+	assert_near(task.impulse[0], -whole, 1e-6 * whole);
+	task = settle(&rig, knV3(0.0, 0.0, speed), 0.25 * whole);
+	assert_near(task.impulse[0], -0.25 * whole, 1e-12 * whole);
+	assert_near(rig.velocity[1].ang.y, -0.75 * speed / LENGTH, 1e-6 * speed);
+	assert_near(rig.velocity[1].lin.z, 0.375 * speed, 1e-6 * speed);
+	freeRig(&rig);
+}
+
 // Hinge and point carry half of the weight each, and nothing moves.
 static void test_a_rod_at_rest_stays_and_shares_its_weight(void** state) {
 	(void)state;
@@ -171,6 +220,7 @@ static void test_a_torn_joint_closes_without_speed(void** state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_settling_stops_and_does_not_pull),
 		cmocka_unit_test(test_a_rod_at_rest_stays_and_shares_its_weight),
 		cmocka_unit_test(test_a_rod_above_the_point_falls),
 		cmocka_unit_test(test_a_falling_rod_lands),
