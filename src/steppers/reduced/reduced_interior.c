@@ -16,11 +16,14 @@
 #define MOST_ITERATIONS 24
 #define SHARE 0.995 // of the way to the cones' boundaries
 #define SHORT 0.2 // a step below it is tried again towards the middle, and the next without the slips' change
-#define RECENTRED 0.5 // c of that, of what is
-#define SMOOTH 1e-6   // friction below it is none
-#define RESTING 1e-12 // m/s, slips without a direction
+#define MOST_SHORT 4          // of them in a row: there is no way on
+#define LAST_CHANGE 1e-6      // m, of displacements
+#define RECENTRED 0.5         // c of that, of what is
+#define SMOOTH 1e-6           // friction below it is none
+#define RESTING 1e-12         // m/s, slips without a direction
 #define INSIDE 1.000000000001 // times the boundary: round-off of a step may reach it
-#define UNLOADED 1e-3 // of the slack times the weight: impulses below it are none
+#define NEAR 0.03             // of what was wrong to begin with: good enough to end with, of velocities
+#define UNLOADED 1e-3         // of the slack times the weight: impulses below it are none
 
 typedef struct Bound {
 	double lo, hi, e;
@@ -35,9 +38,11 @@ typedef struct Interior {
 	knReducedStep* step;
 	Bound* bounds; // of axes and pairs that take part
 	int boundCount;
-	double gap;   // (m/s)^2, mean of impulses times slacks over weights
-	double wrong; // m/s, by which slacks are not the rates
-	double slips; // m/s, by which slips changed last
+	double gap;     // (m/s)^2, mean of impulses times slacks over weights
+	double wrong;   // m/s, by which slacks are not the rates
+	double slips;   // m/s, by which slips changed last
+	double change;  // m or m/s, of the last step
+	int shortSteps; // in a row
 } Interior;
 
 // --- contacts --------------------------------------------------------------------------------------------
@@ -502,6 +507,26 @@ static double violation(const Interior* in) {
 	return worst;
 }
 
+// All products of impulses and slacks become at least their mean, m/s of which is returned: what was carried before may be far
+// from what will be.
+static double widen(Interior* in, double speed) {
+	double wide = sqrt(meanGap(in, 0.0)), more = wide - speed;
+	if (!(more > 0.0)) {
+		return speed;
+	}
+	for (int k = 0; k < in->step->contactCount; ++k) {
+		knReducedContact* contact = &in->step->contacts[k];
+		if (!contact->off) {
+			contact->lambda[0] += more * contact->cone.weight;
+			contact->cone.slack[0] += more;
+		}
+	}
+	for (int k = 0; k < in->boundCount; ++k) {
+		startBound(&in->bounds[k], wide);
+	}
+	return wide;
+}
+
 // --- solution --------------------------------------------------------------------------------------------
 
 // Changes towards the centre `centre` with the matrix there is; returns how far they may go.
@@ -516,6 +541,10 @@ static bool iterate(Interior* in) {
 	knReducedProblem* problem = in->problem;
 	foresee(in, true);
 	problem->centre = 0.0;
+	problem->closing = true;
+	knReducedProblem_Measure(problem);
+	knReducedProblem_Arrange(problem);
+	problem->closing = false;
 	knReducedProblem_Measure(problem);
 	if (!knReducedProblem_FindDirection(problem, true)) {
 		return false;
@@ -528,6 +557,8 @@ static bool iterate(Interior* in) {
 		reach = aim(in, RECENTRED * in->gap);
 	}
 	problem->steers = reach >= SHORT;
+	in->shortSteps = reach < SHORT ? in->shortSteps + 1 : 0;
+	in->change = knReducedProblem_LargestChange(problem);
 	move(in, reach);
 	problem->advance(problem, reach);
 	problem->refresh(problem);
@@ -586,12 +617,16 @@ bool knReducedInterior_Solve(knReducedProblem* problem, double tolerance) {
 	for (int k = 0; k < in.boundCount; ++k) {
 		startBound(&in.bounds[k], speed);
 	}
+	speed = widen(&in, speed);
 	judge(&in);
 	problem->interior = problem->steers = true;
 	bool sound = true, settled = false;
-	for (int i = 0; i < MOST_ITERATIONS && sound && !settled; ++i) {
+	for (int i = 0; i < MOST_ITERATIONS && sound && !settled && in.shortSteps < MOST_SHORT; ++i) {
 		sound = iterate(&in);
-		settled = knMax(in.wrong, in.slips) <= tolerance && in.gap <= tolerance * speed;
+		settled = knMax(in.wrong, in.slips) <= tolerance && in.gap <= tolerance * speed &&
+				  (!problem->displacements || in.change <= LAST_CHANGE);
 	}
-	return finish(&in) && sound && settled;
+	bool near =
+		!problem->displacements && in.shortSteps < MOST_SHORT && knMax(in.wrong, in.slips) <= NEAR * speed;
+	return finish(&in) && sound && (settled || near);
 }

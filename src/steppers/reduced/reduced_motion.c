@@ -20,6 +20,7 @@
 #define FEW_LINKS 2         // up to so many links (heavy chains cannot be told apart below MOTION_TOLERANCE):
 #define FEW_TOLERANCE 1e-10 // m, the same: invariants to round-off
 #define MOTION_ROUNDS 24
+#define MANY_ROUNDS 6   // of many contacts, before interior points take over
 #define WORK_SHARE 1e-3 // of the energies of a part, that unfinished rows may put in; the guard takes it back
 
 typedef struct Motion {
@@ -424,7 +425,7 @@ double knReduced_CarriedEnergy(const knReducedStep* step, const double* v) {
 	return sum;
 }
 
-bool knReduced_Move(knReducedStep* step) {
+bool knReduced_Move(knReducedStep* step, bool smooth) {
 	Motion motion = { 0 };
 	if (!makeMotion(&motion, step)) {
 		return false;
@@ -434,7 +435,9 @@ bool knReduced_Move(knReducedStep* step) {
 		step->q[k] = step->q0[k];
 	}
 	knForest_Advance(&step->forest, step->q, step->v0, step->h);
-	bool settled = knReducedProblem_Solve(&motion.problem, MOTION_ROUNDS);
+	bool many = step->contactCount > KN_REDUCED_FEW;
+	motion.problem.smooth = smooth;
+	bool settled = knReducedProblem_Solve(&motion.problem, many ? MANY_ROUNDS : MOTION_ROUNDS);
 	for (int i = 0; i < step->forest.count; ++i) {
 		const knTreeForce* F = &motion.problem.total[i];
 		step->reaction[i] = knMakeTwist(knLanes_ToVec(F->n), knLanes_ToVec(F->f));

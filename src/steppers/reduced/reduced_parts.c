@@ -175,13 +175,25 @@ static bool isFinite(const knReducedStep* step) {
 	return knIsFinite(sum);
 }
 
+// The implicit step: where the multipliers of many contacts do not settle soon, by interior points.
+static bool move(knReducedStep* step, const Saved* saved) {
+	if (knReduced_Move(step, false)) {
+		return true;
+	}
+	if (step->contactCount <= KN_REDUCED_FEW || step->context->arena->failed) {
+		return false;
+	}
+	restoreMultipliers(step, saved);
+	return knReduced_Move(step, true);
+}
+
 // The part from `time` on, with the first rung that succeeds; false: try shorter parts.
 static bool takePart(knReducedStep* step, const Saved* saved, bool last) {
 	double kinetic =
 		knReduced_Kinetic(step, step->start, step->before) + knReduced_CarriedEnergy(step, step->v0);
 	// many links that land on links: landing and step in one problem
 	bool heap = step->crossCount > 0 && step->contactCount > KN_REDUCED_FEW;
-	bool moved = knReduced_Impact(step, !heap) && !(heap && step->lands) && knReduced_Move(step);
+	bool moved = knReduced_Impact(step, !heap) && !(heap && step->lands) && move(step, saved);
 	if (!moved && !last && !(heap && step->lands)) {
 		return false;
 	}

@@ -575,7 +575,7 @@ static double meritSlope(const knReducedProblem* problem) {
 	return sum;
 }
 
-static double largestChange(const knReducedProblem* problem) {
+double knReducedProblem_LargestChange(const knReducedProblem* problem) {
 	const knReducedStep* step = problem->step;
 	double worst = 0.0;
 	for (int i = 0; i < step->forest.count; ++i) {
@@ -649,9 +649,16 @@ void knReducedProblem_Measure(knReducedProblem* problem) {
 	measureRows(problem);
 }
 
+void knReducedProblem_Arrange(knReducedProblem* problem) {
+	if (problem->arrange != NULL) {
+		sumTotals(problem);
+		problem->arrange(problem);
+	}
+}
+
 bool knReducedProblem_FindDirection(knReducedProblem* problem, bool anew) {
 	sumTotals(problem);
-	if (problem->arrange != NULL) {
+	if (problem->arrange != NULL && !problem->interior) {
 		problem->arrange(problem);
 	}
 	if (anew && !assemble(problem)) {
@@ -669,7 +676,7 @@ static bool iterate(knReducedProblem* problem, double* change, double* error) {
 	}
 	problem->slopeOfMerit = meritSlope(problem);
 	double t = searchStep(problem, error);
-	*change = largestChange(problem);
+	*change = knReducedProblem_LargestChange(problem);
 	problem->advance(problem, t);
 	problem->refresh(problem);
 	measureRows(problem);
@@ -708,10 +715,13 @@ bool knReducedProblem_Solve(knReducedProblem* problem, int rounds) {
 	problem->refresh(problem);
 	startSlips(problem);
 	measureRows(problem);
-	if (many && problem->convex) {
+	if (many && problem->smooth) {
 		bool solved = knReducedInterior_Solve(problem, knMax(rough, problem->rowTolerance));
-		sumTotals(problem);
-		return solved;
+		if (solved || problem->displacements) {
+			sumTotals(problem);
+			return solved;
+		}
+		measureRows(problem);
 	}
 	bool settled = false;
 	double hardness = 1.0;

@@ -139,7 +139,7 @@ typedef struct knReducedProblem {
 	int iterations;
 
 	// knReducedInterior_Solve
-	bool convex;     // velocities at a fixed pose under all rows: heaps go by interior points
+	bool smooth;     // many rows go by interior points
 	bool interior;   // rows' laws are those of the present interior point
 	double centre;   // (m/s)^2, that its impulses times slacks over weights aim at
 	bool steers;     // laws follow the slips' change
@@ -290,6 +290,10 @@ bool knReducedProblem_Solve(knReducedProblem* problem, int rounds);
 // Newton's method outside: rows at the present iterate; the direction y and the links' motions, with a matrix made anew or
 // that of before. False: singular, or no memory.
 void knReducedProblem_Measure(knReducedProblem* problem);
+// What depends on the rows' impulses beside the laws, by the present ones.
+void knReducedProblem_Arrange(knReducedProblem* problem);
+// m or m/s, of any point of a link by the direction.
+double knReducedProblem_LargestChange(const knReducedProblem* problem);
 bool knReducedProblem_FindDirection(knReducedProblem* problem, bool anew);
 
 // --- reduced_interior.c ----------------------------------------------------------------------------------
@@ -298,13 +302,14 @@ bool knReducedProblem_FindDirection(knReducedProblem* problem, bool anew);
 void knReducedInterior_Contact(const knReducedProblem* problem, knReducedContact* contact);
 void knReducedInterior_Axis(const knReducedProblem* problem, knReducedAxisRow* row);
 void knReducedInterior_Pair(const knReducedProblem* problem, knReducedPairRow* row);
-// A convex problem of many rows; m/s by which they may be wrong. False: not converged, or no memory.
+// A problem of many rows; m/s by which they may be wrong. False: not converged, or no memory.
 bool knReducedInterior_Solve(knReducedProblem* problem, double tolerance);
 
 // --- reduced_motion.c ------------------------------------------------------------------------------------
 
-// The implicit step: end coordinates, reactions. False: it did not converge, or energy would rise.
-bool knReduced_Move(knReducedStep* step);
+// The implicit step: end coordinates, reactions; `smooth`: by interior points. False: it did not converge, or energy would
+// rise.
+bool knReduced_Move(knReducedStep* step, bool smooth);
 // J, by velocities [bodyCount] of the links.
 double knReduced_Kinetic(const knReducedStep* step, const knFrame* poses, const knTwist* velocities);
 // J, of armature at joint rates v.

@@ -545,7 +545,7 @@ bool knReduced_PushOut(knReducedStep* step, bool* moved) {
 	}
 	holdKinematics(step, true);
 	startPush(step);
-	velocity.problem.convex = true;
+	velocity.problem.smooth = true;
 	if (step->contactCount > KN_REDUCED_FEW) {
 		velocity.problem.rowTolerance = PUSH_TOLERANCE / step->h;
 	}
@@ -590,7 +590,7 @@ bool knReduced_Drift(knReducedStep* step) {
 	aimLoops(step, 1.0 / step->h);
 	memcpy(step->v, step->v0, (size_t)forest->nv * sizeof(double));
 	velocity.problem.useContacts = velocity.problem.useAxes = velocity.problem.usePairs = true;
-	velocity.problem.timed = velocity.problem.convex = true;
+	velocity.problem.timed = velocity.problem.smooth = true;
 	knReducedProblem_Solve(&velocity.problem, VELOCITY_ROUNDS);
 	aimLoops(step, 0.0);
 	memcpy(step->q, step->q0, (size_t)forest->nq * sizeof(double));
