@@ -16,6 +16,7 @@
 #define SOFTNESS 1e-6     // of a row's own response, in the first round
 #define FIRMEST 1e-9      // likewise, the least
 #define FIRMER 0.01       // of the softness, after a round that does as its rows foretell
+#define WARY 0.3          // likewise, once it had to grow
 #define SOFTER 10.0       // likewise, after one that does not; twice as much after each further one
 #define GOOD_SHARE 0.75   // of what is foretold
 #define POOR_SHARE 0.25   // likewise
@@ -49,6 +50,7 @@ typedef struct Closing {
 	Look at, trial;        // there, and after the round at hand
 	double softness;       // of a locked row's own response
 	double change;         // of it, the next time it must grow
+	bool grown;            // it had to
 } Closing;
 
 static bool makeLook(const Closing* c, Look* look) {
@@ -281,10 +283,11 @@ static bool doRound(Closing* c) {
 		keep(c);
 	}
 	if (done > GOOD_SHARE * foretold) {
-		c->softness = knMax(FIRMER * c->softness, FIRMEST);
+		c->softness = knMax((c->grown ? WARY : FIRMER) * c->softness, FIRMEST);
 		c->change = SOFTER;
 	} else if (!(done > POOR_SHARE * foretold)) {
 		c->softness *= c->change;
+		c->grown = true;
 		c->change *= 2.0;
 	}
 	return true;
