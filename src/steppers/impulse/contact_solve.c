@@ -32,7 +32,7 @@ static int sweepsOf(const knImpulseStep* step, int part) {
 // --- the set -----------------------------------------------------------------------------------------------
 
 static int endStageOf(const knImpulseStep* step) {
-	return KN_PART_MEAN_COUNT * step->graph.levelCount;
+	return KN_PART_MEAN_COUNT * step->m.graph.levelCount;
 }
 
 static knSweepBlocks sweepBlocks(const knImpulseStep* step) {
@@ -44,7 +44,7 @@ static knSweepBlocks sweepBlocks(const knImpulseStep* step) {
 static bool build(knImpulseStep* step) {
 	const knContactRows* list = &step->m.contacts;
 	knArena* arena = step->m.context->arena;
-	const int levels = step->graph.levelCount;
+	const int levels = step->m.graph.levelCount;
 	knSweepChunk* chunks = KN_SCRATCH(arena, knSweepChunk, list->chunkCount);
 	step->endStage = KN_SCRATCH(arena, int32_t, step->m.model->bodyCount);
 	if (arena->failed) {
@@ -52,7 +52,8 @@ static bool build(knImpulseStep* step) {
 	}
 	for (int c = 0; c < list->chunkCount; ++c) {
 		chunks[c] = list->chunks[c];
-		int a = step->graph.level[chunks[c].a], b = step->graph.level[chunks[c].b], part = chunks[c].stage;
+		int a = step->m.graph.level[chunks[c].a], b = step->m.graph.level[chunks[c].b],
+			part = chunks[c].stage;
 		chunks[c].stage = part == KN_PART_END || part < 0 ? part : part * levels + (a > b ? a : b);
 		chunks[c].stage = part == KN_PART_END ? endStageOf(step) : chunks[c].stage;
 	}
@@ -78,7 +79,7 @@ static bool loadPart(void* context, int part) {
 	if (!step->built) {
 		return build(step);
 	}
-	reload(step, part * step->graph.levelCount, (part + 1) * step->graph.levelCount);
+	reload(step, part * step->m.graph.levelCount, (part + 1) * step->m.graph.levelCount);
 	return true;
 }
 
@@ -106,7 +107,7 @@ static double sweepLevels(knImpulseStep* step, int part, knSweepMomentum* moment
 						  knTwist* u) {
 	const knTasks* tasks = &step->m.context->tasks;
 	const knMomentumPacks* packs = knSweepMomentum_InSweeps(momentum);
-	const int first = part * step->graph.levelCount, end = first + step->graph.levelCount;
+	const int first = part * step->m.graph.levelCount, end = first + step->m.graph.levelCount;
 	for (int b = 0; b < step->m.model->bodyCount; ++b) {
 		before[b] = u[b];
 	}
@@ -123,7 +124,7 @@ static double sweepLevels(knImpulseStep* step, int part, knSweepMomentum* moment
 // Sweeps over one part; u changes with the impulses of the set. NULL when out of memory.
 static knSweepMomentum* sweepPart(knImpulseStep* step, int part, int sweeps, knTwist* u) {
 	const knTasks* tasks = &step->m.context->tasks;
-	const int levels = step->graph.levelCount, bodyCount = step->m.model->bodyCount;
+	const int levels = step->m.graph.levelCount, bodyCount = step->m.model->bodyCount;
 	double settled = settledSpeed(step, part);
 	knArena* arena = step->m.context->arena;
 	knTwist* before = KN_SCRATCH(arena, knTwist, bodyCount);
@@ -174,8 +175,8 @@ bool knContactSolve_Begin(knImpulseStep* step) {
 // --- the solve -----------------------------------------------------------------------------------------------
 
 static bool isEmpty(const knImpulseStep* step, int part) {
-	for (int level = 0; level < step->graph.levelCount; ++level) {
-		if (step->set.stages[part * step->graph.levelCount + level].colourCount > 0) {
+	for (int level = 0; level < step->m.graph.levelCount; ++level) {
+		if (step->set.stages[part * step->m.graph.levelCount + level].colourCount > 0) {
 			return false;
 		}
 	}

@@ -2,11 +2,10 @@
 //
 //   forces      m.blocks.u = velocities with this step's forces
 //   contacts    m.contacts, m.pairs: one query with margins that cover the step's motion
-//   levels      `graph`
+//   levels      m.graph
 //   contact     m.blocks.u and the points change by impulses
 #pragma once
 
-#include "dynamics/contact_graph.h"
 #include "steppers/maximal/maximal_step.h"
 
 // What is solved together in the default scheme, by group of bodies. The first two take the mean time step
@@ -19,8 +18,7 @@ typedef enum knImpulsePart {
 } knImpulsePart;
 
 typedef struct knImpulseStep {
-	knMaximalStep m; // its stages are knImpulsePart. knImpulseStep_Prepare
-	knContactGraph graph;
+	knMaximalStep m;   // its stages are knImpulsePart. knImpulseStep_Prepare
 	int32_t* endStage; // [bodyCount] the stage of KN_PART_END for its bodies, else -1. knContactSolve_Build
 	knSweepSet set;    // all points: a stage a level of the parts, part after part, then one of KN_PART_END
 	bool built;        // the set is
@@ -30,15 +28,10 @@ typedef struct knImpulseStep {
 int knImpulseStep_Sweeps(const knImpulseStep* step);
 // All that the default scheme knows before it collides: contacts, joints, groups.
 knStatus knImpulseStep_Prepare(knImpulseStep* step);
-// Groups of bodies in contact, with the levels of the graph. False when out of memory.
-bool knImpulseStep_BeginGroups(knImpulseStep* step);
 // The velocity of a body before forces.
 static inline knTwist knImpulseStep_OldVelocity(const knImpulseStep* step, int body) {
 	return knSubT(step->m.blocks.u[body], knMaximal_Force(&step->m, body));
 }
-
-// contact_levels.c: the contact graph of the points.
-knStatus knContactLevels_Build(knImpulseStep* step);
 
 // contact_solve.c: sweeps over all points, and the solver of the mean time step.
 // Begins the time step, once contacts are listed and before their memories go. False when out of memory, also below.

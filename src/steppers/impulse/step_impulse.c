@@ -67,20 +67,11 @@ knStatus knImpulseStep_Prepare(knImpulseStep* step) {
 
 // --- contact -------------------------------------------------------------------------------------------------
 
-bool knImpulseStep_BeginGroups(knImpulseStep* step) {
-	knMaximalStep* m = &step->m;
-	int32_t* level = KN_SCRATCH(m->context->arena, int32_t, m->model->bodyCount);
-	for (int b = 0; level != NULL && b < m->model->bodyCount; ++b) {
-		level[b] = step->graph.grounded[b] ? step->graph.level[b] : -1;
-	}
-	return knMaximal_BeginGroups(m, level, step->graph.levelCount);
-}
-
 // What bounces, and what arrives without bouncing; then the sweeps begin with the impulses of the last step and the loads of
 // piles. False when out of memory.
 static bool beginContact(knImpulseStep* step) {
 	knMaximalStep* m = &step->m;
-	if (!knImpulseStep_BeginGroups(step) || !knTimeStep_Land(&m->time)) {
+	if (!knMaximal_BeginGroups(m) || !knTimeStep_Land(&m->time)) {
 		return false;
 	}
 	knPgs_Begin(&m->swept.rows, m->blocks.u);
@@ -120,7 +111,7 @@ static knStatus stepDefault(knImpulseStep* step) {
 	}
 
 	// 3 contact graph, contact; 4 shock propagation
-	KN_THEN(status, knContactLevels_Build(step));
+	KN_THEN(status, knMaximal_BuildLevels(m));
 	KN_THEN(status, contact(step));
 	KN_THEN(status, knMaximal_Collect(m));
 

@@ -239,7 +239,11 @@ bool knMaximal_BeginTime(knMaximalStep* step, knTimeSolver solver) {
 	return knTimeStep_Begin(&step->time);
 }
 
-bool knMaximal_BeginGroups(knMaximalStep* step, const int32_t* level, int levelCount) {
+bool knMaximal_BeginGroups(knMaximalStep* step) {
+	int32_t* level = KN_SCRATCH(step->context->arena, int32_t, step->model->bodyCount);
+	for (int b = 0; level != NULL && b < step->model->bodyCount; ++b) {
+		level[b] = step->graph.grounded[b] ? step->graph.level[b] : -1;
+	}
 	step->change = KN_SCRATCH_ZERO(step->context->arena, double, step->model->bodyCount);
 	step->known = (knContactGroups){ .model = step->model,
 									 .state = step->state,
@@ -247,7 +251,7 @@ bool knMaximal_BeginGroups(knMaximalStep* step, const int32_t* level, int levelC
 									 .contacts = &step->contacts,
 									 .islands = &step->islands,
 									 .level = level,
-									 .levelCount = levelCount,
+									 .levelCount = step->graph.levelCount,
 									 .tasks = &step->context->tasks,
 									 .change = step->change,
 									 .arena = step->context->arena };

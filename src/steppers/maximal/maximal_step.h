@@ -4,6 +4,7 @@
 #pragma once
 
 #include "dynamics/contact_correction.h"
+#include "dynamics/contact_graph.h"
 #include "dynamics/contact_groups.h"
 #include "dynamics/fast_bodies.h"
 #include "dynamics/joint_step.h"
@@ -54,6 +55,7 @@ typedef struct knMaximalStep {
 	knJointSweeps swept;   // joints that have rows. knMaximal_BeginSwept
 	knTimeStep time;       // of the other islands. knMaximal_BeginTime
 
+	knContactGraph graph;  // who rests on whom. knMaximal_BuildLevels
 	double* change;        // [bodyCount] by group, m2/s2, of the last sweep. The stepper
 	knContactGroups known; // groups of bodies in contact. knMaximal_BeginGroups
 } knMaximalStep;
@@ -91,8 +93,10 @@ bool knMaximal_ReserveSwept(knMaximalStep* step);
 bool knMaximal_BeginSwept(knMaximalStep* step);
 bool knMaximal_BounceSwept(knMaximalStep* step);
 bool knMaximal_BeginTime(knMaximalStep* step, knTimeSolver solver);
-// Groups of bodies in contact by levels from the ground up: `level` [bodyCount] as in knContactGroups.
-bool knMaximal_BeginGroups(knMaximalStep* step, const int32_t* level, int levelCount);
+// maximal_levels.c: the contact graph of the points.
+knStatus knMaximal_BuildLevels(knMaximalStep* step);
+// Groups of bodies in contact, with the levels of the graph.
+bool knMaximal_BeginGroups(knMaximalStep* step);
 // What the points carried acts on u; the loads of piles.
 bool knMaximal_BeginLoads(knMaximalStep* step, bool shock);
 // After the sweeps of a stage: what the last one changed; NULL: not known.

@@ -104,7 +104,7 @@ static knStatus stepDefault(knVelocityStep* step) {
 
 	// 2 what bounces, then dynamics(h): rows of the whole world, all masses true, from the impulses of the step before
 	KN_THEN(status, knVelocity_BuildRows(step));
-	KN_THEN(status, knVelocity_BuildLayers(step, knLayers_BuildSupports));
+	KN_THEN(status, knMaximal_BuildLevels(m));
 	KN_THEN(status, knVelocity_BeginLoads(step));
 	KN_THEN(status, knVelocity_SolveGlobal(step));
 	if (step->options.shock) {

@@ -115,7 +115,7 @@ knStatus knVelocity_BuildRows(knVelocityStep* step) {
 	bool built = knMaximal_ListPairs(m) && knMaximal_DropPassing(m) && knVelocity_FindGroups(step) &&
 				 knMaximal_WeighGroups(m) && knVelocity_FindSleepers(step) && knMaximal_SolveJoints(m) &&
 				 knMaximal_BeginSwept(m) && knMaximal_BounceSwept(m) && beginTimeStep(step) &&
-				 knVelocity_BuildGlobalSet(step) && knTimeStep_Land(&m->time);
+				 knVelocity_BuildGlobalSet(step);
 	return built ? KN_OK : knMaximal_OutOfMemory(m);
 }
 

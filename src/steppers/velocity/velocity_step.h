@@ -2,7 +2,6 @@
 // each field names who writes it. The two schemes, step_velocity.c and paper/step_paper.c, are lists of these phases.
 #pragma once
 
-#include "dynamics/layers.h"
 #include "steppers/maximal/maximal_step.h"
 
 // The global solves. Groups differ in the sweeps that they need and can afford: few contacts cost little.
@@ -33,12 +32,7 @@ typedef struct knVelocityStep {
 	knMaximalStep m; // its stages are knGlobalStage
 	knVelocityOptions options;
 	knSweepSet global; // likewise. knVelocity_BuildRows
-	knLayers layers;   // knVelocity_BuildLayers
-	knSweepSet layered;
 } knVelocityStep;
-
-// How the layers of a pile are found.
-typedef bool knLayersFn(knLayers* layers, const knLayerInput* input, knArena* arena);
 
 // --- step_velocity.c -------------------------------------------------------------------------------------
 
@@ -82,11 +76,9 @@ void knVelocity_RecordRest(knVelocityStep* step);
 
 // --- velocity_shock.c ------------------------------------------------------------------------------------
 
-// Layers of the present contacts.
-knStatus knVelocity_BuildLayers(knVelocityStep* step, knLayersFn* build);
-// What the points carried acts on u; the loads of piles (default scheme).
+// What arrives without bouncing; what the points carried acts on u; the loads of piles. After knMaximal_BuildLevels.
 knStatus knVelocity_BeginLoads(knVelocityStep* step);
-// Tall and narrow groups that the sweeps have left unfinished, solved at once. After knVelocity_BuildLayers.
+// Tall and narrow groups that the sweeps have left unfinished, solved at once.
 knStatus knVelocity_SolveColumns(knVelocityStep* step);
 // Velocities layer by layer: sweeps that continue the impulses of the global solve.
 knStatus knVelocity_ContinueLayers(knVelocityStep* step);

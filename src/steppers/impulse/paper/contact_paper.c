@@ -263,7 +263,7 @@ static int levelOfJoint(const knPaperStep* paper, int entry) {
 	const knImpulseStep* step = paper->step;
 	int index = knArticulationSolve_JointAt(paper->joints, entry);
 	const knJoint* joint = knState_Joint(step->m.state, step->m.model, index);
-	int parent = step->graph.level[joint->parent], child = step->graph.level[joint->child];
+	int parent = step->m.graph.level[joint->parent], child = step->m.graph.level[joint->child];
 	return parent > child ? parent : child;
 }
 
@@ -273,7 +273,7 @@ static bool sortJoints(const knPaperStep* paper, JointLevels* levels) {
 	int count = paper->joints != NULL ? knArticulationSolve_JointCount(paper->joints) : 0;
 	knKeyed* keys = KN_SCRATCH(arena, knKeyed, count);
 	levels->order = KN_SCRATCH(arena, int, count);
-	levels->first = KN_SCRATCH_ZERO(arena, int, step->graph.levelCount + 1);
+	levels->first = KN_SCRATCH_ZERO(arena, int, step->m.graph.levelCount + 1);
 	if (arena->failed) {
 		return false;
 	}
@@ -282,7 +282,7 @@ static bool sortJoints(const knPaperStep* paper, JointLevels* levels) {
 		keys[i] = (knKeyed){ .key = (uint64_t)level, .value = (uint32_t)i };
 		levels->first[level + 1] += 1;
 	}
-	for (int l = 0; l < step->graph.levelCount; ++l) {
+	for (int l = 0; l < step->m.graph.levelCount; ++l) {
 		levels->first[l + 1] += levels->first[l];
 	}
 	bool sorted = knSort_Keys(keys, count, arena);
@@ -321,7 +321,7 @@ static void sweep(Phase* phase, const JointLevels* joints, double epsilon) {
 	for (int i = 0; i < step->m.pairCount; ++i) {
 		phase->clean[i] = -1;
 	}
-	for (int level = 0; level < step->graph.levelCount; ++level) {
+	for (int level = 0; level < step->m.graph.levelCount; ++level) {
 		bool any = true;
 		for (int repeat = 0; any && repeat < LEVEL_REPEATS; ++repeat) {
 			any = processLevel(phase, level, CONTACT_IMPULSES);
@@ -334,7 +334,7 @@ static void sweep(Phase* phase, const JointLevels* joints, double epsilon) {
 // Every level in turn, everything below it frozen; joints see true masses, if they take part at all.
 static void propagate(Phase* phase, const JointLevels* joints, bool withJoints) {
 	knImpulseStep* step = phase->step;
-	for (int level = 0; level < step->graph.levelCount; ++level) {
+	for (int level = 0; level < step->m.graph.levelCount; ++level) {
 		bool any = true;
 		for (int repeat = 1; any && repeat <= LEVEL_REPEATS; ++repeat) {
 			phase->e = (double)repeat / LEVEL_REPEATS - 1.0;
@@ -347,7 +347,7 @@ static void propagate(Phase* phase, const JointLevels* joints, bool withJoints) 
 			stabilizeLevel(phase, joints, level, 1.0);
 		}
 		for (int b = 0; b < step->m.model->bodyCount; ++b) {
-			phase->frozen[b] = phase->frozen[b] || step->graph.level[b] == level;
+			phase->frozen[b] = phase->frozen[b] || step->m.graph.level[b] == level;
 		}
 	}
 	step->m.context->report->iterations += 1;
@@ -366,7 +366,7 @@ static bool closeJoints(Phase* phase, const JointLevels* joints, int sweeps, boo
 		saved[b] = step->m.blocks.u[b];
 	}
 	for (int k = 0; k < sweeps; ++k) {
-		for (int level = 0; level < step->graph.levelCount; ++level) {
+		for (int level = 0; level < step->m.graph.levelCount; ++level) {
 			stabilizeLevel(phase, joints, level, 1.0);
 		}
 	}

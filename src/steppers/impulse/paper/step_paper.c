@@ -115,7 +115,7 @@ static int addEdges(const knPaperStep* paper, const knShapePair* pair, knSupport
 static bool sortPairs(knPaperStep* paper) {
 	const knImpulseStep* step = paper->step;
 	knArena* arena = step->m.context->arena;
-	const int levels = step->graph.levelCount, *level = step->graph.level;
+	const int levels = step->m.graph.levelCount, *level = step->m.graph.level;
 	paper->order = KN_SCRATCH(arena, int, step->m.pairCount);
 	paper->levelFirst = KN_SCRATCH_ZERO(arena, int, levels + 2);
 	if (arena->failed) {
@@ -153,7 +153,7 @@ static knStatus findLevels(knPaperStep* paper) {
 		anchored[b] = step->m.blocks.invMass[b] == 0.0;
 	}
 	bool built =
-		knContactGraph_Build(&step->graph, bodyCount, anchored, edges, count, arena) && sortPairs(paper);
+		knContactGraph_Build(&step->m.graph, bodyCount, anchored, edges, count, arena) && sortPairs(paper);
 	return built ? KN_OK : knMaximal_OutOfMemory(&step->m);
 }
 

@@ -17,6 +17,7 @@
 #include "steppers/velocity/paper/step_paper.h"
 
 #include "solve/pgs.h"
+#include "steppers/velocity/paper/layers.h"
 
 #define SWEEPS 10       // section 5: "less than 10"
 #define LAYER_SWEEPS 10 // the same
@@ -50,8 +51,15 @@ static knStatus buildRows(knVelocityStep* step) {
 
 // --- layers ----------------------------------------------------------------------------------------------
 
+typedef struct Paper {
+	knVelocityStep* step;
+	knLayers layers;
+	knSweepSet layered;
+} Paper;
+
 // The set in which each body is free in one layer only. False: no memory.
-static bool buildLayeredSet(knVelocityStep* step) {
+static bool buildLayeredSet(Paper* paper) {
+	knVelocityStep* step = paper->step;
 	const knStepContext* context = step->m.context;
 	// the layered set has stages of its own, so it needs its own chunks
 	int count = step->m.contacts.chunkCount;
@@ -59,21 +67,22 @@ static bool buildLayeredSet(knVelocityStep* step) {
 	for (int i = 0; chunks != NULL && i < count; ++i) {
 		chunks[i] = step->m.contacts.chunks[i];
 		bool sleeps = chunks[i].stage < 0;
-		chunks[i].stage = sleeps ? -1 : knLayers_Between(&step->layers, chunks[i].a, chunks[i].b);
+		chunks[i].stage = sleeps ? -1 : knLayers_Between(&paper->layers, chunks[i].a, chunks[i].b);
 	}
 	knSweepBlocks blocks = { .count = step->m.blocks.count,
 							 .invMass = step->m.blocks.invMass,
 							 .invInertia = step->m.blocks.invInertia,
-							 .freeStage = step->layers.stage };
+							 .freeStage = paper->layers.stage };
 	return chunks != NULL &&
-		   knSweepSet_Build(&step->layered, chunks, count, step->layers.count, step->m.contacts.points,
+		   knSweepSet_Build(&paper->layered, chunks, count, paper->layers.count, step->m.contacts.points,
 							&blocks, step->options.friction, &context->tasks, context->arena) &&
-		   knSweepRows_Build(&step->layered.joints, &step->m.swept.rows, step->layers.stage,
-							 step->layers.count, NULL, 0, context->arena);
+		   knSweepRows_Build(&paper->layered.joints, &step->m.swept.rows, paper->layers.stage,
+							 paper->layers.count, NULL, 0, context->arena);
 }
 
 // The layers' sweeps begin from nothing.
-static bool beginLayers(knVelocityStep* step) {
+static bool beginLayers(Paper* paper) {
+	knVelocityStep* step = paper->step;
 	knContactRows* contacts = &step->m.contacts;
 	for (int k = 0; k < contacts->pointCount; ++k) {
 		for (int i = 0; i < 3; ++i) {
@@ -84,12 +93,13 @@ static bool beginLayers(knVelocityStep* step) {
 	for (int b = 0; b < step->m.blocks.count; ++b) {
 		step->m.correction.p[b] = knZeroTwist();
 	}
-	return buildLayeredSet(step);
+	return buildLayeredSet(paper);
 }
 
 // Separations of a layer's points, between bodies that have moved; those of fast bodies are found along their way.
-static void measureLayer(knVelocityStep* step, int layer) {
-	knSweepSet* set = &step->layered;
+static void measureLayer(Paper* paper, int layer) {
+	knVelocityStep* step = paper->step;
+	knSweepSet* set = &paper->layered;
 	const knSweepStage* stage = &set->stages[layer];
 	for (int c = stage->firstColour; c < stage->firstColour + stage->colourCount; ++c) {
 		for (int i = set->colours[c].first; i < set->colours[c].first + set->colours[c].count; ++i) {
@@ -108,33 +118,35 @@ static void measureLayer(knVelocityStep* step, int layer) {
 
 // dynamics((1 - a) h) of a layer, then its correction(). Poses are those after dynamics; what correction adds is p, and moves
 // bodies after the last layer.
-static void solveLayer(knVelocityStep* step, int layer) {
+static void solveLayer(Paper* paper, int layer) {
+	knVelocityStep* step = paper->step;
 	const knStepContext* context = step->m.context;
 	knSweepOptions sweeps = step->options.solver;
 	sweeps.sweeps = step->options.layerSweeps;
-	knSweep_Velocities(&step->layered, layer, &sweeps, step->m.blocks.u);
-	for (int i = step->layers.first[layer]; i < step->layers.first[layer + 1]; ++i) {
-		int b = step->layers.bodies[i];
+	knSweep_Velocities(&paper->layered, layer, &sweeps, step->m.blocks.u);
+	for (int i = paper->layers.first[layer]; i < paper->layers.first[layer + 1]; ++i) {
+		int b = paper->layers.bodies[i];
 		context->state->pose[b] = knStepBodies_EndPose(&step->m.blocks, context->state, b);
 	}
-	measureLayer(step, layer);
+	measureLayer(paper, layer);
 	knSweepRows none = { 0 };
 	const knSweepRows* joints = &none;
 	if (step->m.swept.rows.count > 0) {
 		knJointRows_FillErrors(&step->m.swept.errorList, &step->m.input, &step->m.swept.errorRows);
 		knPgs_Begin(&step->m.swept.errorRows, step->m.correction.p);
-		knSweepRows_Build(&step->m.swept.errors, &step->m.swept.errorRows, step->layers.stage,
-						  step->layered.stageCount, NULL, KN_STAGE_JOINTED, context->arena);
+		knSweepRows_Build(&step->m.swept.errors, &step->m.swept.errorRows, paper->layers.stage,
+						  paper->layered.stageCount, NULL, KN_STAGE_JOINTED, context->arena);
 		joints = &step->m.swept.errors;
 	}
-	knSweep_Correct(&step->layered, layer, step->options.correctionSweeps, &context->tasks, joints,
+	knSweep_Correct(&paper->layered, layer, step->options.correctionSweeps, &context->tasks, joints,
 					step->m.correction.p);
 }
 
 // A contact carries what both parts of the step gave it.
-static void addImpulses(knVelocityStep* step) {
+static void addImpulses(Paper* paper) {
+	knVelocityStep* step = paper->step;
 	const knContactRows* contacts = &step->m.contacts;
-	knSweepSet_Store(&step->layered, &step->m.context->tasks, contacts->points);
+	knSweepSet_Store(&paper->layered, &step->m.context->tasks, contacts->points);
 	for (int k = 0; k < contacts->pointCount; ++k) {
 		const knSweepPoint* point = &contacts->points[k];
 		knVec3* impulse = &contacts->contacts[contacts->anchors[k].contact].impulse;
@@ -145,24 +157,35 @@ static void addImpulses(knVelocityStep* step) {
 }
 
 // Layers look at poses of bodies moved one after the other; then all move, fast ones along their ways.
-static knStatus solveLayers(knVelocityStep* step) {
+static knStatus solveLayers(Paper* paper, double span) {
+	knVelocityStep* step = paper->step;
 	knFrame* pose = step->m.context->state->pose;
 	knFrame* before = KN_SCRATCH(step->m.context->arena, knFrame, step->m.blocks.count);
-	if (before == NULL || !beginLayers(step)) {
+	knLayerInput input = { .bodyCount = step->m.blocks.count,
+						   .invMass = step->m.blocks.invMass,
+						   .chunks = step->m.contacts.chunks,
+						   .chunkCount = step->m.contacts.chunkCount,
+						   .islands = &step->m.islands };
+	knStatus status = knMaximal_ApplyForces(&step->m, span);
+	if (status != KN_OK) {
+		return status;
+	}
+	if (before == NULL || !knLayers_Build(&paper->layers, &input, step->m.context->arena) ||
+		!beginLayers(paper)) {
 		return knMaximal_OutOfMemory(&step->m);
 	}
 	for (int b = 0; b < step->m.blocks.count; ++b) {
 		before[b] = pose[b];
 	}
-	for (int layer = 0; layer < step->layers.count; ++layer) {
-		solveLayer(step, layer);
+	for (int layer = 0; layer < paper->layers.count; ++layer) {
+		solveLayer(paper, layer);
 	}
 	for (int b = 0; b < step->m.blocks.count; ++b) {
 		pose[b] = before[b];
 	}
-	addImpulses(step);
+	addImpulses(paper);
 	step->m.context->report->iterations += step->options.layerSweeps + step->options.correctionSweeps;
-	knStatus status = knMaximal_Move(&step->m);
+	status = knMaximal_Move(&step->m);
 	if (status != KN_OK || step->m.context->arena->failed ||
 		!knContactCorrection_Finish(&step->m.correction)) {
 		return status != KN_OK ? status : knMaximal_OutOfMemory(&step->m);
@@ -191,9 +214,8 @@ knStatus knVelocityPaper_Step(knVelocityStep* step) {
 
 	// 3
 	if (step->options.shock) {
-		KN_THEN(status, knVelocity_BuildLayers(step, knLayers_BuildBreadthFirst));
-		KN_THEN(status, knMaximal_ApplyForces(&step->m, (1.0 - a) * step->m.h));
-		KN_THEN(status, solveLayers(step));
+		Paper paper = { .step = step };
+		KN_THEN(status, solveLayers(&paper, (1.0 - a) * step->m.h));
 	}
 
 	// 4

@@ -16,18 +16,12 @@ typedef struct knLayers {
 typedef struct knLayerInput {
 	int bodyCount;
 	const double* invMass;
-	const knFrame* poses; // of the centres of mass
-	knVec3 gravity;
 	const knSweepChunk* chunks;
 	int chunkCount;
-	const knSweepPoint* points;
 	const knIslands* islands;
-	const knTasks* tasks; // may be NULL
 } knLayerInput;
 
-// Longest path over supporting contacts. False: no memory.
-bool knLayers_BuildSupports(knLayers* layers, const knLayerInput* input, knArena* arena);
-// Breadth-first from all bodies that do not move, over all contacts (Erleben 2007, section 4).
-bool knLayers_BuildBreadthFirst(knLayers* layers, const knLayerInput* input, knArena* arena);
+// Breadth-first from all bodies that do not move, over all contacts (Erleben 2007, section 4). False: no memory.
+bool knLayers_Build(knLayers* layers, const knLayerInput* input, knArena* arena);
 // The layer to which a contact between two bodies belongs; -1: none.
 int knLayers_Between(const knLayers* layers, int a, int b);
