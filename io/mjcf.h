@@ -364,6 +364,8 @@ typedef struct knMjcfMeshData {
 	bool weighed;
 } knMjcfMeshData;
 
+// What knuckle.mesh says of it, retained; NULL after an error.
+knGeom* knMjcf_MeshAsItIs(knMjcf* reader, const knMjcfElement* element, knMjcfMesh* mesh);
 // The mesh of that name, read; NULL after an error.
 knMjcfMesh* knMjcf_FindMesh(knMjcf* reader, const knMjcfElement* element, const char* name);
 // Its convex hull, retained by the caller; its mass at density 1, as MuJoCo counts it.

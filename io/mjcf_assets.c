@@ -183,6 +183,28 @@ knGeom* knMjcf_MeshSolid(knMjcf* reader, const knMjcfElement* element, knMjcfMes
 	return data->solid;
 }
 
+knGeom* knMjcf_MeshAsItIs(knMjcf* reader, const knMjcfElement* element, knMjcfMesh* mesh) {
+	knMjcfMeshData* data = mesh->data;
+	if (data->solid == NULL) {
+		knMeshDef def = knMeshDef_Default();
+		knError cause = { .status = KN_OK };
+		def.vertices = data->vertices;
+		def.vertexCount = data->vertexCount;
+		def.triangles = data->triangles;
+		def.triangleCount = data->triangleCount;
+		def.solid = mesh->collides == KN_MJCF_MESH_SOLID;
+		def.tolerance = mesh->tolerance;
+		data->solid = knGeom_Mesh(&def, &reader->allocator, &cause);
+		if (data->solid == NULL) {
+			knMjcf_Fail(reader, element, "geom", cause.status, "mesh '%.60s': %.150s", mesh->element.name,
+						cause.message);
+			return NULL;
+		}
+	}
+	knGeom_Retain(data->solid);
+	return data->solid;
+}
+
 // What only shows is no reason to refuse a model: a mesh that cannot be read is noted.
 static knMjcfMesh* findVisual(knMjcf* reader, const knMjcfGeom* geom) {
 	knMjcfMesh* mesh = knMjcf_FindMesh(reader, &geom->element, geom->mesh);

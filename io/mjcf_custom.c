@@ -15,6 +15,7 @@ typedef enum Target {
 	TARGET_GEOMS, // "knuckle.friction", all geoms, or "knuckle.friction.GEOM"
 	TARGET_BODY,  // "knuckle.fast.BODY"
 	TARGET_JOINT, // "knuckle.limit.JOINT"
+	TARGET_MESH,  // "knuckle.mesh.MESH"
 	TARGET_NAME,  // a new name: "knuckle.loop.NAME"
 } Target;
 
@@ -323,6 +324,20 @@ static bool applyJointOrder(knMjcf* reader, const Value* value) {
 	return readOrder(reader, value, reader->links.count, &reader->linkOrder);
 }
 
+// --- meshes ----------------------------------------------------------------------------------------------
+
+static bool applyMesh(knMjcf* reader, const Value* value) {
+	knMjcfMesh* mesh = &reader->meshes.items[value->index];
+	if ((value->numbers[0] != 0.0 && value->numbers[0] != 1.0) ||
+		(value->count > 1 && value->numbers[1] < 0.0)) {
+		return failValue(reader, value,
+						 "it must be 0 for a surface or 1 for a solid, and a tolerance that is not negative");
+	}
+	mesh->collides = value->numbers[0] == 1.0 ? KN_MJCF_MESH_SOLID : KN_MJCF_MESH_SURFACE;
+	mesh->tolerance = value->count > 1 ? value->numbers[1] : 0.0;
+	return true;
+}
+
 // --- the table -------------------------------------------------------------------------------------------
 
 static const knMjcfCustomRow rows[] = {
@@ -333,6 +348,7 @@ static const knMjcfCustomRow rows[] = {
 	{ "combine.friction", TARGET_NONE, FORM_TEXT, 0, 0, KN_MJCF_STAGE_SCENE, applyFrictionCombine },
 	{ "combine.restitution", TARGET_NONE, FORM_TEXT, 0, 0, KN_MJCF_STAGE_SCENE, applyRestitutionCombine },
 	{ "set", TARGET_NAME, FORM_EITHER, 0, 0, KN_MJCF_STAGE_SCENE, applySetting },
+	{ "mesh", TARGET_MESH, FORM_NUMBERS, 1, 2, KN_MJCF_STAGE_TREE, applyMesh },
 	{ "restitution", TARGET_GEOMS, FORM_NUMBERS, 1, 1, KN_MJCF_STAGE_PART, applyRestitution },
 	{ "friction", TARGET_GEOMS, FORM_NUMBERS, 1, 1, KN_MJCF_STAGE_PART, applyFriction },
 	{ "rolling", TARGET_GEOMS, FORM_NUMBERS, 1, 1, KN_MJCF_STAGE_PART, applyRolling },
@@ -464,6 +480,17 @@ static bool findBody(knMjcf* reader, Value* value) {
 					   "body '%.60s' has no joint and is part of another; name that one", name);
 }
 
+static bool findMesh(knMjcf* reader, Value* value) {
+	value->index = knNameTable_Get(&reader->meshNames, value->custom->target);
+	if (value->index >= 0) {
+		return true;
+	}
+	const char* suggestion = knMjcf_SuggestElement(reader, value->custom->target, reader->meshes.items,
+												   reader->meshes.count, sizeof(knMjcfMesh));
+	return knMjcf_Fail(reader, &value->custom->element, value->tag, KN_BAD_DATA,
+					   "there is no mesh named '%.60s'%s", value->custom->target, suggestion);
+}
+
 static bool findJoint(knMjcf* reader, Value* value) {
 	value->index = knNameTable_Get(&reader->linkNames, value->custom->target);
 	if (value->index >= 0) {
@@ -512,6 +539,8 @@ static bool applyCustom(knMjcf* reader, const knMjcfCustom* custom) {
 		found = findGeom(reader, &value);
 	} else if (row->target == TARGET_BODY) {
 		found = findBody(reader, &value);
+	} else if (row->target == TARGET_MESH) {
+		found = findMesh(reader, &value);
 	} else if (row->target == TARGET_JOINT) {
 		found = findJoint(reader, &value);
 	}

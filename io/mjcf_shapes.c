@@ -206,6 +206,12 @@ static bool planMesh(knMjcf* reader, const knMjcfGeom* geom, knMjcfShape* shape,
 	if (mesh == NULL) {
 		return false;
 	}
+	if (mesh->collides != KN_MJCF_MESH_HULL) {
+		// weighs what its geometry does
+		shape->geom = knMjcf_MeshAsItIs(reader, &geom->element, mesh);
+		shape->def.frame = frame;
+		return shape->geom != NULL;
+	}
 	const bool asHull =
 		knMjcf_Given(&mesh->element, KN_MJCF_MESH_INERTIA) && mesh->inertia == KN_MJCF_MESH_CONVEX;
 	if (!asHull && counts(reader, geom) &&

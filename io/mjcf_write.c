@@ -190,9 +190,8 @@ static bool checkText(knMjcfWriter* writer, const char* kind, const char* text) 
 
 static bool isWritable(const knGeom* geom) {
 	bool ok = knGeom_Kind(geom) == KN_GEOM_COMPOUND || knGeom_Kind(geom) == KN_GEOM_PLANE ||
-			  knGeom_Kind(geom) == KN_GEOM_HULL ||
-			  knLengthSquared(knGeom_Size(geom)) >
-				  0.0; // meshes and height fields have no size: they are made of points
+			  knGeom_Kind(geom) == KN_GEOM_HULL || knGeom_Kind(geom) == KN_GEOM_MESH ||
+			  knLengthSquared(knGeom_Size(geom)) > 0.0; // height fields have no size: they are made of points
 	for (int i = 0; ok && i < knGeom_ChildCount(geom); ++i) {
 		ok = isWritable(knGeom_Child(geom, i).geom);
 	}
@@ -208,7 +207,7 @@ static bool checkKind(knMjcfWriter* writer, const knMjcfOutShape* shape) {
 			 shape->def->name != NULL ? shape->def->name : "unnamed");
 	return knMjcfWriter_Fail(
 		writer, KN_UNSUPPORTED, element,
-		"a mesh or height field that collides as it is cannot be written: MJCF's meshes are hulls");
+		"a height field cannot be written: MJCF scales its heights, and would not give the same back");
 }
 
 static bool checkNames(knMjcfWriter* writer) {

@@ -115,6 +115,8 @@ bool knMjcfWriter_UniformBall(const knJointDef* def);
 bool knMjcfWriter_PlanMeshes(knMjcfWriter* writer);
 // The number of a hull's mesh, -1: none.
 int knMjcfWriter_MeshIndex(const knMjcfWriter* writer, const knGeom* geom);
+// What it is called in the file; returns `name`.
+const char* knMjcfWriter_MeshName(const knMjcfWriter* writer, const knGeom* geom, char name[32]);
 bool knMjcfWriter_PlanSites(knMjcfWriter* writer);
 void knMjcfWriter_Assets(knMjcfWriter* writer);
 void knMjcfWriter_Sites(knMjcfWriter* writer, int body);

@@ -1,6 +1,7 @@
-// Hulls, sites, tendons, actuators, sensors and couplings of a written file.
+// Meshes, sites, tendons, actuators, sensors and couplings of a written file.
 //
-// A hull is a mesh of its vertices; the reader makes the same hull of them. Points of bodies that tendons, actuators and
+// A hull is a mesh of its vertices; the reader makes the same hull of them. A mesh that collides as it is has its triangles too, and a
+// knuckle.mesh value. Points of bodies that tendons, actuators and
 // probes name become sites of their own. Every actuator is a <general>; what a keyframe would say of its control stands in
 // knuckle.control, since a keyframe would also move bodies.
 #include "mjcf_write.h"
@@ -46,7 +47,7 @@ static void putLimited(knMjcfWriter* writer, const char* limited, const char* ra
 	}
 }
 
-// --- hulls -------------------------------------------------------------------------------------------------
+// --- meshes ------------------------------------------------------------------------------------------------
 
 // Adds a geometry, and a compound's children, to the list of those that are written as meshes.
 static bool listMesh(knMjcfWriter* writer, const knGeom* geom) {
@@ -56,7 +57,7 @@ static bool listMesh(knMjcfWriter* writer, const knGeom* geom) {
 		}
 	}
 	const knGeomKind kind = knGeom_Kind(geom);
-	if (kind != KN_GEOM_HULL || knMjcfWriter_MeshIndex(writer, geom) >= 0) {
+	if ((kind != KN_GEOM_HULL && kind != KN_GEOM_MESH) || knMjcfWriter_MeshIndex(writer, geom) >= 0) {
 		return true;
 	}
 	return KN_ARRAY_PUSH(&writer->allocator, &writer->meshes, geom) ||
@@ -81,23 +82,45 @@ bool knMjcfWriter_PlanMeshes(knMjcfWriter* writer) {
 	return true;
 }
 
+const char* knMjcfWriter_MeshName(const knMjcfWriter* writer, const knGeom* geom, char name[32]) {
+	snprintf(name, 32, "%s%d", knGeom_Kind(geom) == KN_GEOM_MESH ? "mesh" : "hull",
+			 knMjcfWriter_MeshIndex(writer, geom));
+	return name;
+}
+
+static void writeFaces(knMjcfWriter* writer, const knGeom* geom) {
+	int count;
+	const knTriangle* triangles = knGeom_Triangles(geom, &count);
+	knMjcfWriter_Put(writer, "\" face=\"");
+	for (int k = 0; k < count; ++k) {
+		char text[48];
+		snprintf(text, sizeof text, "%s%d %d %d", k > 0 ? " " : "", triangles[k].a, triangles[k].b,
+				 triangles[k].c);
+		knMjcfWriter_Put(writer, text);
+	}
+}
+
 void knMjcfWriter_Assets(knMjcfWriter* writer) {
 	if (writer->meshes.count == 0) {
 		return;
 	}
 	openSection(writer, "asset");
 	for (int i = 0; i < writer->meshes.count; ++i) {
+		const knGeom* geom = writer->meshes.items[i];
+		const bool exact = knGeom_Kind(geom) == KN_GEOM_MESH;
 		char name[32];
 		int count;
-		const knVec3* vertices = knGeom_Vertices(writer->meshes.items[i], &count);
-		snprintf(name, sizeof name, "hull%d", i);
+		const knVec3* vertices = knGeom_Vertices(geom, &count);
 		beginTag(writer, "mesh");
-		knMjcfWriter_Text(writer, "name", name);
-		knMjcfWriter_Put(writer, " inertia=\"convex\" vertex=\"");
+		knMjcfWriter_Text(writer, "name", knMjcfWriter_MeshName(writer, geom, name));
+		knMjcfWriter_Put(writer, exact ? " inertia=\"exact\" vertex=\"" : " inertia=\"convex\" vertex=\"");
 		for (int k = 0; k < count; ++k) {
 			const double v[3] = { vertices[k].x, vertices[k].y, vertices[k].z };
 			knMjcfWriter_Put(writer, k > 0 ? " " : "");
 			knMjcfWriter_PutNumbers(writer, v, 3);
+		}
+		if (exact) {
+			writeFaces(writer, geom);
 		}
 		knMjcfWriter_Put(writer, "\"/>");
 	}

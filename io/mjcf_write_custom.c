@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "geom/geom.h"
+#include "geom/mesh.h"
+#include "geom/sdf.h"
 #include "model/joint.h"
 
 // Opens <custom> before the first value.
@@ -421,9 +424,25 @@ static void writeOrder(knMjcfWriter* writer, bool* any, const char* name, const 
 	endValue(writer);
 }
 
+// Which meshes collide as they are.
+static void writeMeshes(knMjcfWriter* writer, bool* any) {
+	for (int i = 0; i < writer->meshes.count; ++i) {
+		const knGeom* geom = writer->meshes.items[i];
+		char name[32];
+		if (knGeom_Kind(geom) == KN_GEOM_MESH) {
+			const bool solid = !knGeom_IsSurface(geom);
+			const double numbers[2] = { solid ? 1.0 : 0.0, solid && geom->mesh->field != NULL
+															   ? geom->mesh->field->tolerance
+															   : 0.0 };
+			writeNumbers(writer, any, "mesh", knMjcfWriter_MeshName(writer, geom, name), numbers, 2);
+		}
+	}
+}
+
 void knMjcfWriter_Customs(knMjcfWriter* writer) {
 	bool any = false;
 	writeScene(writer, &any);
+	writeMeshes(writer, &any);
 	writeShapes(writer, &any);
 	for (int i = 0; i < writer->bodyCount; ++i) {
 		writeBody(writer, &any, &writer->bodies[i]);

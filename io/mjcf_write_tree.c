@@ -39,11 +39,10 @@ static void putSize(knMjcfWriter* writer, const knGeom* geom) {
 		[KN_GEOM_PLANE] = 3,  [KN_GEOM_CYLINDER] = 2, [KN_GEOM_ELLIPSOID] = 3,
 	};
 	const knGeomKind kind = knGeom_Kind(geom);
-	if (kind == KN_GEOM_HULL) {
+	if (kind == KN_GEOM_HULL || kind == KN_GEOM_MESH) {
 		char name[32];
-		snprintf(name, sizeof name, "hull%d", knMjcfWriter_MeshIndex(writer, geom));
 		knMjcfWriter_Text(writer, "type", "mesh");
-		knMjcfWriter_Text(writer, "mesh", name);
+		knMjcfWriter_Text(writer, "mesh", knMjcfWriter_MeshName(writer, geom, name));
 		return;
 	}
 	const knVec3 size = kind == KN_GEOM_PLANE ? knV3(0.0, 0.0, 1.0) : knGeom_Size(geom);

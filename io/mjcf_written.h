@@ -361,6 +361,8 @@ typedef struct knMjcfMesh {
 	double refQuat[4];
 	knMjcfNumbers vertex, face;
 	int inertia;
+	enum { KN_MJCF_MESH_HULL, KN_MJCF_MESH_SURFACE, KN_MJCF_MESH_SOLID } collides; // knuckle.mesh
+	double tolerance;                                                              // of a solid's field
 	struct knMjcfMeshData* data; // read when a geom needs it. mjcf_assets.c
 } knMjcfMesh;
 
