@@ -140,7 +140,7 @@ async function orange(other, time) {
 }
 
 await test("active joints are shown in orange, of a run and of its recording", async () => {
-	const run = ["run", "pegs", "--stepper", "adaptive", "--time", "0.2", "--dt", "0.01", "dofs=24", "active=6"];
+	const run = ["run", "pegs", "--stepper", "adaptive", "--time", "0.2", "--dt", "0.01", "--set", "dofs=24", "--set", "active=6"];
 	const html = join(folder, "active.html"), knt = join(folder, "active.knt"), again = join(folder, "again.html");
 	knuckle(...run, "--out", html);
 	knuckle(...run, "--out", knt);
