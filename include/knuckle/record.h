@@ -41,7 +41,7 @@ typedef struct knTrajectoryShape {
 	int mesh;    // of a hull, mesh or height field: which of knTrajectory_Mesh; -1 for all others
 	knFrame frame;
 	uint32_t color;
-	int look; // beyond the colour, of a running world: what its writers know the material by; -1: plain
+	int look; // its material beyond the colour, by the recording's count of them; -1: none
 	const char* name;
 } knTrajectoryShape;
 

@@ -1,8 +1,8 @@
 // .knt recordings. Those of a running world are written in place: a chunk goes to the system whole and at
 // once, so that whatever happens to the process, the file reads back up to the last frame.
 //
-// A new cast is written when the bodies or shapes changed, just before the first frame that needs it; a mesh
-// just before the first cast that needs it.
+// A new cast is written when the bodies or shapes changed, just before the first frame that needs it; meshes, pictures and
+// looks just before the first cast that needs them.
 #include "record/knt.h"
 #include "record/output.h"
 
@@ -13,6 +13,8 @@ typedef struct Knt {
 	int castIndex;         // of the last cast seen
 	uint64_t castChecksum; // of the last cast written
 	int meshCount;         // meshes written
+	int pictureCount;      // pictures written
+	int lookCount;         // looks written
 	uint64_t frameCount;
 } Knt;
 
@@ -32,18 +34,32 @@ static knStatus writeBytes(Knt* knt, knError* error) {
 	return status == KN_OK ? knOutput_Flush(&knt->output, error) : status;
 }
 
-// Appends the chunks of the cast's meshes that are not in the file.
-static bool putNewMeshes(Knt* knt, const knSceneSnapshot* cast) {
+// Appends the chunks of the cast's meshes, pictures and looks that are not in the file.
+static bool putNewShared(Knt* knt, const knSceneSnapshot* cast) {
 	bool ok = true;
 	for (int m = knt->meshCount; m < cast->meshCount && ok; ++m) {
 		ok = knKnt_PutMesh(&knt->bytes, &cast->meshes[m], &knt->allocator);
 	}
+	const knLookList* looks = cast->looks;
+	for (int p = knt->pictureCount; looks != NULL && p < looks->pictures.count && ok; ++p) {
+		ok = knKnt_PutPicture(&knt->bytes, &looks->pictures.items[p], &knt->allocator);
+	}
+	for (int k = knt->lookCount; looks != NULL && k < looks->items.count && ok; ++k) {
+		ok = knKnt_PutLook(&knt->bytes, &looks->items.items[k], &knt->allocator);
+	}
 	return ok;
 }
 
-// Appends the cast's chunk and those of its new meshes, unless it says the same as the last one written.
+static void countShared(Knt* knt, const knSceneSnapshot* cast) {
+	const knLookList* looks = cast->looks;
+	knt->meshCount = cast->meshCount > knt->meshCount ? cast->meshCount : knt->meshCount;
+	knt->pictureCount = looks != NULL ? looks->pictures.count : knt->pictureCount;
+	knt->lookCount = looks != NULL ? looks->items.count : knt->lookCount;
+}
+
+// Appends the cast's chunk and those of its new meshes and looks, unless it says the same as the last one written.
 static bool putCastIfNew(Knt* knt, const knSceneSnapshot* cast, uint64_t* checksum) {
-	if (!putNewMeshes(knt, cast)) {
+	if (!putNewShared(knt, cast)) {
 		return false;
 	}
 	int start = knt->bytes.count;
@@ -65,7 +81,7 @@ static knStatus writeHeader(Knt* knt, const knSceneSnapshot* cast, knError* erro
 		return outOfMemory(knt, error);
 	}
 	knt->castChecksum = checksum;
-	knt->meshCount = cast->meshCount;
+	countShared(knt, cast);
 	knStatus status = knOutput_Write(&knt->output, header, sizeof(header), error);
 	return status == KN_OK ? writeBytes(knt, error) : status;
 }
@@ -104,7 +120,7 @@ static knStatus kntWrite(void* self, const knCastFrame* frame, knError* error) {
 	if (status == KN_OK) {
 		knt->castIndex = frame->castIndex;
 		knt->castChecksum = checksum;
-		knt->meshCount = frame->cast->meshCount > knt->meshCount ? frame->cast->meshCount : knt->meshCount;
+		countShared(knt, frame->cast);
 		knt->frameCount += 1;
 	}
 	return status;

@@ -5,7 +5,8 @@
 #include "record/bytes.h"
 #include "record/writer.h"
 
-// Version 1 had neither meshes nor shapes that need them, version 2 no marks of active bodies; both are read, too.
+// Version 1 had neither meshes nor shapes that need them, version 2 neither marks of active bodies nor looks; both are
+// read, too.
 #define KN_KNT_VERSION 3
 #define KN_KNT_HEADER_SIZE 16
 #define KN_KNT_CHUNK_SIZE 24 // what stands before a chunk's payload
@@ -16,6 +17,8 @@
 	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 #define KN_KNT_CAST KN_KNT_TYPE('M', 'E', 'T', 'A')
 #define KN_KNT_MESH KN_KNT_TYPE('M', 'E', 'S', 'H')
+#define KN_KNT_PICTURE KN_KNT_TYPE('P', 'I', 'C', 'T')
+#define KN_KNT_LOOK KN_KNT_TYPE('L', 'O', 'O', 'K')
 #define KN_KNT_FRAME KN_KNT_TYPE('F', 'R', 'A', 'M')
 #define KN_KNT_END KN_KNT_TYPE('E', 'N', 'D', ' ')
 
@@ -29,6 +32,8 @@ typedef struct knKntChunk {
 // Writing. Each appends a whole chunk; false when out of memory (the bytes are then of no use).
 void knKnt_PutHeader(uint8_t header[KN_KNT_HEADER_SIZE]);
 bool knKnt_PutMesh(knBytes* bytes, const knTrajectoryMesh* mesh, const knAllocator* allocator);
+bool knKnt_PutPicture(knBytes* bytes, const knPicture* picture, const knAllocator* allocator);
+bool knKnt_PutLook(knBytes* bytes, const knLook* look, const knAllocator* allocator);
 bool knKnt_PutCast(knBytes* bytes, const knSceneSnapshot* cast, const knAllocator* allocator);
 bool knKnt_PutFrame(knBytes* bytes, const knCastFrame* frame, const knAllocator* allocator);
 bool knKnt_PutEnd(knBytes* bytes, uint64_t frameCount, const knAllocator* allocator);
@@ -48,11 +53,14 @@ typedef struct knKntPayload {
 	size_t size;
 	uint32_t version; // of the file
 	int meshCount;    // meshes so far
+	int pictureCount; // likewise
+	int lookCount;    // likewise
 } knKntPayload;
 
 // `mesh` and `cast` are made when sound. `noMemory` is set when that is what is wrong.
 const char* knKnt_GetMesh(knTrajectoryMesh* mesh, const knKntPayload* payload, const knAllocator* allocator,
 						  bool* noMemory);
+const char* knKnt_GetLook(knLook* look, const knKntPayload* payload);
 const char* knKnt_GetCast(knSceneSnapshot* cast, const knKntPayload* payload, const knAllocator* allocator,
 						  bool* noMemory);
 // The payload has knKnt_FrameSize(bodyCount) bytes; with marks, written as one byte a body unless `active` is NULL, more.

@@ -13,6 +13,10 @@ static const uint8_t MAGIC[8] = { 0x8b, 'K', 'N', 'T', '\r', '\n', 0x1a, '\n' };
 #define MIN_SHAPE_BYTES 92 // in version 1; later ones have MESH_BYTES more
 #define MESH_BYTES 4
 #define NO_MESH UINT32_MAX
+#define NO_LOOK UINT32_MAX
+#define LOOK_SIZE 48 // of its chunk
+#define LOOK_UNIFORM 1u
+#define LOOK_AROUND 2u
 
 // --- writing ---------------------------------------------------------------------------------------------
 
@@ -107,6 +111,45 @@ bool knKnt_PutMesh(knBytes* bytes, const knTrajectoryMesh* mesh, const knAllocat
 	return true;
 }
 
+bool knKnt_PutPicture(knBytes* bytes, const knPicture* picture, const knAllocator* allocator) {
+	int start;
+	const size_t size = (size_t)picture->bytes.count;
+	uint8_t* at = beginChunk(bytes, &start, allocator) ? knBytes_Extend(bytes, size, allocator) : NULL;
+	if (at == NULL) {
+		return false;
+	}
+	memcpy(at, picture->bytes.items, size);
+	endChunk(bytes, start, KN_KNT_PICTURE);
+	return true;
+}
+
+bool knKnt_PutLook(knBytes* bytes, const knLook* look, const knAllocator* allocator) {
+	int start;
+	const double numbers[5] = { look->roughness, look->metallic, look->emission, look->repeat[0],
+								look->repeat[1] };
+	const uint32_t flags = (look->uniform ? LOOK_UNIFORM : 0u) | (look->around ? LOOK_AROUND : 0u);
+	bool ok = beginChunk(bytes, &start, allocator) && appendDoubles(bytes, numbers, 5, allocator) &&
+			  append32(bytes, look->picture >= 0 ? (uint32_t)look->picture : NO_LOOK, allocator) &&
+			  append32(bytes, flags, allocator);
+	if (ok) {
+		endChunk(bytes, start, KN_KNT_LOOK);
+	}
+	return ok;
+}
+
+// Those of all shapes, where one has any.
+static bool appendLooks(knBytes* bytes, const knSceneSnapshot* cast, const knAllocator* allocator) {
+	bool any = false, ok = true;
+	for (int s = 0; s < cast->shapeCount; ++s) {
+		any = any || cast->shapes[s].look >= 0;
+	}
+	for (int s = 0; s < cast->shapeCount && any && ok; ++s) {
+		const int look = cast->shapes[s].look;
+		ok = append32(bytes, look >= 0 ? (uint32_t)look : NO_LOOK, allocator);
+	}
+	return ok;
+}
+
 bool knKnt_PutCast(knBytes* bytes, const knSceneSnapshot* cast, const knAllocator* allocator) {
 	int start;
 	bool ok = beginChunk(bytes, &start, allocator) && append32(bytes, (uint32_t)cast->bodyCount, allocator) &&
@@ -118,6 +161,7 @@ bool knKnt_PutCast(knBytes* bytes, const knSceneSnapshot* cast, const knAllocato
 	for (int s = 0; s < cast->shapeCount && ok; ++s) {
 		ok = appendShape(bytes, &cast->shapes[s], allocator);
 	}
+	ok = ok && appendLooks(bytes, cast, allocator);
 	if (ok) {
 		endChunk(bytes, start, KN_KNT_CAST);
 	}
@@ -359,7 +403,20 @@ static const char* takeShape(Cursor* cursor, knSceneSnapshot* cast, int index, u
 	return shape->name != NULL ? NULL : "has a shape without a sound name";
 }
 
-static const char* takeCast(Cursor* cursor, knSceneSnapshot* cast, uint32_t version) {
+// Of all shapes, where one has any.
+static const char* takeLooks(Cursor* cursor, knSceneSnapshot* cast, int lookCount) {
+	const uint8_t* at = take(cursor, 4 * (size_t)cast->shapeCount);
+	for (int s = 0; s < cast->shapeCount && at != NULL; ++s) {
+		const uint32_t look = get32(at + 4 * (size_t)s);
+		if (look != NO_LOOK && look >= (uint32_t)lookCount) {
+			return "has a shape whose look is not in the file";
+		}
+		cast->shapes[s].look = look != NO_LOOK ? (int)look : -1;
+	}
+	return at != NULL ? NULL : "has a list of looks that is cut short";
+}
+
+static const char* takeCast(Cursor* cursor, knSceneSnapshot* cast, const knKntPayload* payload) {
 	cast->scene = takeText(cursor, cast);
 	cast->stepper = cast->scene != NULL ? takeText(cursor, cast) : NULL;
 	if (cast->stepper == NULL) {
@@ -374,7 +431,10 @@ static const char* takeCast(Cursor* cursor, knSceneSnapshot* cast, uint32_t vers
 		wrong = last->firstShape + last->shapeCount == cast->shapeCount ? NULL : "has shapes of no body";
 	}
 	for (int s = 0; s < cast->shapeCount && wrong == NULL; ++s) {
-		wrong = takeShape(cursor, cast, s, version);
+		wrong = takeShape(cursor, cast, s, payload->version);
+	}
+	if (wrong == NULL && cursor->left > 0 && payload->version > 2) {
+		wrong = takeLooks(cursor, cast, payload->lookCount);
 	}
 	return wrong == NULL && cursor->left > 0 ? "has more bytes than its bodies and shapes take" : wrong;
 }
@@ -394,7 +454,7 @@ const char* knKnt_GetCast(knSceneSnapshot* cast, const knKntPayload* payload, co
 		return "is too large";
 	}
 	cast->meshCount = payload->meshCount;
-	const char* wrong = takeCast(&cursor, cast, payload->version);
+	const char* wrong = takeCast(&cursor, cast, payload);
 	if (wrong != NULL) {
 		knSceneSnapshot_Free(cast);
 	}
@@ -446,6 +506,31 @@ const char* knKnt_GetMesh(knTrajectoryMesh* mesh, const knKntPayload* payload, c
 		return "has a mesh whose triangles are not sound";
 	}
 	return NULL;
+}
+
+static bool isShare(double value) {
+	return value >= 0.0 && value <= 1.0;
+}
+
+const char* knKnt_GetLook(knLook* look, const knKntPayload* payload) {
+	const uint8_t* at = payload->bytes;
+	if (payload->size != LOOK_SIZE) {
+		return "has a look of a wrong size";
+	}
+	const uint32_t picture = get32(at + 40), flags = get32(at + 44);
+	*look = (knLook){ .roughness = getDouble(at),
+					  .metallic = getDouble(at + 8),
+					  .emission = getDouble(at + 16),
+					  .picture = picture != NO_LOOK ? (int)picture : -1,
+					  .repeat = { getDouble(at + 24), getDouble(at + 32) },
+					  .uniform = (flags & LOOK_UNIFORM) != 0,
+					  .around = (flags & LOOK_AROUND) != 0 };
+	if (picture != NO_LOOK && picture >= (uint32_t)payload->pictureCount) {
+		return "has a look whose picture is not in the file";
+	}
+	bool sound = isShare(look->roughness) && isShare(look->metallic) && isShare(look->emission) &&
+				 knIsFinite(look->repeat[0]) && knIsFinite(look->repeat[1]) && flags <= 3;
+	return sound ? NULL : "has a look without sound numbers";
 }
 
 const char* knKnt_GetFrame(const uint8_t* payload, int bodyCount, double* time, uint64_t* step,

@@ -27,17 +27,29 @@ void knLookList_Free(knLookList* list) {
 
 // --- pictures --------------------------------------------------------------------------------------------
 
-static bool fileOf(const knTextureDef* texture, const knAllocator* allocator, knPicture* picture) {
-	*picture = (knPicture){ .png = true };
-	if (texture->picture == NULL) {
-		return knPattern_Png(texture, allocator, &picture->bytes);
-	}
-	uint8_t* at = knBytes_Extend(&picture->bytes, texture->pictureSize, allocator);
+static bool copyFile(const void* bytes, size_t size, const knAllocator* allocator, knPicture* picture) {
+	uint8_t* at = knBytes_Extend(&picture->bytes, size, allocator);
 	if (at != NULL) {
-		memcpy(at, texture->picture, texture->pictureSize);
+		memcpy(at, bytes, size);
 		picture->png = at[0] == 0x89;
 	}
 	return at != NULL;
+}
+
+static bool fileOf(const knTextureDef* texture, const knAllocator* allocator, knPicture* picture) {
+	*picture = (knPicture){ .png = true };
+	return texture->picture == NULL ? knPattern_Png(texture, allocator, &picture->bytes)
+									: copyFile(texture->picture, texture->pictureSize, allocator, picture);
+}
+
+bool knLookList_AddPicture(knLookList* list, const uint8_t* bytes, size_t size) {
+	knPicture picture = { .png = false };
+	bool added = copyFile(bytes, size, &list->allocator, &picture) &&
+				 KN_ARRAY_PUSH(&list->allocator, &list->pictures, picture);
+	if (!added) {
+		KN_ARRAY_FREE(&list->allocator, &picture.bytes);
+	}
+	return added;
 }
 
 // The index of a texture's picture; -1 when out of memory.
@@ -57,6 +69,10 @@ static int pictureOf(knLookList* list, const knTextureDef* texture) {
 }
 
 // --- looks -----------------------------------------------------------------------------------------------
+
+bool knLookList_AddLook(knLookList* list, const knLook* look) {
+	return KN_ARRAY_PUSH(&list->allocator, &list->items, *look);
+}
 
 static double roughnessOf(const knMaterialDef* material) {
 	if (material->roughness >= 0.0) {

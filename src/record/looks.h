@@ -40,6 +40,10 @@ void knLookList_Free(knLookList* list);
 // The index of a material of the scene, appended if none has the same content; -1 when out of memory.
 int knLookList_Of(knLookList* list, const knScene* scene, int material);
 
+// Appends what a file says, whether or not there is its like; false when out of memory.
+bool knLookList_AddLook(knLookList* list, const knLook* look);
+bool knLookList_AddPicture(knLookList* list, const uint8_t* bytes, size_t size);
+
 // s and t of a point u where the surface has this normal (of any length, in units of h as u is).
 void knLook_Coordinates(const knLook* look, knVec3 u, knVec3 normal, knVec3 h, double out[2]);
 

@@ -22,6 +22,7 @@ typedef struct Frame {
 struct knTrajectory {
 	knAllocator allocator;
 	knMeshList meshes;
+	knLookList looks;
 	KN_ARRAY(knSceneSnapshot*) casts; // at least one
 	KN_ARRAY(Frame) frames;
 	bool damaged;
@@ -80,8 +81,15 @@ static bool readPayload(Reader* reader, uint64_t size) {
 // --- chunks ----------------------------------------------------------------------------------------------
 
 static knKntPayload payloadOf(const Reader* reader) {
-	knKntPayload payload = { reader->payload.items, (size_t)reader->payload.count, reader->version,
-							 reader->trajectory->meshes.items.count };
+	const knTrajectory* trajectory = reader->trajectory;
+	knKntPayload payload = {
+		.bytes = reader->payload.items,
+		.size = (size_t)reader->payload.count,
+		.version = reader->version,
+		.meshCount = trajectory->meshes.items.count,
+		.pictureCount = trajectory->looks.pictures.count,
+		.lookCount = trajectory->looks.items.count,
+	};
 	return payload;
 }
 
@@ -97,6 +105,26 @@ static bool addMesh(Reader* reader) {
 	}
 	reader->status = noMemory ? KN_NO_MEMORY : reader->status;
 	return reader->damage == NULL && !noMemory;
+}
+
+static bool addPicture(Reader* reader) {
+	const knKntPayload payload = payloadOf(reader);
+	if (payload.size == 0) {
+		reader->damage = "has an empty picture";
+	} else if (!knLookList_AddPicture(&reader->trajectory->looks, payload.bytes, payload.size)) {
+		reader->status = KN_NO_MEMORY;
+	}
+	return reader->damage == NULL && reader->status == KN_OK;
+}
+
+static bool addLook(Reader* reader) {
+	const knKntPayload payload = payloadOf(reader);
+	knLook look;
+	reader->damage = knKnt_GetLook(&look, &payload);
+	if (reader->damage == NULL && !knLookList_AddLook(&reader->trajectory->looks, &look)) {
+		reader->status = KN_NO_MEMORY;
+	}
+	return reader->damage == NULL && reader->status == KN_OK;
 }
 
 static bool addCast(Reader* reader) {
@@ -185,6 +213,9 @@ static const char* checkHead(const Reader* reader, const knKntChunk* chunk) {
 		return NULL;
 	case KN_KNT_MESH:
 		return reader->version > 1 ? NULL : "has a chunk of an unknown type";
+	case KN_KNT_PICTURE:
+	case KN_KNT_LOOK:
+		return reader->version > 2 ? NULL : "has a chunk of an unknown type";
 	case KN_KNT_FRAME:
 		if (cast == NULL) {
 			return "does not begin with its bodies";
@@ -220,6 +251,10 @@ static bool readChunk(Reader* reader) {
 		return addCast(reader);
 	case KN_KNT_MESH:
 		return addMesh(reader);
+	case KN_KNT_PICTURE:
+		return addPicture(reader);
+	case KN_KNT_LOOK:
+		return addLook(reader);
 	case KN_KNT_FRAME:
 		return addFrame(reader);
 	default:
@@ -277,6 +312,7 @@ static knStatus readFile(Reader* reader, knError* error) {
 	}
 	for (int c = 0; c < trajectory->casts.count; ++c) {
 		trajectory->casts.items[c]->meshes = trajectory->meshes.items.items;
+		trajectory->casts.items[c]->looks = &trajectory->looks;
 	}
 	if (reader->damage != NULL) {
 		trajectory->damaged = true;
@@ -301,6 +337,7 @@ knTrajectory* knTrajectory_Open(const char* path, const knAllocator* allocator, 
 	}
 	trajectory->allocator = memory;
 	knMeshList_Init(&trajectory->meshes, &memory);
+	knLookList_Init(&trajectory->looks, &memory);
 	Reader reader = { .trajectory = trajectory, .path = path, .file = fopen(path, "rb") };
 	if (reader.file == NULL) {
 		knFileError(error, KN_IO, path, "cannot open the file: %s", strerror(errno));
@@ -332,6 +369,7 @@ void knTrajectory_Close(knTrajectory* trajectory) {
 	KN_ARRAY_FREE(&allocator, &trajectory->frames);
 	KN_ARRAY_FREE(&allocator, &trajectory->casts);
 	knMeshList_Free(&trajectory->meshes);
+	knLookList_Free(&trajectory->looks);
 	knFree(&allocator, trajectory, sizeof(knTrajectory));
 }
 

@@ -2,6 +2,7 @@
 #include "support/kn_test.h"
 
 #include "knuckle/knuckle.h"
+#include "record/knt.h"
 #include "record/looks.h"
 
 static knScene* newScene(void) {
@@ -208,6 +209,41 @@ static void test_pictures_are_kept_once(void** state) {
 	knScene_Destroy(scene);
 }
 
+// What a file says of a look comes back, and nothing that cannot be drawn.
+static void test_looks_are_read_as_they_were_written(void** state) {
+	(void)state;
+	knAllocator allocator = knAllocator_Default();
+	const knLook look = { .roughness = 0.25,
+						  .metallic = 1.0,
+						  .emission = 0.5,
+						  .picture = 2,
+						  .repeat = { 3.0, -4.0 },
+						  .uniform = true };
+	knBytes bytes = { 0 };
+	assert_true(knKnt_PutLook(&bytes, &look, &allocator));
+	uint8_t* payload = bytes.items + KN_KNT_CHUNK_SIZE;
+	knKntPayload read = { .bytes = payload,
+						  .size = (size_t)bytes.count - KN_KNT_CHUNK_SIZE,
+						  .pictureCount = 3 };
+	knLook back;
+	assert_null(knKnt_GetLook(&back, &read));
+	assert_true(back.roughness == 0.25 && back.metallic == 1.0 && back.emission == 0.5 && back.picture == 2);
+	assert_true(back.repeat[0] == 3.0 && back.repeat[1] == -4.0 && back.uniform && !back.around);
+	read.pictureCount = 2;
+	assert_non_null(knKnt_GetLook(&back, &read));
+	read.pictureCount = 3, read.size -= 1;
+	assert_non_null(knKnt_GetLook(&back, &read));
+	read.size += 1;
+	for (int k = 0; k < 5; ++k) {
+		// all ones in the exponent: no number
+		uint8_t kept[2] = { payload[8 * k + 6], payload[8 * k + 7] };
+		payload[8 * k + 6] = 0xf8, payload[8 * k + 7] = 0x7f;
+		assert_non_null(knKnt_GetLook(&back, &read));
+		payload[8 * k + 6] = kept[0], payload[8 * k + 7] = kept[1];
+	}
+	KN_ARRAY_FREE(&allocator, &bytes);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_picture_lies_once_on_each_side_of_a_box),
@@ -216,6 +252,7 @@ int main(void) {
 		cmocka_unit_test(test_a_checker_has_two_by_two_fields_and_a_marked_edge),
 		cmocka_unit_test(test_a_gradient_goes_from_its_middle_to_its_edge),
 		cmocka_unit_test(test_pictures_are_kept_once),
+		cmocka_unit_test(test_looks_are_read_as_they_were_written),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,14 @@ writeFileSync(model, `<mujoco><asset><texture name="t" type="cube" builtin="chec
 	<worldbody><body name="cube"><freejoint/><geom type="box" size="1 2 3" material="m"/></body>
 	<body name="slab" pos="9 0 0"><freejoint/><geom type="box" size="1 2 3" material="u"/></body>
 	<body name="ball" pos="5 0 0"><freejoint/><geom size="1" material="s"/></body></worldbody></mujoco>`);
-knuckle("run", model, "--steps", "3", "--out", looks);
+knuckle("run", model, "--steps", "3", "--fps", "100", "--out", looks, "--out", join(folder, "looks.knt"));
+
+await test("materials: a recording keeps them, so that what is converted is the same", async () => {
+	knuckle("convert", join(folder, "looks.knt"), join(folder, "converted.glb"));
+	assert.ok(readFileSync(join(folder, "converted.glb")).equals(readFileSync(looks)));
+	knuckle("convert", join(folder, "looks.knt"), join(folder, "again.knt"));
+	assert.ok(readFileSync(join(folder, "again.knt")).equals(readFileSync(join(folder, "looks.knt"))));
+});
 
 await test("materials: the validator has no errors and no warnings", async () => {
 	const report = await validator.validateBytes(new Uint8Array(readFileSync(looks)));
