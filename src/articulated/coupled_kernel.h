@@ -8,6 +8,8 @@
 // The order, and the place of every block that this writes to, are planned once for a pattern (coupling.c).
 #pragma once
 
+#include "articulated/forest_blocks.h"
+
 // Block of the first-named link's force over the other's motion.
 KN_LANES_INLINE knForestBlock* blockAt(const knForestCouplings* couplings, int32_t place) {
 	return &couplings->pairs[place >> 1].block[place & 1];
@@ -23,7 +25,7 @@ KN_LANES_INLINE void removeProducts(knForestBlock* A, int n, const knTreeForce* 
 }
 
 // u and w of the links that link i is coupled to.
-static void readEnds(knForestSystem* system, int i, int step) {
+static inline void readEnds(knForestSystem* system, int i, int step) {
 	const knForestLink* link = &system->forest->links[i];
 	knForestCouplings* couplings = system->couplings;
 	knForestEnd* end = &couplings->ends[couplings->firstNumber[step]];
@@ -38,7 +40,7 @@ static void readEnds(knForestSystem* system, int i, int step) {
 }
 
 // Couplings of a link go over to its parent.
-static void passToParent(knForestSystem* system, int i, int step) {
+static inline void passToParent(knForestSystem* system, int i, int step) {
 	const knForestLink* link = &system->forest->links[i];
 	knForestCouplings* couplings = system->couplings;
 	int n = link->nv, first = link->vOffset;
@@ -64,7 +66,7 @@ static void passToParent(knForestSystem* system, int i, int step) {
 }
 
 // What a link that goes leaves between those coupled to it.
-static void joinNeighbours(knForestSystem* system, int i, int step) {
+static inline void joinNeighbours(knForestSystem* system, int i, int step) {
 	knForestCouplings* couplings = system->couplings;
 	int n = system->forest->links[i].nv, from = couplings->firstEnd[step];
 	int count = couplings->firstEnd[step + 1] - from;
@@ -85,7 +87,7 @@ static void joinNeighbours(knForestSystem* system, int i, int step) {
 	}
 }
 
-static bool factorCoupled(knForestSystem* system) {
+static inline bool factorCoupled(knForestSystem* system) {
 	knForestCouplings* couplings = system->couplings;
 	bool sound = true;
 	for (int step = 0; step < system->forest->count; ++step) {
