@@ -14,7 +14,8 @@
 
 #include <string.h>
 
-#define DISC_TRUST 0.3 // of a disc's radius: by so much a whole step may miss what its slope foresees
+#define DISC_TRUST 0.3       // of a disc's radius: by so much a whole step may miss what its slope foresees
+#define SLOPE_TOLERANCE 1e-3 // of 1/e: slopes that differ by less are the same
 #define SEARCH_EVALUATIONS 16
 #define SEARCH_TOLERANCE 0.05     // of the first slope: a line search ends
 #define PANEL 48                  // rows of an entry that are added at once
@@ -81,10 +82,23 @@ static bool chooseRange(knIslandRow* row) {
 	return changed;
 }
 
+// The same for a graph, whose slope is at least the mean one that the last direction has met where it was cut.
 static bool chooseGraph(knIslandRow* row) {
 	const double before = row->weight;
 	row->change = graphImpulse(row, row->r, &row->weight) - row->lambda;
-	return row->weight != before;
+	const bool cut = row->foreseen > row->weight + SLOPE_TOLERANCE / row->soft;
+	row->weight = cut ? row->foreseen : row->weight;
+	return cut || row->weight != before;
+}
+
+// Mean slope of a graph along the whole of a direction, of which only a share is gone; 0: all of it is.
+static double meanSlope(const knIslandRow* row, double share) {
+	double weight;
+	if (share == 1.0 || row->along == 0.0) {
+		return 0.0;
+	}
+	return (graphImpulse(row, row->r, &weight) - graphImpulse(row, row->r + row->along, &weight)) /
+		   row->along;
 }
 
 // The same for a disc. On its rim the impulse that the last direction foresaw must agree with the law. What was foreseen is off by
@@ -317,6 +331,9 @@ static void goAlong(knIslandProblem* problem, double share) {
 		const knIslandEntry* entry = &problem->entries[n];
 		for (int k = entry->first; k < entry->first + entry->count; ++k) {
 			knIslandRow* row = &problem->rows[k];
+			if (row->law == KN_LAW_GRAPH) {
+				row->foreseen = meanSlope(row, share);
+			}
 			row->r += share * row->along;
 			if (row->law == KN_LAW_DISC) {
 				row[1].r += share * row[1].along;
