@@ -309,6 +309,24 @@ double knEquationJoint_Error(const knEquationJoint* joint, double h) {
 	return worst;
 }
 
+double knEquationJoint_Work(const knEquationJoint* joint, const knEquationBody* bodies, double h) {
+	const knEquationBody *P = &bodies[joint->parent], *C = &bodies[joint->child];
+	double work = 0.0;
+	for (int i = 0; i < joint->axisCount; ++i) {
+		const knEquationRow* row = &joint->rows[joint->locked + i];
+		work += knJointLaw_MotorShare(&joint->axes[i].law, row->gap, row->lambda) * row->moved / h;
+	}
+	// a body that does not yield puts in what the other one gets beyond the change of coordinates
+	const bool drivenP = P->mass <= 0.0 && P->moves, drivenC = C->mass <= 0.0 && C->moves;
+	for (int r = 0; (drivenP || drivenC) && r < joint->count; ++r) {
+		const knEquationRow* row = &joint->rows[r];
+		const double got = drivenP ? knDot(row->meanC.ang, C->w) + knDot(row->meanC.lin, C->u)
+								   : knDot(row->meanP.ang, P->w) + knDot(row->meanP.lin, P->u);
+		work += row->lambda * (got - (r >= joint->locked ? row->moved / h : 0.0));
+	}
+	return work;
+}
+
 // --- derivatives -------------------------------------------------------------------------------------------------
 
 // sum += scale [a][b] = scale (b a^T - (a . b) 1)

@@ -158,6 +158,8 @@ void knEquationJoint_Evaluate(knEquationJoint* joint, knEquationBody* bodies, co
 void knEquationJoint_Derive(knEquationJoint* joint, knEquationBody* bodies, const knSpan* span);
 // m, the worst of what the joint's rows leave.
 double knEquationJoint_Error(const knEquationJoint* joint, double h);
+// J, that motors and kinematic bodies put in over the span; after the last evaluation.
+double knEquationJoint_Work(const knEquationJoint* joint, const knEquationBody* bodies, double h);
 // After the last evaluation: what velocities at the end of the span shall hold for rows with a law.
 void knEquationJoint_Settle(knEquationJoint* joint, double h);
 // Rows of rates at the start of the span (after knEquationJoint_Begin), without the turn map, into endP and endC.

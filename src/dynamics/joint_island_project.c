@@ -174,6 +174,21 @@ static double motorWork(const knJointIsland* island) {
 	return work;
 }
 
+// J, that kinematic bodies put in through the projection's impulses.
+static double kinematicWork(const knJointIsland* island) {
+	double work = 0.0;
+	for (int j = 0; j < island->jointCount; ++j) {
+		const knEquationJoint* joint = &island->joints[j];
+		const knEquationBody *P = &island->bodies[joint->parent], *C = &island->bodies[joint->child];
+		for (int r = 0; r < joint->count; ++r) {
+			const knEquationRow* row = &joint->rows[r];
+			work -= P->moves ? row->change * knDotT(row->endP, knMakeTwist(P->w, P->u)) : 0.0;
+			work -= C->moves ? row->change * knDotT(row->endC, knMakeTwist(C->w, C->u)) : 0.0;
+		}
+	}
+	return work;
+}
+
 static void noteRates(knJointIsland* island) {
 	for (int j = 0; j < island->jointCount; ++j) {
 		for (int r = 0; r < island->joints[j].count; ++r) {
@@ -218,7 +233,7 @@ void knJointIsland_Project(knJointIsland* island, double h) {
 			island->impulse[j] = knMulAddT(island->impulse[j], row->change, onChild);
 		}
 	}
-	const double work = motorWork(island);
+	const double work = motorWork(island) + kinematicWork(island);
 	island->report.work += work;
 	island->report.taken += before + work - knJointIsland_KineticEnergy(island);
 }

@@ -85,20 +85,7 @@ static double findWork(const knJointIsland* island, const knSpan* span) {
 		work += span->h * (knDot(body->force.lin, body->u) + knDot(body->force.ang, body->w));
 	}
 	for (int j = 0; j < island->jointCount; ++j) {
-		const knEquationJoint* joint = &island->joints[j];
-		const knEquationBody *P = &island->bodies[joint->parent], *C = &island->bodies[joint->child];
-		for (int i = 0; i < joint->axisCount; ++i) {
-			const knEquationRow* row = &joint->rows[joint->locked + i];
-			work += knJointLaw_MotorShare(&joint->axes[i].law, row->gap, row->lambda) * row->moved / span->h;
-		}
-		// a body that does not yield puts in what the other one gets beyond the change of coordinates
-		const bool drivenP = P->mass <= 0.0 && P->moves, drivenC = C->mass <= 0.0 && C->moves;
-		for (int r = 0; (drivenP || drivenC) && r < joint->count; ++r) {
-			const knEquationRow* row = &joint->rows[r];
-			const double got = drivenP ? knDot(row->meanC.ang, C->w) + knDot(row->meanC.lin, C->u)
-									   : knDot(row->meanP.ang, P->w) + knDot(row->meanP.lin, P->u);
-			work += row->lambda * (got - (r >= joint->locked ? row->moved / span->h : 0.0));
-		}
+		work += knEquationJoint_Work(&island->joints[j], island->bodies, span->h);
 	}
 	return work;
 }

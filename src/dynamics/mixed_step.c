@@ -15,7 +15,7 @@
 
 // --- the end of a step -----------------------------------------------------------------------------------
 
-// J, of motors and users' forces; what kinematic bodies do through contacts is the stepper's to count.
+// J, of motors, users' forces and kinematic bodies, which do theirs through joints here; through contacts the stepper counts it.
 static double findWork(const knMixedRun* run) {
 	const double h = run->span.h;
 	double work = 0.0;
@@ -24,11 +24,7 @@ static double findWork(const knMixedRun* run) {
 		work += h * (knDot(body->force.lin, body->u) + knDot(body->force.ang, body->w));
 	}
 	for (int j = 0; j < run->island->jointCount; ++j) {
-		const knEquationJoint* joint = &run->joints[j];
-		for (int i = 0; i < joint->axisCount; ++i) {
-			const knEquationRow* row = &joint->rows[joint->locked + i];
-			work += knJointLaw_MotorShare(&joint->axes[i].law, row->gap, row->lambda) * row->moved / h;
-		}
+		work += knEquationJoint_Work(&run->joints[j], run->bodies, h);
 	}
 	return work;
 }
@@ -150,7 +146,8 @@ static bool settle(knMixedRun* run) {
 		return false;
 	}
 	run->result->factorizations += problem.factorizations;
-	run->result->taken += problem.taken;
+	run->result->taken += problem.taken + problem.work;
+	run->result->work += problem.work;
 	for (int i = 0; i < island->bodyCount; ++i) {
 		knEquationBody* body = &run->bodies[i];
 		const knTwist v = run->in->velocity[island->bodies[i]];
@@ -344,7 +341,8 @@ static bool land(knMixedRun* run) {
 	}
 	(void)knMixedVelocities_Solve(&problem, run->island, run->arena);
 	run->result->factorizations += problem.factorizations;
-	run->result->taken += problem.taken;
+	run->result->taken += problem.taken + problem.work;
+	run->result->work += problem.work;
 	return !run->arena->failed;
 }
 

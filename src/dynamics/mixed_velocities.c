@@ -25,9 +25,10 @@
 
 // What a row of the problem belongs to.
 typedef struct Owner {
-	int point;     // -1: a joint's
-	int direction; // 0 n, 1 t1, 2 t2
-	double target; // m/s
+	int point;      // -1: a joint's
+	int direction;  // 0 n, 1 t1, 2 t2
+	double target;  // m/s
+	double carried; // N s, before the first round
 } Owner;
 
 typedef struct Solve {
@@ -196,6 +197,8 @@ static void addPoint(Solve* solve, knIslandEntry* entry, int k) {
 		rows[1]->soft = rows[2]->soft = knMin(rows[1]->soft, rows[2]->soft);
 		rows[1]->lambda = task->carried[0];
 		rows[2]->lambda = task->carried[1];
+		solve->owners[rows[1] - solve->island->problem.rows].carried = task->carried[0];
+		solve->owners[rows[2] - solve->island->problem.rows].carried = task->carried[1];
 		rows[1]->hi = knMax(task->radius, 0.0);
 	}
 }
@@ -300,6 +303,38 @@ static void restore(const Solve* solve) {
 	}
 }
 
+// J, that kinematic bodies put in by the impulses of the rows.
+static double kinematicWork(const Solve* solve) {
+	const knMixedVelocities* in = solve->in;
+	const knModel* model = in->model;
+	double work = 0.0;
+	for (int n = 0; n < solve->island->jointCount + solve->island->pointCount; ++n) {
+		const knIslandEntry* entry = &solve->island->problem.entries[n];
+		int a, b;
+		if (n < solve->island->jointCount) {
+			const knJoint* joint = knState_Joint(in->state, model, solve->island->joints[n]);
+			a = joint->parent;
+			b = joint->child;
+		} else {
+			const knContactAnchor* anchor =
+				&in->contacts->anchors[solve->island->points[n - solve->island->jointCount]];
+			a = anchor->bodyA;
+			b = anchor->bodyB;
+		}
+		for (int k = entry->first; k < entry->first + entry->count; ++k) {
+			const knIslandRow* row = &solve->island->problem.rows[k];
+			const double given = row->lambda - solve->owners[k].carried;
+			work -= model->bodyKind[a] == KN_BODY_KINEMATIC
+						? given * knDotT(twistOf(row->row.a), in->velocity[a])
+						: 0.0;
+			work -= model->bodyKind[b] == KN_BODY_KINEMATIC
+						? given * knDotT(twistOf(row->row.b), in->velocity[b])
+						: 0.0;
+		}
+	}
+	return work;
+}
+
 // False: no memory.
 static bool begin(Solve* solve, knArena* arena) {
 	const knMixedIsland* island = solve->island;
@@ -355,6 +390,7 @@ bool knMixedVelocities_Solve(knMixedVelocities* in, knMixedIsland* island, knAre
 		return true;
 	}
 	in->taken += energy - after;
+	in->work += kinematicWork(&solve);
 	return true;
 }
 
@@ -463,7 +499,9 @@ bool knMixedVelocities_Settle(knMixedVelocities* in, knMixedIsland* island, knAr
 	}
 	if (!(kineticEnergy(&solve) <= energy)) {
 		restore(&solve);
+		return true;
 	}
+	in->work += kinematicWork(&solve);
 	in->taken += energy - kineticEnergy(&solve);
 	return true;
 }

@@ -42,6 +42,7 @@ typedef struct knMixedVelocities {
 
 	// out
 	double taken; // J, kinetic energy lost
+	double work;  // J, that kinematic bodies put in
 	int factorizations;
 } knMixedVelocities;
 
