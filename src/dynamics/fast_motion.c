@@ -14,7 +14,7 @@
 
 #include "dynamics/collision_input.h"
 #include "dynamics/fast_flight.h"
-#include "dynamics/impact.h"
+#include "knuckle/impact.h"
 
 #define FREE_HITS 16     // of a flier in a step; then it goes along with what it hits
 #define MOST_HITS 32     // then nothing is looked for any more

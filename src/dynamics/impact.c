@@ -6,7 +6,7 @@
 //           length at which it is zero, or is taken without friction. In slip the denominator may come near zero or
 //           change its sign through the coupling in K, so this does happen.
 
-#include "dynamics/impact.h"
+#include "knuckle/impact.h"
 
 #define SINGULAR 1e-13   // of the trace cubed: a determinant that is none
 #define NEGLIGIBLE 1e-10 // of the trace: a principal value that is none
@@ -85,23 +85,4 @@ knVec3 knImpact_Solve(const knImpact* impact, knImpactKind* kind) {
 		j = slip(impact, approach, j);
 	}
 	return guard(impact, approach, j);
-}
-
-void knImpact_Turn(const knMat33* K, const knMat33* K12, const knMat33* K22, knVec3 dw, knVec3* j,
-				   knVec3* g) {
-	knMat33 inverse = knInverse33(K), transposed = knTranspose33(K12);
-	knMat33 coupling = knMulMM(&inverse, K12), lost = knMulMM(&transposed, &coupling);
-	lost = knScaleM(-1.0, &lost);
-	knMat33 schur = knAddMM(K22, &lost), solve = knInverse33(&schur);
-	*g = knMulMV(&solve, dw);
-	*j = knNeg(knMulMV(&coupling, *g));
-}
-
-knVec3 knImpact_ReduceTurning(knVec3 w, knVec3 n, double reduction) {
-	double spin = knDot(w, n);
-	knVec3 roll = knMulAdd(w, -spin, n);
-	double rolling = knLength(roll), spinning = knAbs(spin);
-	double keptRoll = rolling > reduction ? (rolling - reduction) / rolling : 0.0;
-	double keptSpin = spinning > reduction ? (spinning - reduction) / spinning : 0.0;
-	return knMulAdd(knScale(keptRoll, roll), keptSpin * spin, n);
 }

@@ -1,7 +1,7 @@
 // The impulse at one point: Newton's law, the friction cone, energy, and turning without slipping.
 #include "support/kn_test.h"
 
-#include "dynamics/impact.h"
+#include "steppers/impulse/paper/impact_turn.h"
 
 // Two bodies that meet at a point.
 typedef struct Meeting {

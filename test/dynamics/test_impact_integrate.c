@@ -1,5 +1,5 @@
 // Collision integration: closed forms for the sphere, the planar rod, and laws that hold for every collision.
-#include "dynamics/impact.h"
+#include "knuckle/impact.h"
 
 #include "support/kn_test.h"
 

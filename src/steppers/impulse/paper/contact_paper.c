@@ -11,7 +11,7 @@
 // angular momentum is conserved to round-off. A pair is skipped while neither body moved since it was found clean.
 
 #include "core/sort.h"
-#include "dynamics/impact.h"
+#include "steppers/impulse/paper/impact_turn.h"
 #include "steppers/impulse/paper/step_paper.h"
 
 #define SWEEPS 10        // Guendelman et al.
@@ -25,6 +25,29 @@
 #define THICKNESS 1e-6  // of the smaller body's radius: contact keeps this much apart
 #define SAME_DEPTH 1e-4 // of the same: points as deep as each other
 #define APPROACH 1e-12  // m/s: slower is none
+
+// --- turning ------------------------------------------------------------------------------------------------
+
+void knImpact_Turn(const knMat33* K, const knMat33* K12, const knMat33* K22, knVec3 dw, knVec3* j,
+				   knVec3* g) {
+	knMat33 inverse = knInverse33(K), transposed = knTranspose33(K12);
+	knMat33 coupling = knMulMM(&inverse, K12), lost = knMulMM(&transposed, &coupling);
+	lost = knScaleM(-1.0, &lost);
+	knMat33 schur = knAddMM(K22, &lost), solve = knInverse33(&schur);
+	*g = knMulMV(&solve, dw);
+	*j = knNeg(knMulMV(&coupling, *g));
+}
+
+knVec3 knImpact_ReduceTurning(knVec3 w, knVec3 n, double reduction) {
+	double spin = knDot(w, n);
+	knVec3 roll = knMulAdd(w, -spin, n);
+	double rolling = knLength(roll), spinning = knAbs(spin);
+	double keptRoll = rolling > reduction ? (rolling - reduction) / rolling : 0.0;
+	double keptSpin = spinning > reduction ? (spinning - reduction) / spinning : 0.0;
+	return knMulAdd(knScale(keptRoll, roll), keptSpin * spin, n);
+}
+
+// --- a phase ------------------------------------------------------------------------------------------------
 
 // The world of one phase: which velocities, and who is frozen.
 typedef struct Phase {

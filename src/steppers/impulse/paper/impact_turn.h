@@ -1,4 +1,4 @@
-// What collisions of rigid bodies need beside the impulse at their point (knuckle/impact.h): turning.
+// What the published contact needs beside the impulse at their point (knuckle/impact.h): turning.
 #pragma once
 
 #include "knuckle/impact.h"
