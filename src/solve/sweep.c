@@ -20,7 +20,7 @@ typedef struct Run {
 	knTwist* to;
 	double* theta;
 	const knMomentumPacks* momenta;
-	knMomentumPass pass;
+	int pass;  // sum of knMomentumPass
 	int first; // pack
 } Run;
 
@@ -32,17 +32,11 @@ static void velocityRange(int begin, int end, int worker, void* argument) {
 	run->kernel->velocities(run->set, run->first + begin, run->first + end, run->options, run->from, run->to);
 }
 
-static void goingOnRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const Run* run = argument;
-	run->kernel->velocitiesGoingOn(run->set, run->first + begin, run->first + end, run->momenta, run->to);
-}
-
 static void passRange(int begin, int end, int worker, void* argument) {
 	(void)worker;
 	const Run* run = argument;
-	run->kernel->velocitiesInPass(run->set, run->first + begin, run->first + end, run->momenta, run->pass,
-								  run->to);
+	run->kernel->velocitiesInPass(run->set, run->first + begin, run->first + end, run->options, run->momenta,
+								  run->pass, run->to);
 }
 
 static void correctRange(int begin, int end, int worker, void* argument) {
@@ -166,21 +160,15 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 		from = options->copy;
 	}
 	Run run = { .set = set, .kernel = knSweepKernel_Best(), .options = &packs, .from = from, .to = u };
-	knTaskFn* sweepRange = velocityRange;
-	if (options->momentum != NULL) {
-		knSweepMomentum_Start(options->momentum, options->tasks, u);
-		if (!packs.general) {
-			run.momenta = knSweepMomentum_InSweeps(options->momentum);
-			sweepRange = goingOnRange;
-		}
-	}
+	KN_ASSERT(!options->jacobi || options->momentum == NULL);
+	run.momenta = options->momentum != NULL ? knSweepMomentum_Packs(options->momentum) : NULL;
 	double last[STALL_SPAN] = { 0.0 }, settled = options->settled;
 	int done = 0, sweeps = isDirectAlone(set, &set->joints, stage) ? 1 : options->sweeps;
 	for (bool stop = false; done < sweeps && !stop; ++done) {
 		int sweep = done;
 		packs.gamma = mixingOf(options, sweep);
 		if (options->momentum != NULL && sweep > 0) {
-			double change = knSweepMomentum_Look(options->momentum, options->tasks);
+			double change = knSweepMomentum_Look(options->momentum);
 			settled = sweep == 1 && settled > 0.0 ? knMax(settled, options->relative * change) : settled;
 			if (sweep >= options->leastSweeps && change < settled) {
 				break;
@@ -191,7 +179,10 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 		if (options->jacobi) {
 			memcpy(options->copy, u, bytes);
 		}
-		forColours(&run, stage, options->tasks, sweepRange);
+		if (options->momentum != NULL) {
+			run.pass = knSweepMomentum_FirstPass(options->momentum, options->tasks, u) | KN_MOMENTUM_SQUARE;
+		}
+		forColours(&run, stage, options->tasks, options->momentum != NULL ? passRange : velocityRange);
 		stop = wantsMerit(options) && judge(set, stage, options, sweep + 1, u, last);
 	}
 	// joints have the last word
@@ -199,10 +190,16 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 	return done;
 }
 
-void knSweep_Pass(const knSweepSet* set, int stage, const knMomentumPacks* momenta, knMomentumPass pass,
+void knSweep_Pass(const knSweepSet* set, int stage, const knMomentumPacks* momenta, int pass,
 				  const knTasks* tasks, knTwist* u) {
 	KN_ASSERT(!hasRows(&set->joints, stage) && set->friction == KN_SWEEP_CONE);
-	Run run = { .set = set, .kernel = knSweepKernel_Best(), .to = u, .momenta = momenta, .pass = pass };
+	const knPackOptions packs = { .friction = KN_SWEEP_CONE, .omega = 1.0 };
+	Run run = { .set = set,
+				.kernel = knSweepKernel_Best(),
+				.options = &packs,
+				.to = u,
+				.momenta = momenta,
+				.pass = pass };
 	forColours(&run, stage, tasks, passRange);
 }
 

@@ -149,18 +149,17 @@ typedef struct knMomentumPacks {
 	knPackMomentum* points;       // [points]
 	knPackMomentum* rolling;      // [points], of rolling rows; NULL: none
 	double (*square)[KN_LANES];   // [packs] |g|^2
-	double (*beta)[KN_LANES];     // [packs]
 	int32_t (*groupOf)[KN_LANES]; // [packs] -1: an empty lane
 	const double* groupBeta;      // [groups]
 } knMomentumPacks;
 
-// What a pass of plain Gauss-Seidel over packs does for their momenta, point by point: before the visit, but for the
-// last.
+// What a pass over packs does for their momenta, point by point: one of the first three before the visit, or none, and the last
+// after it.
 typedef enum knMomentumPass {
-	KN_MOMENTUM_BEGIN,  // keeps the impulses; there is no direction yet
-	KN_MOMENTUM_KEEP,   // keeps the impulses
-	KN_MOMENTUM_GO_ON,  // goes on from them
-	KN_MOMENTUM_SQUARE, // after the visit: squares what has changed since
+	KN_MOMENTUM_BEGIN = 1,  // keeps the impulses; there is no direction yet
+	KN_MOMENTUM_KEEP = 2,   // keeps the impulses
+	KN_MOMENTUM_GO_ON = 4,  // goes on from them
+	KN_MOMENTUM_SQUARE = 8, // squares what has changed since
 } knMomentumPass;
 
 // --- solving ---------------------------------------------------------------------------------------------
@@ -196,7 +195,7 @@ void knSweep_Apply(const knSweepSet* set, const knTasks* tasks, knTwist* u);
 int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options, knTwist* u);
 // One plain pass over a stage, of a sweep that passes over all stages several times, with what it has to do for the momenta
 // (knSweepMomentum_FirstPass; KN_MOMENTUM_SQUARE in the last). Not for stages with joints.
-void knSweep_Pass(const knSweepSet* set, int stage, const knMomentumPacks* momenta, knMomentumPass pass,
+void knSweep_Pass(const knSweepSet* set, int stage, const knMomentumPacks* momenta, int pass,
 				  const knTasks* tasks, knTwist* u);
 // Normal rows and depths alone: displacements p that leave no overlap (projection error correction). The bias of
 // the joints' rows is their error.
@@ -229,15 +228,9 @@ typedef struct knSweepKernel {
 	void (*correct)(const knSweepSet* set, int begin, int end, knTwist* p);
 	void (*merit)(const knSweepSet* set, int begin, int end, const knPackOptions* options, const knTwist* u,
 				  double* theta);
-	// What the impulses have changed since `before`, squared; and a step along beta times the direction.
-	void (*square)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta);
-	void (*goOn)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta);
-	// Both in one with a plain sweep between them; u has gone on.
-	void (*velocitiesGoingOn)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta,
-							  knTwist* u);
-	// A plain pass of a sweep that consists of several.
-	void (*velocitiesInPass)(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta,
-							 knMomentumPass pass, knTwist* u);
+	// A pass of Gauss-Seidel with momenta; pass: sum of knMomentumPass.
+	void (*velocitiesInPass)(const knSweepSet* set, int begin, int end, const knPackOptions* options,
+							 const knMomentumPacks* momenta, int pass, knTwist* u);
 } knSweepKernel;
 
 extern const knSweepKernel knSweepKernelScalar;

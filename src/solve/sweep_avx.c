@@ -6,7 +6,7 @@
 #include "solve/sweep_kernel.h"
 
 const knSweepKernel knSweepKernelAvx = {
-	KN_SIMD_NAME, loadPoints,    preparePacks, applyImpulses, sweepVelocities, sweepCorrections,
-	measureMerit, squareChanges, goOnPacks,    sweepGoingOn,  sweepInPass,
+	KN_SIMD_NAME,    loadPoints,       preparePacks, applyImpulses,
+	sweepVelocities, sweepCorrections, measureMerit, sweepInPass,
 };
 #endif

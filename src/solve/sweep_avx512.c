@@ -6,7 +6,7 @@
 #include "solve/sweep_kernel.h"
 
 const knSweepKernel knSweepKernelAvx512 = {
-	"avx512",     loadPoints,    preparePacks, applyImpulses, sweepVelocities, sweepCorrections,
-	measureMerit, squareChanges, goOnPacks,    sweepGoingOn,  sweepInPass,
+	"avx512",        loadPoints,       preparePacks, applyImpulses,
+	sweepVelocities, sweepCorrections, measureMerit, sweepInPass,
 };
 #endif

@@ -441,53 +441,8 @@ KN_WIDE knWide squareRows(const knPackMomentum* momentum, const double lambda[3]
 	return sum;
 }
 
-static void squareChanges(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta) {
-	for (int p = begin; p < end; ++p) {
-		const knPack* pack = &set->packs[p];
-		knWide sum = knWide_Splat(0.0);
-		for (int k = pack->first; k < pack->first + pack->count; ++k) {
-			const knPackPoint* point = &set->points[k];
-			sum = knWide_Add(sum, squareRows(&momenta->points[k - momenta->firstPoint], point->lambda,
-											 knWide_Load(point->invD), knWide_Load(point->invD1),
-											 knWide_Load(point->invD2)));
-			if (momenta->rolling != NULL) {
-				const knPackRolling* rolling = &set->rolling[k];
-				knWide invD = knWide_Load(rolling->invD);
-				sum = knWide_Add(sum, squareRows(&momenta->rolling[k - momenta->firstPoint], rolling->lambda,
-												 invD, invD, invD));
-			}
-		}
-		knWide_Store(momenta->square[p - momenta->firstPack], sum);
-	}
-}
-
-KN_WIDE void goOnRows(knPackMomentum* momentum, double lambda[3][KN_LANES], knWide beta) {
-	for (int i = 0; i < 3; ++i) {
-		knWide next = knWide_MulAdd(knWide_Load(lambda[i]), beta, knWide_Load(momentum->direction[i]));
-		knWide_Store(momentum->direction[i], knWide_Sub(next, knWide_Load(momentum->before[i])));
-		knWide_Store(momentum->before[i], next);
-		knWide_Store(lambda[i], next);
-	}
-}
-
-static void goOnPacks(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta) {
-	for (int p = begin; p < end; ++p) {
-		const knPack* pack = &set->packs[p];
-		knWide beta = knWide_Load(momenta->beta[p - momenta->firstPack]);
-		for (int k = pack->first; k < pack->first + pack->count; ++k) {
-			goOnRows(&momenta->points[k - momenta->firstPoint], set->points[k].lambda, beta);
-			if (momenta->rolling != NULL) {
-				goOnRows(&momenta->rolling[k - momenta->firstPoint], set->rolling[k].lambda, beta);
-			}
-		}
-	}
-}
-
-// The same for plain sweeps, without passes of their own: a point goes on when its turn comes, and what the visit
-// changed is squared at once. One quotient serves all three rows; those of friction have one D.
-KN_WIDE knWide pressGoingOn(Lanes* lanes, knPackPoint* point, knPackMomentum* momentum, knWide beta) {
-	goOnRows(momentum, point->lambda, beta);
-	visitPoint(lanes, point);
+// With a cone one quotient serves all three rows; those of friction have one D.
+KN_WIDE knWide squareCone(const knPackMomentum* momentum, const knPackPoint* point) {
 	knWide g[3], zero = knWide_Splat(0.0), one = knWide_Splat(1.0);
 	for (int i = 0; i < 3; ++i) {
 		g[i] = knWide_Sub(knWide_Load(point->lambda[i]), knWide_Load(momentum->before[i]));
@@ -499,18 +454,13 @@ KN_WIDE knWide pressGoingOn(Lanes* lanes, knPackPoint* point, knPackMomentum* mo
 	return knWide_Select(used, knWide_Div(sum, knWide_Select(used, product, one)), zero);
 }
 
-KN_WIDE knWide visitGoingOn(const knSweepSet* set, const knMomentumPacks* momenta, int k, knWide beta,
-							Lanes* lanes) {
-	int at = k - momenta->firstPoint;
-	knWide sum = pressGoingOn(lanes, &set->points[k], &momenta->points[at], beta);
-	if (set->rolling != NULL) {
-		knPackRolling* rolling = &set->rolling[k];
-		goOnRows(&momenta->rolling[at], rolling->lambda, beta);
-		visitRolling(lanes, &set->points[k], rolling);
-		knWide invD = knWide_Load(rolling->invD);
-		sum = knWide_Add(sum, squareRows(&momenta->rolling[at], rolling->lambda, invD, invD, invD));
+KN_WIDE void goOnRows(knPackMomentum* momentum, double lambda[3][KN_LANES], knWide beta) {
+	for (int i = 0; i < 3; ++i) {
+		knWide next = knWide_MulAdd(knWide_Load(lambda[i]), beta, knWide_Load(momentum->direction[i]));
+		knWide_Store(momentum->direction[i], knWide_Sub(next, knWide_Load(momentum->before[i])));
+		knWide_Store(momentum->before[i], next);
+		knWide_Store(lambda[i], next);
 	}
-	return sum;
 }
 
 KN_WIDE knWide betaOf(const knMomentumPacks* momenta, int p) {
@@ -522,64 +472,43 @@ KN_WIDE knWide betaOf(const knMomentumPacks* momenta, int p) {
 	return knWide_Load(beta);
 }
 
-static void sweepGoingOn(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta,
-						 knTwist* u) {
-	for (int p = begin; p < end; ++p) {
-		const knPack *pack = &set->packs[p], *other = pack + 1;
-		Lanes lanes = gatherLanes(pack, u);
-		knWide beta = betaOf(momenta, p), sum = knWide_Splat(0.0);
-		double* square = momenta->square[p - momenta->firstPack];
-		if (takeTurns(set, p, end)) {
-			Lanes others = gatherLanes(other, u);
-			knWide otherBeta = betaOf(momenta, ++p), otherSum = knWide_Splat(0.0);
-			for (int k = 0; k < pack->count; ++k) {
-				sum = knWide_Add(sum, visitGoingOn(set, momenta, pack->first + k, beta, &lanes));
-				otherSum =
-					knWide_Add(otherSum, visitGoingOn(set, momenta, other->first + k, otherBeta, &others));
-			}
-			knWide_Store(momenta->square[p - momenta->firstPack], otherSum);
-			scatterLanes(&others, u);
-		} else {
-			for (int k = pack->first; k < pack->first + pack->count; ++k) {
-				sum = knWide_Add(sum, visitGoingOn(set, momenta, k, beta, &lanes));
-			}
-		}
-		knWide_Store(square, sum);
-		scatterLanes(&lanes, u);
-	}
-}
-
-// The same for sweeps of several passes. With a cone both friction rows have one D.
-KN_WIDE void enterRows(knPackMomentum* momentum, double lambda[3][KN_LANES], knMomentumPass pass,
-					   knWide beta) {
-	if (pass == KN_MOMENTUM_GO_ON) {
+KN_WIDE void enterRows(knPackMomentum* momentum, double lambda[3][KN_LANES], int pass, knWide beta) {
+	if ((pass & KN_MOMENTUM_GO_ON) != 0) {
 		goOnRows(momentum, lambda, beta);
 		return;
 	}
 	for (int i = 0; i < 3; ++i) {
 		knWide_Store(momentum->before[i], knWide_Load(lambda[i]));
-		if (pass == KN_MOMENTUM_BEGIN) {
+		if ((pass & KN_MOMENTUM_BEGIN) != 0) {
 			knWide_Store(momentum->direction[i], knWide_Splat(0.0));
 		}
 	}
 }
 
-KN_WIDE knWide visitInPass(const knSweepSet* set, const knMomentumPacks* momenta, int k, knMomentumPass pass,
-						   knWide beta, knWide sum, Lanes* lanes) {
+// A point goes on when its turn comes, and what the visit changed is squared at once.
+KN_WIDE knWide visitInPass(const knSweepSet* set, const knPackOptions* options,
+						   const knMomentumPacks* momenta, int k, int pass, knWide beta, knWide sum,
+						   Lanes* lanes) {
 	knPackPoint* point = &set->points[k];
 	knPackRolling* rolling = set->rolling != NULL ? &set->rolling[k] : NULL;
 	knPackMomentum* momentum = &momenta->points[k - momenta->firstPoint];
 	knPackMomentum* turning = rolling != NULL ? &momenta->rolling[k - momenta->firstPoint] : NULL;
-	if (pass != KN_MOMENTUM_SQUARE) {
+	if ((pass & ~KN_MOMENTUM_SQUARE) != 0) {
 		enterRows(momentum, point->lambda, pass, beta);
 		if (rolling != NULL) {
 			enterRows(turning, rolling->lambda, pass, beta);
 		}
 	}
-	visitPlain(set, k, lanes);
-	if (pass == KN_MOMENTUM_SQUARE) {
-		knWide invD1 = knWide_Load(point->invD1);
-		sum = knWide_Add(sum, squareRows(momentum, point->lambda, knWide_Load(point->invD), invD1, invD1));
+	if (options->general) {
+		visitGeneral(set, k, options, lanes, lanes);
+	} else {
+		visitPlain(set, k, lanes);
+	}
+	if ((pass & KN_MOMENTUM_SQUARE) != 0) {
+		sum = knWide_Add(sum, options->friction == KN_SWEEP_CONE
+								  ? squareCone(momentum, point)
+								  : squareRows(momentum, point->lambda, knWide_Load(point->invD),
+											   knWide_Load(point->invD1), knWide_Load(point->invD2)));
 		if (rolling != NULL) {
 			knWide invD = knWide_Load(rolling->invD);
 			sum = knWide_Add(sum, squareRows(turning, rolling->lambda, invD, invD, invD));
@@ -588,8 +517,8 @@ KN_WIDE knWide visitInPass(const knSweepSet* set, const knMomentumPacks* momenta
 	return sum;
 }
 
-static void sweepInPass(const knSweepSet* set, int begin, int end, const knMomentumPacks* momenta,
-						knMomentumPass pass, knTwist* u) {
+static void sweepInPass(const knSweepSet* set, int begin, int end, const knPackOptions* options,
+						const knMomentumPacks* momenta, int pass, knTwist* u) {
 	for (int p = begin; p < end; ++p) {
 		const knPack *pack = &set->packs[p], *other = pack + 1;
 		Lanes lanes = gatherLanes(pack, u);
@@ -599,14 +528,15 @@ static void sweepInPass(const knSweepSet* set, int begin, int end, const knMomen
 			Lanes others = gatherLanes(other, u);
 			knWide otherBeta = betaOf(momenta, ++p), otherSum = knWide_Splat(0.0);
 			for (int k = 0; k < pack->count; ++k) {
-				sum = visitInPass(set, momenta, pack->first + k, pass, beta, sum, &lanes);
-				otherSum = visitInPass(set, momenta, other->first + k, pass, otherBeta, otherSum, &others);
+				sum = visitInPass(set, options, momenta, pack->first + k, pass, beta, sum, &lanes);
+				otherSum =
+					visitInPass(set, options, momenta, other->first + k, pass, otherBeta, otherSum, &others);
 			}
 			knWide_Store(momenta->square[p - momenta->firstPack], otherSum);
 			scatterLanes(&others, u);
 		} else {
 			for (int k = pack->first; k < pack->first + pack->count; ++k) {
-				sum = visitInPass(set, momenta, k, pass, beta, sum, &lanes);
+				sum = visitInPass(set, options, momenta, k, pass, beta, sum, &lanes);
 			}
 		}
 		knWide_Store(square, sum);

@@ -5,8 +5,7 @@
 
 #include "core/tasks.h"
 
-#define PACK_GRAIN 64
-#define BLOCK_GRAIN 256
+enum { BLOCK_GRAIN = 256 };
 #define GROWTH_MOST 1.2 // of |g|^2 from sweep to sweep; beyond it the direction starts anew
 #define BETA_MOST 0.95
 
@@ -14,9 +13,8 @@ struct knSweepMomentum {
 	const knSweepSet* set;
 	knMomentumPacks packs;
 	int packCount;
-	bool inSweeps; // packs go on, and are looked at, in the course of sweeps
-	bool begun;    // there are directions
-	bool wentOn;   // velocities have gone on since the last sweep
+	bool begun;  // there are directions
+	bool wentOn; // velocities have gone on since the last sweep
 	const uint8_t* excluded;
 
 	// groups with packs, by number
@@ -159,7 +157,6 @@ knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, in
 				   .points = KN_SCRATCH(arena, knPackMomentum, points),
 				   .rolling = set->rolling != NULL ? KN_SCRATCH(arena, knPackMomentum, points) : NULL,
 				   .square = (double(*)[KN_LANES])KN_SCRATCH(arena, double, KN_LANES* packs),
-				   .beta = (double(*)[KN_LANES])KN_SCRATCH(arena, double, KN_LANES* packs),
 				   .groupOf = (int32_t(*)[KN_LANES])KN_SCRATCH(arena, int32_t, KN_LANES * packs) },
 		.packCount = packs,
 		.excluded = excluded,
@@ -192,36 +189,9 @@ knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, in
 
 typedef struct Task {
 	knSweepMomentum* momentum;
-	const knSweepKernel* kernel;
 	knTwist* u;
 	const knTwist* from;
 } Task;
-
-static void keepRows(knPackMomentum* momentum, const double lambda[3][KN_LANES], bool begun) {
-	for (int i = 0; i < 3; ++i) {
-		for (int lane = 0; lane < KN_LANES; ++lane) {
-			momentum->before[i][lane] = lambda[i][lane];
-			if (!begun) {
-				momentum->direction[i][lane] = 0.0;
-			}
-		}
-	}
-}
-
-static void keepPacks(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const knSweepMomentum* m = ((const Task*)argument)->momentum;
-	const knSweepSet* set = m->set;
-	const knMomentumPacks* packs = &m->packs;
-	for (int p = packs->firstPack + begin; p < packs->firstPack + end; ++p) {
-		for (int k = set->packs[p].first; k < set->packs[p].first + set->packs[p].count; ++k) {
-			keepRows(&packs->points[k - packs->firstPoint], set->points[k].lambda, m->begun);
-			if (packs->rolling != NULL) {
-				keepRows(&packs->rolling[k - packs->firstPoint], set->rolling[k].lambda, m->begun);
-			}
-		}
-	}
-}
 
 static void keepBlocks(int begin, int end, int worker, void* argument) {
 	(void)worker;
@@ -230,14 +200,6 @@ static void keepBlocks(int begin, int end, int worker, void* argument) {
 	for (int i = begin; i < end; ++i) {
 		m->before[i] = task->from[m->blocks[i]];
 	}
-}
-
-void knSweepMomentum_Start(knSweepMomentum* m, const knTasks* tasks, const knTwist* u) {
-	Task task = { .momentum = m, .from = u };
-	knTasks_For(tasks, m->packCount, PACK_GRAIN, keepPacks, &task);
-	knTasks_For(tasks, m->blockCount, BLOCK_GRAIN, keepBlocks, &task);
-	m->begun = true;
-	m->wentOn = false;
 }
 
 knMomentumPass knSweepMomentum_FirstPass(knSweepMomentum* m, const knTasks* tasks, const knTwist* u) {
@@ -249,14 +211,6 @@ knMomentumPass knSweepMomentum_FirstPass(knSweepMomentum* m, const knTasks* task
 	m->begun = true;
 	m->wentOn = false;
 	return pass;
-}
-
-static void squareRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const Task* task = argument;
-	const knSweepMomentum* m = task->momentum;
-	int first = m->packs.firstPack;
-	task->kernel->square(m->set, first + begin, first + end, &m->packs);
 }
 
 // By groups and, in each, in the order of chunks, which knows nothing of other groups and of how lanes were packed. Four
@@ -274,11 +228,7 @@ static void sumSquares(knSweepMomentum* m) {
 	}
 }
 
-double knSweepMomentum_Look(knSweepMomentum* m, const knTasks* tasks) {
-	Task task = { .momentum = m, .kernel = knSweepKernel_Best() };
-	if (!m->inSweeps) {
-		knTasks_For(tasks, m->packCount, PACK_GRAIN, squareRange, &task);
-	}
+double knSweepMomentum_Look(knSweepMomentum* m) {
 	sumSquares(m);
 	double largest = 0.0;
 	for (int g = 0; g < m->groupCount; ++g) {
@@ -289,20 +239,6 @@ double knSweepMomentum_Look(knSweepMomentum* m, const knTasks* tasks) {
 		largest = excluded ? largest : knMax(largest, m->square[g] / m->mass[g]);
 	}
 	return largest;
-}
-
-static void goOnPackRange(int begin, int end, int worker, void* argument) {
-	(void)worker;
-	const Task* task = argument;
-	const knSweepMomentum* m = task->momentum;
-	int first = m->packs.firstPack;
-	for (int p = begin; p < end; ++p) {
-		for (int lane = 0; lane < KN_LANES; ++lane) {
-			int32_t group = m->packs.groupOf[p][lane];
-			m->packs.beta[p][lane] = group >= 0 ? m->beta[group] : 0.0;
-		}
-	}
-	task->kernel->goOn(m->set, first + begin, first + end, &m->packs);
 }
 
 static void goOnBlockRange(int begin, int end, int worker, void* argument) {
@@ -319,10 +255,7 @@ static void goOnBlockRange(int begin, int end, int worker, void* argument) {
 }
 
 void knSweepMomentum_GoOn(knSweepMomentum* m, const knTasks* tasks, knTwist* u) {
-	Task task = { .momentum = m, .kernel = knSweepKernel_Best(), .u = u };
-	if (!m->inSweeps) {
-		knTasks_For(tasks, m->packCount, PACK_GRAIN, goOnPackRange, &task);
-	}
+	Task task = { .momentum = m, .u = u };
 	knTasks_For(tasks, m->blockCount, BLOCK_GRAIN, goOnBlockRange, &task);
 	m->wentOn = true;
 }
@@ -332,8 +265,7 @@ double knSweepMomentum_Change(const knSweepMomentum* m, int32_t group) {
 	return number >= 0 ? m->last[number] / m->mass[number] : (double)INFINITY;
 }
 
-const knMomentumPacks* knSweepMomentum_InSweeps(knSweepMomentum* m) {
-	m->inSweeps = true;
+const knMomentumPacks* knSweepMomentum_Packs(const knSweepMomentum* m) {
 	return &m->packs;
 }
 

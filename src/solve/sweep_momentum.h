@@ -17,17 +17,15 @@
 // something else changes between sweeps, NULL: none. Groups must not reach into other stages. NULL: no memory.
 knSweepMomentum* knSweepMomentum_Begin(const knSweepSet* set, int firstStage, int endStage, int blockCount,
 									   const int32_t* group, const uint8_t* excluded, knArena* arena);
-// Impulses and velocities at the begin of a sweep. Not needed after knSweepMomentum_GoOn if nothing has changed them.
-void knSweepMomentum_Start(knSweepMomentum* momentum, const knTasks* tasks, const knTwist* u);
-// The same for sweeps of several passes (knSweep_Pass): what the first of them has to do.
+// What the first pass over the packs in a sweep has to do; the last, or only one squares as well.
 knMomentumPass knSweepMomentum_FirstPass(knSweepMomentum* momentum, const knTasks* tasks, const knTwist* u);
 // After a sweep: finds the betas. m2/s2, the largest |g|^2 of a group over its mass.
-double knSweepMomentum_Look(knSweepMomentum* momentum, const knTasks* tasks);
+double knSweepMomentum_Look(knSweepMomentum* momentum);
 // After that, if another sweep follows.
 void knSweepMomentum_GoOn(knSweepMomentum* momentum, const knTasks* tasks, knTwist* u);
 // m2/s2, |g|^2 of a group over its mass when that was last looked at; infinite for one without packs.
 double knSweepMomentum_Change(const knSweepMomentum* momentum, int32_t group);
-// Packs shall go on in the course of the sweeps, by knSweepKernel.velocitiesGoingOn or in passes, with what this returns.
-const knMomentumPacks* knSweepMomentum_InSweeps(knSweepMomentum* momentum);
+// For the passes.
+const knMomentumPacks* knSweepMomentum_Packs(const knSweepMomentum* momentum);
 // The beta with which a group, named as above, last went on; 0 for one without packs.
 double knSweepMomentum_Beta(const knSweepMomentum* momentum, int32_t group);

@@ -4,6 +4,6 @@
 #include "solve/sweep_kernel.h"
 
 const knSweepKernel knSweepKernelScalar = {
-	KN_SIMD_NAME, loadPoints,    preparePacks, applyImpulses, sweepVelocities, sweepCorrections,
-	measureMerit, squareChanges, goOnPacks,    sweepGoingOn,  sweepInPass,
+	KN_SIMD_NAME,    loadPoints,       preparePacks, applyImpulses,
+	sweepVelocities, sweepCorrections, measureMerit, sweepInPass,
 };

@@ -2,6 +2,6 @@
 #include "solve/sweep_kernel.h"
 
 const knSweepKernel knSweepKernelWide = {
-	KN_SIMD_NAME, loadPoints,    preparePacks, applyImpulses, sweepVelocities, sweepCorrections,
-	measureMerit, squareChanges, goOnPacks,    sweepGoingOn,  sweepInPass,
+	KN_SIMD_NAME,    loadPoints,       preparePacks, applyImpulses,
+	sweepVelocities, sweepCorrections, measureMerit, sweepInPass,
 };

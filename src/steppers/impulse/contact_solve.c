@@ -106,12 +106,12 @@ static double largestChange(const knImpulseStep* step, int part, const knTwist* 
 static double sweepLevels(knImpulseStep* step, int part, knSweepMomentum* momentum, knTwist* before,
 						  knTwist* u) {
 	const knTasks* tasks = &step->m.context->tasks;
-	const knMomentumPacks* packs = knSweepMomentum_InSweeps(momentum);
+	const knMomentumPacks* packs = knSweepMomentum_Packs(momentum);
 	const int first = part * step->m.graph.levelCount, end = first + step->m.graph.levelCount;
 	for (int b = 0; b < step->m.model->bodyCount; ++b) {
 		before[b] = u[b];
 	}
-	const knMomentumPass upwards = knSweepMomentum_FirstPass(momentum, tasks, u);
+	const int upwards = knSweepMomentum_FirstPass(momentum, tasks, u);
 	for (int stage = first; stage < end; ++stage) {
 		knSweep_Pass(&step->set, stage, packs, upwards, tasks, u);
 	}
@@ -140,7 +140,7 @@ static knSweepMomentum* sweepPart(knImpulseStep* step, int part, int sweeps, knT
 		settled = k == 0 ? knMax(settled, RELATIVE * change) : settled;
 		done = change <= settled && (part == KN_PART_LARGE || k + 1 >= LEAST_SWEEPS);
 		step->m.context->report->iterations += part == KN_PART_LARGE;
-		(void)knSweepMomentum_Look(momentum, tasks);
+		(void)knSweepMomentum_Look(momentum);
 		if (!done && k + 1 < sweeps) {
 			knSweepMomentum_GoOn(momentum, tasks, u);
 		}
