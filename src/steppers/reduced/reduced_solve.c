@@ -29,9 +29,13 @@
 #define DIVERGING 2.0     // growth of Newton's step at which it is given up
 #define LOST 100.0        // times the least step so far, and longer than the first ones: the same
 #define DAMPED_ROUND 12   // from here on slips are averaged over rounds: they may take turns
-#define SLOW 0.3          // share of what rows were wrong by that a round may leave; else they become
-#define HARDER 8.0        // times as hard,
-#define HARDEST 600.0     // at most
+#define CONTRADICTION                                                                                        \
+	0.9               // share of what loops were wrong by that a round leaves, if they contradict each other
+#define VAIN 0.1      // of the contradiction, that a round may move anything by
+#define ROUNDED 1e-4  // m, by which they may
+#define SLOW 0.3      // share of what rows were wrong by that a round may leave; else they become
+#define HARDER 8.0    // times as hard,
+#define HARDEST 600.0 // at most
 #define SEARCH_STEPS 40
 #define FAINT 1e-3 // of a contact's own resistance: a slope that the matrix does without
 #define SPARSER                                                                                              \
@@ -588,11 +592,18 @@ double knReducedProblem_LargestChange(const knReducedProblem* problem) {
 	return worst;
 }
 
-// Takes the laws' impulses as multipliers; m/s by which rows were wrong, `slips`: by which slips were.
-static double renewMultipliers(knReducedProblem* problem, bool late, bool damped, double* slips) {
+// m/s by which a round left things wrong.
+typedef struct Wrong {
+	double rows;  // all but locked ones
+	double slips; // of contacts
+	double loops; // locked rows
+} Wrong;
+
+// Takes the laws' impulses as multipliers.
+static Wrong renewMultipliers(knReducedProblem* problem, bool late, bool damped) {
 	knReducedStep* step = problem->step;
 	double worst = 0.0;
-	*slips = 0.0;
+	Wrong wrong = { 0 };
 	for (int k = 0; problem->useContacts && k < step->contactCount; ++k) {
 		knReducedContact* contact = &step->contacts[k];
 		if (contact->off) {
@@ -600,7 +611,7 @@ static double renewMultipliers(knReducedProblem* problem, bool late, bool damped
 		}
 		double slip = contact->mu * sqrt(contact->r[1] * contact->r[1] + contact->r[2] * contact->r[2]);
 		slip = contact->disc < 0.0 ? slip : 0.0;
-		*slips = knMax(*slips, knAbs(slip - contact->shift) - (late ? SLIP_SHARE * slip : 0.0));
+		wrong.slips = knMax(wrong.slips, knAbs(slip - contact->shift) - (late ? SLIP_SHARE * slip : 0.0));
 		for (int i = 0; i < 3; ++i) {
 			worst = knMax(worst, contact->e * knAbs(contact->l[i] - contact->lambda[i]));
 			contact->lambda[i] = contact->l[i];
@@ -617,13 +628,23 @@ static double renewMultipliers(knReducedProblem* problem, bool late, bool damped
 	for (int k = 0; problem->usePairs && k < step->pairCount; ++k) {
 		knReducedPairRow* row = &step->pairs[k];
 		if (row->law == KN_LAW_BOUND && !row->off) {
-			double wrong = row->e * knAbs(row->l - row->lambda);
-			worst =
-				knMax(worst, row->locked ? wrong * (problem->lawTolerance / problem->rowTolerance) : wrong);
+			double* most = row->locked ? &wrong.loops : &worst;
+			*most = knMax(*most, row->e * knAbs(row->l - row->lambda));
 		}
+		row->before = row->lambda;
 		row->lambda = row->off ? row->lambda : row->l;
 	}
-	return worst;
+	wrong.rows = worst;
+	return wrong;
+}
+
+// Loops that repeat each other but for rounded numbers contradict each other a little: what is left wrong does not fall any more,
+// and multipliers grow by the same in every round although nothing moves. What they grew by in so many rounds goes.
+static void dropContradiction(knReducedStep* step, int rounds) {
+	for (int k = 0; k < step->pairCount; ++k) {
+		knReducedPairRow* row = &step->pairs[k];
+		row->lambda -= row->locked && !row->off ? rounds * (row->lambda - row->before) : 0.0;
+	}
 }
 
 // Multipliers of rows that carry much together come by small steps: softness is divided by `factor`, down to HARDEST of what
@@ -726,7 +747,7 @@ bool knReducedProblem_Solve(knReducedProblem* problem, int rounds) {
 	bool settled = false;
 	double hardness = 1.0;
 	double change = (double)INFINITY, error = 0.0, best = (double)INFINITY, first = 0.0;
-	double slips = 0.0, wrongBefore = (double)INFINITY;
+	double wrongBefore = (double)INFINITY, loopsBefore = (double)INFINITY;
 	for (int round = 0; round < rounds && !settled; ++round) {
 		// many rows may be left to the next step
 		bool late = touching && round >= (many ? EXACT_ROUNDS : FEW_ROUNDS);
@@ -746,15 +767,27 @@ bool knReducedProblem_Solve(knReducedProblem* problem, int rounds) {
 			}
 			best = knMin(best, change);
 		}
-		double wrong = renewMultipliers(problem, late, round >= DAMPED_ROUND, &slips);
-		settled = error <= problem->lawTolerance && knMax(wrong, slips) <= problem->lawTolerance &&
-				  (change <= enough || !problem->displacements);
-		if (wrong > SLOW * wrongBefore && wrong > knMax(slips, problem->lawTolerance) &&
-			error <= problem->lawTolerance) {
+		Wrong wrong = renewMultipliers(problem, late, round >= DAMPED_ROUND);
+		bool bent = error > problem->lawTolerance;
+		bool fits = !bent && knMax(wrong.rows, wrong.slips) <= problem->lawTolerance;
+		// nothing moves but by what multipliers that grow in vain do
+		double vain = VAIN * wrong.loops / problem->rate;
+		bool contradict = fits && wrong.loops > problem->rowTolerance &&
+						  wrong.loops > CONTRADICTION * loopsBefore &&
+						  wrong.loops <= ROUNDED * problem->rate &&
+						  (change <= knMax(enough, vain) || !problem->displacements);
+		if (contradict) {
+			dropContradiction(step, round + 1);
+		}
+		settled = contradict || (fits && wrong.loops <= problem->rowTolerance &&
+								 (change <= enough || !problem->displacements));
+		if (wrong.rows > SLOW * wrongBefore && wrong.rows > knMax(wrong.slips, problem->lawTolerance) &&
+			!bent) {
 			hardness = harden(problem, hardness, HARDER);
 			change = best = (double)INFINITY;
 		}
-		wrongBefore = wrong;
+		wrongBefore = wrong.rows;
+		loopsBefore = wrong.loops;
 		if (!settled) {
 			measureRows(problem);
 		}

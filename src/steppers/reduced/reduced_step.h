@@ -96,7 +96,8 @@ typedef struct knReducedPairRow {
 	double x, stiffness, damping, theta, after;
 	double error; // locked rows: at the end of the step (implicit step)
 	double e, lambda, offset;
-	bool off; // takes no part in the problem
+	double before; // N s, lambda of the round before
+	bool off;      // takes no part in the problem
 	double r, dr, l, slope;
 	knReducedBound bound; // of an interior point
 	double moved;         // of the coordinate in the part
