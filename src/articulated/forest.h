@@ -150,5 +150,6 @@ bool knForestSystem_Factor(knForestSystem* system);
 void knForestSystem_Solve(const knForestSystem* system, const knTreeForce* push, const double* tau, double* y,
 						  knTreeMotion* motions);
 // What unit forces on each link do to its own motion, [36 count] row-major 6 x 6, (moment, force) by (turn, displacement):
-// J H^-1 J^T. Only of symmetric systems, after knForestSystem_Factor.
-void knForestSystem_Mobilities(const knForestSystem* system, double* mobilities);
+// J H^-1 J^T, of the links that are `wanted` [count], parents of wanted ones among them; NULL: all. Only of symmetric systems,
+// after knForestSystem_Factor.
+void knForestSystem_Mobilities(const knForestSystem* system, const bool* wanted, double* mobilities);

@@ -61,8 +61,11 @@ static void toNumbers(const knTreeMotion* motion, double* numbers) {
 }
 
 // M_i = Y M_p Y^T + S D^-1 S^T, Y the 6 x 6 of `follow`.
-void knForestSystem_Mobilities(const knForestSystem* system, double* mobilities) {
+void knForestSystem_Mobilities(const knForestSystem* system, const bool* wanted, double* mobilities) {
 	for (int i = 0; i < system->forest->count; ++i) {
+		if (wanted != NULL && !wanted[i]) {
+			continue;
+		}
 		const knForestLink* link = &system->forest->links[i];
 		double* M = mobilities + 36 * i;
 		for (int k = 0; k < 36; ++k) {

@@ -327,7 +327,7 @@ void knReduced_Rest(knReducedStep* step);
 bool knReduced_ReadVelocities(knReducedStep* step, const knTwist* wanted, double* v);
 // kOwn: the rate that a unit impulse gives each joint coordinate, all others free.
 bool knReduced_JointResponses(knReducedStep* step);
-// mobility of all links at the start.
+// mobility of the links that something touches, at the start.
 bool knReduced_LinkMobilities(knReducedStep* step);
 // Poses at which nothing overlaps, velocities as they are; `moved`: something did. False: no memory.
 bool knReduced_PushOut(knReducedStep* step, bool* moved);

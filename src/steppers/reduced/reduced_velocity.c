@@ -154,13 +154,28 @@ static void readResponses(knReducedStep* step, const knForestSystem* system) {
 	step->responded = true;
 }
 
+// Links that something touches, and all above them.
+static void markTouched(const knReducedStep* step, bool* touched) {
+	for (int k = 0; k < step->list.pointCount; ++k) {
+		const int links[2] = { step->forest.linkOf[step->list.anchors[k].bodyA],
+							   step->forest.linkOf[step->list.anchors[k].bodyB] };
+		for (int side = 0; side < 2; ++side) {
+			for (int i = links[side]; i >= 0 && !touched[i]; i = step->forest.links[i].parent) {
+				touched[i] = true;
+			}
+		}
+	}
+}
+
 bool knReduced_LinkMobilities(knReducedStep* step) {
 	Velocity velocity = { 0 };
+	bool* touched = KN_SCRATCH_ZERO(step->context->arena, bool, step->forest.count);
 	step->mobility = KN_SCRATCH(step->context->arena, double, 36 * step->forest.count);
-	if (step->mobility == NULL || !factorMasses(&velocity, step)) {
+	if (touched == NULL || step->mobility == NULL || !factorMasses(&velocity, step)) {
 		return false;
 	}
-	knForestSystem_Mobilities(&velocity.problem.system, step->mobility);
+	markTouched(step, touched);
+	knForestSystem_Mobilities(&velocity.problem.system, touched, step->mobility);
 	readResponses(step, &velocity.problem.system);
 	return true;
 }
