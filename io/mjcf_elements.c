@@ -425,6 +425,7 @@ static bool openFreeJoint(const Opening* open) {
 	joint.element.given =
 		~(KN_MJCF_BIT(KN_MJCF_NAME) | KN_MJCF_BIT(KN_MJCF_CLASS) | KN_MJCF_BIT(KN_MJCF_JOINT_RANGE) |
 		  KN_MJCF_BIT(KN_MJCF_JOINT_FORCERANGE) | KN_MJCF_BIT(KN_MJCF_JOINT_SPRINGDAMPER));
+	memset(joint.element.counts, UINT8_MAX, sizeof joint.element.counts); // and all of its numbers
 	joint.limited = joint.forceLimited = KN_MJCF_LIMITED_FALSE;
 	return keepJoint(open, &knMjcfFreeJointType, joint);
 }

@@ -266,6 +266,21 @@ static void test_equality_with_keyframe(void** state) {
 	knScene_Destroy(scene);
 }
 
+// A free joint by its short name takes nothing from classes: nothing holds its body. (Numbers of it did take from them.)
+static void test_freejoint_takes_no_defaults(void** state) {
+	(void)state;
+	static const char text[] =
+		"<mujoco><default><joint frictionloss='0.1' damping='2' armature='3' stiffness='4' springref='1' "
+		"actuatorfrcrange='-1 1' range='-1 1' limited='true' ref='5'/><default class='c'><joint "
+		"frictionloss='7'/></default></default><worldbody><body name='b' childclass='c'>%s"
+		"<geom size='0.1'/></body></worldbody></mujoco>";
+	char made[512];
+	snprintf(made, sizeof made, text, "<freejoint name='f'/>");
+	knScene* scene = load(made);
+	assert_int_equal(knScene_JointSlots(scene), 0);
+	knScene_Destroy(scene);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hinge),
@@ -277,6 +292,7 @@ int main(void) {
 		cmocka_unit_test(test_starts_beyond_half_a_turn),
 		cmocka_unit_test(test_equalities),
 		cmocka_unit_test(test_equality_with_keyframe),
+		cmocka_unit_test(test_freejoint_takes_no_defaults),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
