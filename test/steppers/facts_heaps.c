@@ -188,7 +188,7 @@ static const Fact facts[] = {
 	{ "tank falls", tank, SIXTIETH, 2, 0, 1.0, true },
 	{ "tank turns on the spot", tankTurns, SIXTIETH, 0, 0, 0.1, true },
 	{ "tank in flight keeps its angular momentum", tankFlies, SIXTIETH, 0, 0, 1e-8, true },
-	{ "two ragdolls, dt 0.01", ragdolls, 0.01, 2, 1.0, 1.0, false },
+	{ "two ragdolls, dt 0.01", ragdolls, 0.01, 2, 3.0, 1.0, false },
 	{ "five ragdolls, dt 0.01", ragdolls, 0.01, 5, 3.0, 1.0, true },
 	{ "five ragdolls, dt 1/60", ragdolls, SIXTIETH, 5, 3.0, 1.0, true },
 	{ "twenty ragdolls, dt 0.01", ragdolls, 0.01, 20, 4.0, 1.0, true },
