@@ -4,7 +4,9 @@
 #include "dynamics/integrate.h"
 #include "solve/sweep.h"
 
-#define KN_SUPPORT_POINTS 128 // of one body at most
+enum {
+	KN_SUPPORT_POINTS = 128, // of one body at most
+};
 
 // A contact point at which something bears the body.
 typedef struct knSupportPoint {

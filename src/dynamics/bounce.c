@@ -13,10 +13,9 @@
 
 #include "dynamics/bounce.h"
 
-#define ROUNDS 64        // at most; a row of so many balls passes a blow on in one step
-#define ROUND_SWEEPS 60  // over the points of a round
-#define SETTLED 1e-12    // of the fastest approach: a round has settled
-#define BOUNCE_STEPS 2.0 // an approach that gravity makes in so many steps does not bounce
+#define ROUNDS 64       // at most; a row of so many balls passes a blow on in one step
+#define ROUND_SWEEPS 60 // over the points of a round
+#define SETTLED 1e-12   // of the fastest approach: a round has settled
 
 static knVec3 relativeVelocity(const knBouncePoint* p, const knTwist* u) {
 	knVec3 vA = knAdd(u[p->a].lin, knCross(u[p->a].ang, p->rA));
@@ -89,7 +88,7 @@ static void findResponse(const knBounceInput* in, knBouncePoint* p) {
 static bool bounces(const knBounceInput* in, const knBouncePoint* p, double before) {
 	knVec3 forces = knSub(relativeVelocity(p, in->forced), relativeVelocity(p, in->start));
 	bool meets = p->gap + in->h * (before + knDot(p->n, forces)) <= 0.0 || p->gap <= p->touching;
-	return meets && before < -BOUNCE_STEPS * in->gravity * in->h;
+	return meets && before < -KN_BOUNCE_STEPS * in->gravity * in->h;
 }
 
 bool knBounce_Begins(const knBounceInput* in, const knBouncePoint* p) {

@@ -1,6 +1,7 @@
 // Bounces: impacts that pass through a row of bodies one after the other, as in Newton's cradle (bounce.c).
 #pragma once
 
+#include "dynamics/contact_rows.h"
 #include "dynamics/integrate.h"
 #include "dynamics/islands.h"
 

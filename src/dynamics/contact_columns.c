@@ -9,9 +9,9 @@
 #define COLUMN_LEVELS 3 // at least
 // What is borne by many has loops, in which friction shares the load out: there the solve goes nowhere.
 #define COLUMN_BODIES 2 // a level, at most
-#define LEFT 1e-9       // of g h: columns in which the last sweep changed more than that are solved,
-#define ENOUGH 1e-12    // to so much
-#define EXACT 0.001     // of the speed of a column: what the sweeps may be wrong by
+#define ENOUGH                                                                                               \
+	1e-12 // of g h, to which columns are solved in which the last sweep changed more than KN_SETTLED_SMALL
+#define EXACT 0.001 // of the speed of a column: what the sweeps may be wrong by
 
 static bool isColumn(const knContactGroups* groups, int group, double left) {
 	const knGroupFacts* facts = &groups->facts[group];
@@ -32,7 +32,7 @@ bool knContactColumns_Run(knContactGroups* groups) {
 		return false;
 	}
 	for (int b = 0; b < blocks->count; ++b) {
-		wanted[b] = groups->islands->group[b] == b && isColumn(groups, b, LEFT * weight);
+		wanted[b] = groups->islands->group[b] == b && isColumn(groups, b, KN_SETTLED_SMALL * weight);
 		groups->solved = groups->solved || wanted[b];
 	}
 	if (!groups->solved) {

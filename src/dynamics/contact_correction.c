@@ -14,10 +14,10 @@
 
 #include "core/tasks.h"
 
+enum { BODY_GRAIN = 64 };
 #define TURN_LIMIT 0.2 // rad a correction
-#define BODY_GRAIN 64
-#define DEEP 1e-3  // of the envelope: a few sweeps over all bodies take out less than that
-#define TRACE 1e-6 // of the envelope: overlap that may stay
+#define DEEP 1e-3      // of the envelope: a few sweeps over all bodies take out less than that
+#define TRACE 1e-6     // of the envelope: overlap that may stay
 
 // --- angular momentum of free groups ---------------------------------------------------------------------
 
@@ -121,7 +121,7 @@ static bool isLeft(const knContactCorrection* c, int k) {
 }
 
 double knContactCorrection_Depth(const knContactCorrection* c, int k) {
-	return isLeft(c, k) ? KN_OUT_OF_REACH_GAP : knContactRows_Depth(c->contacts, c->start, c->state->pose, k);
+	return isLeft(c, k) ? KN_ROW_OUT_OF_REACH : knContactRows_Depth(c->contacts, c->start, c->state->pose, k);
 }
 
 void knContactCorrection_Measure(knContactCorrection* c) {
@@ -131,7 +131,7 @@ void knContactCorrection_Measure(knContactCorrection* c) {
 			knTimeStep_Depths(c->time);
 		}
 		for (int k = 0; k < c->contacts->pointCount; ++k) {
-			c->contacts->points[k].depth = isLeft(c, k) ? KN_OUT_OF_REACH_GAP : c->contacts->points[k].depth;
+			c->contacts->points[k].depth = isLeft(c, k) ? KN_ROW_OUT_OF_REACH : c->contacts->points[k].depth;
 		}
 		c->depthsKnown = true;
 	}

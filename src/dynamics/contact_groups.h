@@ -7,6 +7,13 @@
 #include "dynamics/contact_rows.h"
 #include "dynamics/islands.h"
 
+// Of g h: what the last sweep over a group may change when it ends, of small groups and of large ones.
+#define KN_SETTLED_SMALL 1e-9
+#define KN_SETTLED_LARGE 1e-7
+#define KN_SETTLED_LEAST 1e-12 // m/s, the same without gravity
+#define KN_SETTLED_RELATIVE                                                                                  \
+	1e-6 // of what the first sweep changed: where things move, nothing depends on more digits
+
 typedef struct knGroupFacts {
 	double change; // m2/s2 of its mass: what the last sweep changed; or what is left by knContactColumns_Run
 	int levels;    // of what stands on the ground

@@ -18,16 +18,17 @@
 #include "core/tasks.h"
 #include "dynamics/collision_input.h"
 
-#define CONTACT_GRAIN 64
-#define PAIR_GRAIN 32
-#define CHUNK_GRAIN 16
-#define SAME_PLACE 0.05 // of a body's radius: a point so near to an old one carries on for it
+enum {
+	CONTACT_GRAIN = 64,
+	PAIR_GRAIN = 32,
+	CHUNK_GRAIN = 16,
+	INHERITORS = 32, // points of a pair; with more of them one does not matter
+};
+#define SAME_PLACE 0.05    // of a body's radius: a point so near to an old one carries on for it
 #define ROLLED_PLACE                                                                                         \
 	1.0 // likewise, where the two touch in one point, then and now: where one rolls on the other, it wanders
 #define SAME_DISTANCE 1e-6 // relative, below it the lower feature goes first
 #define SLIDING_SPEED 1e-6 // m/s, below it the direction of sliding is noise
-#define BOUNCE_STEPS 2.0   // an approach that gravity makes in so many steps does not bounce
-#define INHERITORS 32      // points of a pair; with more of them one does not matter
 #define FLATTENED 1e-6     // of the trace of S, see below
 #define SHARE_MOST 2.0     // points close together cannot hold the moment of one far away
 
@@ -518,7 +519,7 @@ static double normalBias(const knSweepPoint* point, const knContactAnchor* ancho
 	if (e > 0.0 && input->bounceRows) {
 		double before = knDot(point->n, relativeVelocity(point, anchor, input->state->velocity));
 		double after = knDot(point->n, relativeVelocity(point, anchor, input->blocks->u));
-		double resting = BOUNCE_STEPS * knLength(input->state->header->gravity) * h;
+		double resting = KN_BOUNCE_STEPS * knLength(input->state->header->gravity) * h;
 		bool meets = gap + h * after <= 0.0 || gap <= touching;
 		if (before < -resting && meets) {
 			return e * before;

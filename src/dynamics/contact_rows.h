@@ -7,7 +7,8 @@
 #include "dynamics/step_contact.h"
 #include "solve/sweep.h"
 
-#define KN_ROW_OUT_OF_REACH 1e30 // m/s, bias of a row that takes no part
+#define KN_ROW_OUT_OF_REACH 1e30 // m/s or m, bias or depth of a point that takes no part
+#define KN_BOUNCE_STEPS 2.0      // an approach that gravity makes in so many steps does not bounce
 #define KN_REST_GAP 0.02         // of the envelope: a smaller gap closes slowly and counts as none
 
 // What a contact carried, kept in the stepper's part of the state and sorted by the first three fields.

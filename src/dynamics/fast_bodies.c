@@ -7,7 +7,6 @@
 #include "dynamics/collision_input.h"
 #include "dynamics/joint_rows.h"
 
-#define OWN_SIZES 1.0   // diameters a step: what goes farther is fast by itself
 #define THIN_SHARE 0.5  // of the thickness a step: what is marked and goes farther is fast
 #define SKIN_SHARE 0.05 // of the envelope
 #define TOUCH_SKINS 2.0 // a wider gap is no contact of a fast body
@@ -21,6 +20,7 @@ double knFastBodies_Skin(const knModel* model, int a, int b) {
 	return SKIN_SHARE * (model->invMass[a] > 0.0 ? envelopeA : envelopeB);
 }
 
+// What goes farther than its diameter in a step is fast by itself.
 static bool isFast(const knModel* model, const knStepBodies* blocks, int b) {
 	double radius = model->radius[b];
 	if (blocks->invMass[b] == 0.0 || radius == 0.0) {
@@ -28,8 +28,7 @@ static bool isFast(const knModel* model, const knStepBodies* blocks, int b) {
 	}
 	double way = blocks->h * knLength(blocks->u[b].lin);
 	double reach = model->bodyFast[b] ? way + blocks->h * radius * knLength(blocks->u[b].ang) : 0.0;
-	bool far =
-		way > 2.0 * OWN_SIZES * radius || (model->bodyFast[b] && reach > THIN_SHARE * model->thinness[b]);
+	bool far = way > 2.0 * radius || (model->bodyFast[b] && reach > THIN_SHARE * model->thinness[b]);
 	return far && knIsFinite(way) && knIsFinite3(blocks->u[b].ang);
 }
 
@@ -71,7 +70,7 @@ static void setMargins(const knFastBodies* fast, const knModel* model, knSearchM
 		fast->ahead.margins[b] = reach->margins[b];
 		fast->ahead.motions[b] = reach->motions[b];
 		if (fast->kind[b] == KN_FAST_FREE) {
-			reach->margins[b] = 0.5 * knCollisionEnvelope(model, b) + 2.0 * OWN_SIZES * model->radius[b];
+			reach->margins[b] = 0.5 * knCollisionEnvelope(model, b) + 2.0 * model->radius[b];
 			reach->motions[b] = (knFrameMotion){ .around = reach->margins[b] };
 		}
 	}
@@ -160,7 +159,7 @@ bool knFastBodies_IsFastPair(const knModel* model, int bodyA, int bodyB, knVec3 
 	double radius = model->invMass[bodyA] > 0.0 ? model->radius[bodyA] : (double)INFINITY;
 	radius = model->invMass[bodyB] > 0.0 ? knMin(radius, model->radius[bodyB]) : radius;
 	bool marked = model->bodyFast[bodyA] || model->bodyFast[bodyB];
-	return marked || h * knDistance(velocityA, velocityB) > 2.0 * OWN_SIZES * radius;
+	return marked || h * knDistance(velocityA, velocityB) > 2.0 * radius;
 }
 
 static bool leavesGaps(const knFastBodies* fast, const knModel* model, const knStepBodies* blocks,

@@ -16,11 +16,10 @@
 #include "dynamics/fast_flight.h"
 #include "knuckle/impact.h"
 
-#define FREE_HITS 16     // of a flier in a step; then it goes along with what it hits
-#define MOST_HITS 32     // then nothing is looked for any more
+#define FREE_HITS                                                                                            \
+	16 // of a flier in a step; then it goes along with what it hits, after twice as many nothing is looked for any more
 #define MOST_LOOKS 20000 // of a flier at each pace
 #define ROUND_LOOKS 10   // that a round costs besides
-#define BOUNCE_STEPS 2.0 // an approach that gravity makes in so many steps does not bounce
 #define HIT_FEATURE (UINT64_C(1) << 63)
 
 // --- fliers --------------------------------------------------------------------------------------------------
@@ -247,7 +246,7 @@ static double restitutionOf(const knFlight* f, const knFlightPair* pair, Party p
 	const knModel* model = f->in->model;
 	const knModelShape *a = &model->shapes[pair->shape[0]], *b = &model->shapes[pair->shape[1]];
 	knVec3 u = knSub(velocityAt(parties[1].u, parties[1].arm), velocityAt(parties[0].u, parties[0].arm));
-	double resting = BOUNCE_STEPS * f->h * knLength(f->in->state->header->gravity);
+	double resting = KN_BOUNCE_STEPS * f->h * knLength(f->in->state->header->gravity);
 	return -knDot(u, n) > resting ? knCombine_Apply(model->restitutionCombine, a->restitution, b->restitution)
 								  : 0.0;
 }
@@ -312,7 +311,7 @@ static bool lookAhead(knFlight* f, int slot) {
 		return true;
 	}
 	knFlier* flier = &f->fliers[slot];
-	if (flier->hits > MOST_HITS && !flier->keepsPath) {
+	if (flier->hits > 2 * FREE_HITS && !flier->keepsPath) {
 		flier->pace = KN_PACE_RESTS;
 	}
 	if (knFlight_IsFollowed(f, flier->body) &&

@@ -12,7 +12,7 @@
 #include "core/tasks.h"
 #include "dynamics/fast_flight.h"
 
-#define PAIR_GRAIN 4
+enum { PAIR_GRAIN = 4 };
 #define FIRST_ROUNDS 16 // of each pair, in parallel, before any impact
 #define FIRST_LOOKS 500 // the same: then it is followed no farther than needed
 #define NUDGE_SHARE 0.1 // of the thinner shape's thickness

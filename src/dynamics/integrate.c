@@ -24,7 +24,7 @@
 #include "core/tasks.h"
 #include "dynamics/mean_rotation.h"
 
-#define BODY_GRAIN 64
+enum { BODY_GRAIN = 64 };
 #define SLOW_TURN 0.01 // rad a step: what turns less has the energy of the linear answer to round-off
 
 // --- begin -----------------------------------------------------------------------------------------------

@@ -7,9 +7,6 @@
 #include "model/joint_math.h"
 #include "model/joint_parts.h"
 
-#define SERVO_GAIN 0.2     // share of its way that a servo plans to go per step
-#define BRAKING_SHARE 0.25 // of its greatest deceleration that a servo plans with
-
 bool knJointAxes_HasLaw(const knJoint* joint, const knJointState* state, int axis) {
 	const knJointAxis* parts = &joint->axis[axis];
 	const bool simple = joint->nq == joint->nv;
@@ -124,16 +121,6 @@ static double inverseMassOf(const knEquationBody* body, knTwist row) {
 	return knDot(a, knMulMV(&body->invInertia, a)) + knLengthSquared(row.lin) / body->mass;
 }
 
-// m or rad that a servo plans to go in the span: a share of the way, and no faster than it can brake.
-static double servoWay(double way, double maxForce, double inverseMass, double h) {
-	if (way == 0.0) {
-		return 0.0;
-	}
-	double speed = SERVO_GAIN * knAbs(way) / h;
-	speed = knMin(speed, sqrt(2.0 * BRAKING_SHARE * maxForce * inverseMass * knAbs(way)));
-	return way < 0.0 ? -h * speed : h * speed;
-}
-
 static void setMotor(const knEquationJoint* joint, knEquationAxis* axis, double h) {
 	const int i = axis->axis;
 	const double target = joint->state->motorTarget[i], most = joint->state->motorMaxForce[i];
@@ -147,7 +134,7 @@ static void setMotor(const knEquationJoint* joint, knEquationAxis* axis, double 
 	case KN_MOTOR_POSITION:
 		law->motor = true;
 		law->motorTarget =
-			servoWay(target - axis->value - joint->joint->axis[i].rest, most, axis->inverseMass, h);
+			h * knServo_Speed(target - axis->value - joint->joint->axis[i].rest, most, axis->inverseMass, h);
 		law->motorBound = h * most;
 		break;
 	case KN_MOTOR_FORCE:

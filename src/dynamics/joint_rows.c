@@ -24,11 +24,9 @@
 #include "model/control.h"
 #include "model/joint_parts.h"
 
-#define SERVO_GAIN 0.2     // share of its way that a servo plans to go per step
 #define CURVATURE_TURN 0.2 // rad a step; faster spins are not followed
 #define STEADY_SHARE 0.5   // of its inertia: less stiffness times h^2 is left to the step
 #define LIMIT_MARGIN 0.01  // m or rad: limits with less room always have a row
-#define BRAKING_SHARE 0.25 // of its greatest deceleration that a servo plans with
 
 // A joint while its rows are written.
 typedef struct Site {
@@ -244,18 +242,6 @@ static void addDrive(Builder* builder, const Site* site, int axis, knTwist along
 			knAxisRow_Drive(site->joint, drive, site->q, axis, builder->input->blocks->h));
 }
 
-// The speed at which a servo approaches its target: a share of the way per step, and no faster than it can
-// brake with a part of its force (the row's D knows the two bodies only, what hangs on them brakes less).
-static double servoSpeed(const knRow* row, double way, double maxForce, double h) {
-	if (way == 0.0) {
-		return 0.0;
-	}
-	double speed = SERVO_GAIN * knAbs(way) / h;
-	double braking = sqrt(2.0 * BRAKING_SHARE * maxForce * row->D * knAbs(way));
-	speed = knMin(speed, braking);
-	return way < 0.0 ? -speed : speed;
-}
-
 static void addMotor(Builder* builder, const Site* site, int axis, knTwist along) {
 	const knJointState* state = site->state;
 	double h = builder->input->blocks->h;
@@ -263,7 +249,7 @@ static void addMotor(Builder* builder, const Site* site, int axis, knTwist along
 	double speed = state->motorTarget[axis];
 	if (state->motorMode[axis] == KN_MOTOR_POSITION) {
 		double position = knJoint_AxisPosition(site->joint, site->q, axis) + site->joint->axis[axis].rest;
-		speed = servoSpeed(row, state->motorTarget[axis] - position, state->motorMaxForce[axis], h);
+		speed = knServo_Speed(state->motorTarget[axis] - position, state->motorMaxForce[axis], row->D, h);
 	}
 	row->bias = -speed;
 	setBounds(row, h * state->motorMaxForce[axis]);

@@ -11,7 +11,6 @@
 #define ROUGH_GAP 1e-3    // m: wider gaps are closed together with that
 #define CLOSED_GAP 1e-10  // m: and all others than these afterwards
 #define TOUCHING_GAP 1e-9 // m: points so near take part in blows
-#define BOUNCE_STEPS 2.0  // an approach that gravity makes in so many steps does not bounce
 
 // --- the end of a step -----------------------------------------------------------------------------------
 
@@ -312,7 +311,7 @@ static double approachOf(const knMixedStepInput* in, int k) {
 // What arrives in this step, with the velocities of its start: all that meets is stopped, or bounces. False: no memory.
 static bool land(knMixedRun* run) {
 	const knMixedStepInput* in = run->in;
-	const double fall = BOUNCE_STEPS * in->h * knLength(in->state->header->gravity);
+	const double fall = KN_BOUNCE_STEPS * in->h * knLength(in->state->header->gravity);
 	bool arrives = false, bounces = false;
 	for (int i = 0; i < run->island->pointCount; ++i) {
 		const int k = run->island->points[i];

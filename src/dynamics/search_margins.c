@@ -11,13 +11,13 @@
 #include "dynamics/collision_input.h"
 
 #define REACH_LIMIT 100.0 // m; what goes further in a step, or is not even finite, is past predicting
-#define MOST_TURN 2.0     // radii: no turn moves a point by more
 #define UNSEEN_SHARE 0.5  // of the half width: a blow that moves a body less is early enough in the next step
 #define LARGER 1.01       // a blow counts anew
 enum { PASSES = 4 };      // bodies in a row that stop each other in one step
 
 static double travel(const knModel* model, const knStepBodies* blocks, int body, knVec3 drift, knTwist u) {
-	double turn = knMin(blocks->h * knLength(u.ang), MOST_TURN);
+	// no turn moves a point by more than two radii
+	double turn = knMin(blocks->h * knLength(u.ang), 2.0);
 	double reach = knDistance(knScale(blocks->h, u.lin), drift) + turn * model->radius[body];
 	return reach < REACH_LIMIT ? reach : REACH_LIMIT;
 }
@@ -111,7 +111,7 @@ static bool strike(const Blows* blows, int body, const knFrameMotion* by) {
 	knVec3 drift = blows->reach->drift;
 	double margin = motion->around +
 					knMax(knDistance(motion->ways[0], drift), knDistance(motion->ways[1], drift)) +
-					knMin(knLength(motion->turn), MOST_TURN) * blows->model->radius[body];
+					knMin(knLength(motion->turn), 2.0) * blows->model->radius[body];
 	blows->reach->margins[body] = knMax(blows->reach->margins[body], margin);
 	return changed;
 }

@@ -18,9 +18,8 @@
 #include "dynamics/collision_input.h"
 #include "dynamics/contact_groups.h"
 
-#define RESTING 0.01  // of g h: a slower separation is none
-#define CARRIED 0.01  // of g h: a group with no faster approach carries its load already
-#define TOUCHING 0.02 // of the envelope: a smaller gap is none
+#define RESTING                                                                                              \
+	0.01 // of g h: a slower separation is none, and a group with no faster approach carries its load already
 
 // The bodies that others bear, by level, and the chunks by which they are borne.
 typedef struct Piles {
@@ -178,7 +177,7 @@ static void descend(const knContactGroups* in, const Piles* piles, int group, kn
 		int body = piles->bodies[piles->groups.items[i]];
 		gather(in, piles, body, supports);
 		supports->spread = 0.0;
-		double touching = TOUCHING * knCollisionEnvelope(in->model, body);
+		double touching = KN_REST_GAP * knCollisionEnvelope(in->model, body);
 		for (int k = 0; k < supports->count; ++k) {
 			if (supports->points[k].point->depth < touching) {
 				supports->spread = knMax(supports->spread, knAbs(approachOf(piles, &supports->points[k])));
@@ -202,7 +201,7 @@ static void descend(const knContactGroups* in, const Piles* piles, int group, kn
 
 // Groups that carry their load since the last step need no pass. Those of the others are sorted by group.
 static bool dropCarried(const knContactGroups* in, Piles* piles) {
-	double carried = CARRIED * weightSpeed(in);
+	double carried = RESTING * weightSpeed(in);
 	double* fastest = KN_SCRATCH_ZERO(in->arena, double, in->blocks->count);
 	int32_t* groupOf = KN_SCRATCH(in->arena, int32_t, piles->count);
 	if (in->arena->failed) {

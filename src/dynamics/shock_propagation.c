@@ -9,11 +9,10 @@
 #include "dynamics/shock_propagation.h"
 
 #define SWEEPS 20
-#define TALL 40           // levels: above, in a group in which the last sweep of before changed more than
-#define ROUGH 1e-4        // of g h, there are more sweeps, up to
-#define TALLEST_SWEEPS 50 // with
-#define TALLEST 80        // levels
-#define SOLVED 1e-7 // of g h: groups in which the last sweep changed less, as where sweeps end, need no pass
+#define TALL 40            // levels: above, in a group in which the last sweep of before changed more than
+#define ROUGH 1e-4         // of g h, there are more sweeps, up to
+#define TALLEST_SWEEPS 50  // with
+#define TALLEST 80         // levels
 #define ENERGY_SHARE 0.5   // kinetic energy that may be left
 #define ENERGY_FLOOR 1e-10 // J/kg, below it anything goes
 
@@ -36,10 +35,11 @@ static double weightSpeed(const knContactGroups* groups) {
 	return groups->blocks->h * knLength(groups->state->header->gravity);
 }
 
+// Groups in which the last sweep changed little, as where sweeps end, need no pass.
 static bool takesPart(const knShockPropagation* shock, int body) {
 	const knContactGroups* groups = shock->groups;
 	int32_t group = groups->islands->group[body];
-	double solved = SOLVED * weightSpeed(groups);
+	double solved = KN_SETTLED_LARGE * weightSpeed(groups);
 	return group >= 0 && groups->level[body] >= 0 && !groups->islands->jointed[group] &&
 		   groups->facts[group].change > solved * solved;
 }

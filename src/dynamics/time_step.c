@@ -20,21 +20,20 @@
 #include "dynamics/joint_rows.h"
 #include "dynamics/mean_rotation.h"
 
-#define TURNING 0.01         // rad a step: arms of what turns less are those of the start
-#define PASSING 5e-4         // radii a step: normals of balls that go less are those of the start
-#define ARRIVAL 1e-3         // of g h: slower arrivals are left to the settling
-#define STILL 1e-3           // of g h: errors below it are taken out at once
-#define LASTING_SHARE 0.2    // beta of lasting contacts
-#define LEAVING_STEPS 50.0   // what carries nothing and is out of its overlap by then is not pushed
-#define FLIPPED 0.01         // of the kinetic energy
-#define SLENDER 2.0          // of the inertia: tr I tr I^-1/9 - 1, 0 for a cube
-#define SLENDER_GAIN 1e-3    // of the energy in a step
-#define SLIDES 0.999         // of the cone: friction that is at its bound
-#define WORK_OF_ENERGY 1e-12 // of the kinetic energy: work that is round-off
-#define WORK_OF_FREE 1e-5    // of |A|: what unfinished sweeps may leave
+#define TURNING 0.01 // rad a step: arms of what turns less are those of the start
+#define PASSING 5e-4 // radii a step: normals of balls that go less are those of the start
+#define STILL                                                                                                \
+	1e-3 // of g h: slower arrivals are left to the settling, and its errors below that taken out at once
+#define LASTING_SHARE 0.2      // beta of lasting contacts
+#define LEAVING_STEPS 50.0     // what carries nothing and is out of its overlap by then is not pushed
+#define FLIPPED 0.01           // of the kinetic energy
+#define SLENDER 2.0            // of the inertia: tr I tr I^-1/9 - 1, 0 for a cube
+#define SLENDER_GAIN 1e-3      // of the energy in a step
+#define SLIDES 0.999           // of the cone: friction that is at its bound
+#define ENERGY_ROUND_OFF 1e-12 // of the kinetic energy: work, or a gain, that is round-off
+#define WORK_OF_FREE 1e-5      // of |A|: what unfinished sweeps may leave
 #define SCALINGS 8
 #define SCALING 0.7
-#define MORE_ENERGY 1e-12 // relative, round-off
 
 static bool isMean(const knTimeStep* step, int b) {
 	return step->stageOf[b] >= 0 && step->blocks->weight[b] < KN_WEIGHT_END;
@@ -318,7 +317,7 @@ static void findTolerances(const knTimeStep* step, const double* free, double* t
 		if (isMean(step, b)) {
 			double kinetic = kineticEnergy(step, b, step->state->velocity[b]);
 			tolerance[step->islands->group[b]] +=
-				WORK_OF_ENERGY * (kinetic + step->model->mass[b] * fall * fall);
+				ENERGY_ROUND_OFF * (kinetic + step->model->mass[b] * fall * fall);
 		}
 	}
 }
@@ -395,7 +394,7 @@ void knTimeStep_Depths(const knTimeStep* step) {
 			double leaving = knDot(p->n, velocityAt(p, chunk, step->state->velocity));
 			bool leaves = step->bounced[k] || p->lambda[0] == 0.0;
 			if (leaves && p->depth < 0.0 && p->depth + LEAVING_STEPS * step->blocks->h * leaving > 0.0) {
-				p->depth = KN_OUT_OF_REACH_GAP;
+				p->depth = KN_ROW_OUT_OF_REACH;
 			}
 		}
 	}
@@ -449,7 +448,7 @@ static bool arrives(const knTimeStep* step, const knSweepChunk* chunk, int k, do
 
 // By island, into `sums`: 1: something arrives, 2: and it is slender.
 static void findArrivals(const knTimeStep* step) {
-	const double slow = ARRIVAL * weightSpeed(step);
+	const double slow = STILL * weightSpeed(step);
 	for (int b = 0; b < step->blocks->count; ++b) {
 		step->sums[b] = 0.0;
 	}
@@ -516,7 +515,7 @@ static bool landStage(knTimeStep* step, int stage) {
 	for (int b = 1; b < count; ++b) {
 		int32_t island = step->islands->group[b];
 		if (isMean(step, b) && step->stageOf[b] == stage && step->acts[island] &&
-			step->sums[island] <= (1.0 + MORE_ENERGY) * step->tolerance[island]) {
+			step->sums[island] <= (1.0 + ENERGY_ROUND_OFF) * step->tolerance[island]) {
 			step->state->velocity[b] = step->work[b];
 			knStepBodies_Restart(step->blocks, step->model, step->state, b, KN_WEIGHT_MEAN);
 		}
@@ -525,7 +524,7 @@ static bool landStage(knTimeStep* step, int stage) {
 		const knSweepChunk* chunk = &step->contacts->chunks[i];
 		int32_t island = islandOf(step, chunk);
 		bool taken =
-			step->acts[island] && step->sums[island] <= (1.0 + MORE_ENERGY) * step->tolerance[island];
+			step->acts[island] && step->sums[island] <= (1.0 + ENERGY_ROUND_OFF) * step->tolerance[island];
 		for (int k = chunk->first; chunk->stage == stage && taken && k < chunk->first + chunk->count; ++k) {
 			// the solver has half of the inverse masses
 			step->extra[k] = knMulAdd(step->extra[k], 0.5, impulseOf(&step->contacts->points[k]));
@@ -714,7 +713,7 @@ static bool settleStage(knTimeStep* step, int stage, double* share) {
 		int32_t island = step->islands->group[b];
 		bool ignored = step->ignored != NULL && step->ignored[b];
 		if (isMean(step, b) && step->stageOf[b] == stage && !ignored && step->acts[island] &&
-			step->sums[island] <= (1.0 + MORE_ENERGY) * step->tolerance[island]) {
+			step->sums[island] <= (1.0 + ENERGY_ROUND_OFF) * step->tolerance[island]) {
 			velocity[b] = step->work[b];
 		}
 	}
@@ -722,7 +721,7 @@ static bool settleStage(knTimeStep* step, int stage, double* share) {
 		const knSweepChunk* chunk = &step->contacts->chunks[i];
 		int32_t island = islandOf(step, chunk);
 		bool taken =
-			step->acts[island] && step->sums[island] <= (1.0 + MORE_ENERGY) * step->tolerance[island];
+			step->acts[island] && step->sums[island] <= (1.0 + ENERGY_ROUND_OFF) * step->tolerance[island];
 		for (int k = chunk->first; chunk->stage == stage && taken && k < chunk->first + chunk->count; ++k) {
 			knVec3 half = knScale(0.5, impulseOf(&step->contacts->points[k]));
 			step->extra[k] = knAdd(step->extra[k], knSub(half, impulseOf(&step->kept[k])));

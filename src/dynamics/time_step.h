@@ -14,8 +14,6 @@
 #include "dynamics/contact_geometry.h"
 #include "dynamics/islands.h"
 
-#define KN_OUT_OF_REACH_GAP 1e3 // m, depth of a point that takes no part in corrections
-
 // A solver of contact points over stages. Points and blocks are those of the time step.
 typedef struct knTimeSolver {
 	int stageCount;

@@ -22,6 +22,9 @@
 #include "model/joint_parts.h"
 #include "model/muscle.h"
 
+#define SERVO_GAIN 0.2     // share of its way that a servo plans to go per step
+#define BRAKING_SHARE 0.25 // of its greatest deceleration that a servo plans with
+
 #define LIMIT_TIME 0.02    // s, in which the excess of a tendon's limit fades
 #define LEAST_STEPS 2.0    // that a time constant lasts at least
 #define DIAGONAL_SHARE 0.6 // s above
@@ -529,4 +532,13 @@ double knAxisDrive_Push(const knAxisDrive* drive) {
 
 bool knJointState_IsPushed(const knJointState* state) {
 	return (state->driven >> 12 & 1) != 0;
+}
+
+double knServo_Speed(double way, double maxForce, double inverseMass, double h) {
+	if (way == 0.0) {
+		return 0.0;
+	}
+	double speed =
+		knMin(SERVO_GAIN * knAbs(way) / h, sqrt(2.0 * BRAKING_SHARE * maxForce * inverseMass * knAbs(way)));
+	return way < 0.0 ? -speed : speed;
 }

@@ -47,6 +47,9 @@ knAxisRow knAxisRow_Drive(const knJoint* joint, const knAxisDrive* drive, const 
 // The force of a drive that is the same whatever the axis does in the step; to be applied as a force where the axis has no
 // spring row.
 double knAxisDrive_Push(const knAxisDrive* drive);
+// m/s or rad/s at which a servo approaches a target `way` off: a share of the way per step, and no faster than it can brake with
+// a part of its force; inverseMass is the axis' response. What hangs on the two bodies brakes less.
+double knServo_Speed(double way, double maxForce, double inverseMass, double h);
 bool knAxisRow_IsForce(const knJoint* joint, const knJointState* state, int axis);
 // Some axis of the joint has a drive that pushes so.
 bool knJointState_IsPushed(const knJointState* state);

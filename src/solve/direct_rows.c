@@ -8,7 +8,7 @@
 #include "core/assert.h"
 #include "core/sets.h"
 
-#define ROWS_PER_BLOCK 6
+enum { ROWS_PER_BLOCK = 6 };
 #define LOOP_GIVE 1e-6     // of a row's own response, in loops
 #define LOOPED_LIMIT 8000  // blocks; beyond it loops are left to the sweeps: the factor of a lattice fills up
 #define NEIGHBOUR_LIMIT 48 // couplings a block on average; beyond it the matrix counts as dense

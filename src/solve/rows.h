@@ -30,7 +30,7 @@ typedef struct knRow {
 	double lambda;  // impulse; in: warm start, out: solution
 } knRow;
 
-#define KN_LOAD_ROWS 6
+enum { KN_LOAD_ROWS = 6 };
 
 // What bounds a row, and holds its blocks: rows that a push along it would break, so that they answer at once.
 typedef struct knRowLoad {

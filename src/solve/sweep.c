@@ -9,7 +9,7 @@
 #include "solve/pgs.h"
 #include "solve/sweep_momentum.h"
 
-#define PACK_GRAIN 16
+enum { PACK_GRAIN = 16 };
 #define STALL_SPAN 5 // sweeps over which progress is judged
 
 typedef struct Run {

@@ -10,18 +10,12 @@
 #define SMALL_SWEEPS 60 // of small groups; in the step itself unless the user sets them
 // Of small groups that stand on the ground: what changes little in a sweep may be far off.
 #define LEAST_SWEEPS 5
-#define SMALL_SETTLED 1e-9  // of g h: sweeps of small groups that change speeds by less are the last
-#define LARGE_SETTLED 1e-7  // the same of large ones
-#define LEAST_SETTLED 1e-12 // m/s, without gravity
-// Of what the first sweep changed: where things move, nothing depends on more digits.
-#define RELATIVE 1e-6
 #define SIDE_SWEEPS 8       // of landings and settlings of large groups
-#define ROUNDS 2            // of groups in which bodies turn: arms and answers anew
 #define CORRECTION_SWEEPS 8 // over overlaps
 
 static double settledSpeed(const knImpulseStep* step, int part) {
-	double share = part == KN_PART_SMALL ? SMALL_SETTLED : LARGE_SETTLED;
-	return knMax(share * step->m.h * knLength(step->m.state->header->gravity), LEAST_SETTLED);
+	double share = part == KN_PART_SMALL ? KN_SETTLED_SMALL : KN_SETTLED_LARGE;
+	return knMax(share * step->m.h * knLength(step->m.state->header->gravity), KN_SETTLED_LEAST);
 }
 
 static int sweepsOf(const knImpulseStep* step, int part) {
@@ -137,7 +131,7 @@ static knSweepMomentum* sweepPart(knImpulseStep* step, int part, int sweeps, knT
 	}
 	for (int k = 0; k < sweeps && !done; ++k) {
 		double change = sweepLevels(step, part, momentum, before, u);
-		settled = k == 0 ? knMax(settled, RELATIVE * change) : settled;
+		settled = k == 0 ? knMax(settled, KN_SETTLED_RELATIVE * change) : settled;
 		done = change <= settled && (part == KN_PART_LARGE || k + 1 >= LEAST_SWEEPS);
 		step->m.context->report->iterations += part == KN_PART_LARGE;
 		(void)knSweepMomentum_Look(momentum);
@@ -213,11 +207,11 @@ bool knContactSolve_Run(knImpulseStep* step) {
 		int sweeps = sweepsOf(step, part);
 		// new arms come half way
 		const knSweepMomentum* momentum =
-			sweepPart(step, part, turns ? (sweeps + 1) / ROUNDS : sweeps, step->m.blocks.u);
-		for (int round = 1; turns && momentum != NULL && round < ROUNDS; ++round) {
+			sweepPart(step, part, turns ? (sweeps + 1) / KN_TURNING_ROUNDS : sweeps, step->m.blocks.u);
+		for (int round = 1; turns && momentum != NULL && round < KN_TURNING_ROUNDS; ++round) {
 			store(step);
 			knTimeStep_Aim(&step->m.time, part);
-			momentum = sweepPart(step, part, (sweeps + 1) / ROUNDS, step->m.blocks.u);
+			momentum = sweepPart(step, part, (sweeps + 1) / KN_TURNING_ROUNDS, step->m.blocks.u);
 		}
 		if (momentum == NULL) {
 			return false;

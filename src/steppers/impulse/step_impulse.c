@@ -11,12 +11,11 @@
 #include "steppers/impulse/impulse_step.h"
 #include "steppers/impulse/paper/step_paper.h"
 
-#define DEFAULT_SWEEPS 30
 #define SMALL_POINTS 96 // groups of so few contact points are solved to the end
 
 int knImpulseStep_Sweeps(const knImpulseStep* step) {
 	int sweeps = step->m.context->settings->sweeps;
-	return sweeps >= 0 ? sweeps : DEFAULT_SWEEPS;
+	return sweeps >= 0 ? sweeps : KN_DEFAULT_SWEEPS;
 }
 
 // --- before the solve ----------------------------------------------------------------------------------------

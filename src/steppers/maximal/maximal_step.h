@@ -15,6 +15,9 @@
 #include "dynamics/time_step.h"
 #include "steppers/stepper_ops.h"
 
+enum { KN_DEFAULT_SWEEPS = 30 }; // of large groups, and of those with joints
+enum { KN_TURNING_ROUNDS = 2 };  // of groups in which bodies turn: arms and answers anew
+
 // The points of two shapes.
 typedef struct knShapePair {
 	int shapeA, shapeB;

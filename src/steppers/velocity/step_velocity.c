@@ -12,16 +12,9 @@
 #include "steppers/velocity/paper/step_paper.h"
 #include "steppers/velocity/velocity_step.h"
 
-#define LEAST_SWEEPS 10    // of groups without joints; the others are the most
-#define SETTLED 2e-5       // of the speed that gravity gives in a step: a sweep that changes less is the last
-#define SMALL_SETTLED 1e-9 // the same in small groups
-// Of what the first sweep changed: where things move, nothing depends on more digits. Squared, as that is.
-#define RELATIVE 1e-12
-#define DEFAULT_SWEEPS 30
+#define LEAST_SWEEPS 10 // of groups without joints; the others are the most
+#define SETTLED 2e-5    // of the speed that gravity gives in a step: a sweep that changes less is the last
 #define DEFAULT_SMALL_SWEEPS 100
-#define DEFAULT_TINY_SWEEPS 100
-#define DEFAULT_JOINT_SWEEPS 30
-#define LEAST_SETTLED 1e-24 // m2/s2, without gravity
 #define DEFAULT_CORRECTION_SWEEPS 5
 
 // The stepper's own choice unless the user has one.
@@ -69,7 +62,7 @@ void knVelocity_BeginStep(knVelocityStep* step) {
 // Sweeps end early where one changes little, unless the user says how many.
 static knVelocityOptions defaultOptions(const knStepContext* context, double h) {
 	static const knVelocityChoices own = {
-		.sweeps = { DEFAULT_SWEEPS, DEFAULT_SMALL_SWEEPS, DEFAULT_TINY_SWEEPS, DEFAULT_JOINT_SWEEPS },
+		.sweeps = { KN_DEFAULT_SWEEPS, DEFAULT_SMALL_SWEEPS, KN_DEFAULT_SWEEPS },
 		.layerSweeps = -1,
 		.queries = 1,
 		.friction = KN_FRICTION_CONE,
@@ -80,10 +73,10 @@ static knVelocityOptions defaultOptions(const knStepContext* context, double h) 
 	knVelocityOptions options = knVelocity_Options(context, &own);
 	double fall = knLengthSquared(context->state->header->gravity) * h * h;
 	options.solver.leastSweeps = LEAST_SWEEPS;
-	options.solver.relative = RELATIVE;
+	options.solver.relative = KN_SETTLED_RELATIVE * KN_SETTLED_RELATIVE;
 	for (int stage = 0; stage < KN_STAGE_COUNT && settings->sweeps < 0; ++stage) {
-		double share = stage == KN_STAGE_LARGE ? SETTLED : SMALL_SETTLED;
-		options.settled[stage] = knMax(share * share * fall, LEAST_SETTLED);
+		double share = stage == KN_STAGE_LARGE ? SETTLED : KN_SETTLED_SMALL;
+		options.settled[stage] = knMax(share * share * fall, KN_SETTLED_LEAST * KN_SETTLED_LEAST);
 	}
 	return options;
 }

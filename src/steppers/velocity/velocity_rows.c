@@ -6,9 +6,7 @@
 #include "steppers/velocity/velocity_step.h"
 
 enum {
-	TINY_GROUP = 32, // contact points
 	SMALL_GROUP = KN_SUBSPACE_POINTS,
-	TURNING_ROUNDS = 2, // of groups in which bodies turn: arms and answers anew
 };
 #define SIDE_SWEEPS 10   // of landings and settlings in large groups
 #define LARGE_ERROR 10.0 // of what a body's last sweep changed: what single points may have left
@@ -17,9 +15,6 @@ enum {
 static knGlobalStage stageOfGroup(const knVelocityStep* step, const int32_t* points, int32_t group) {
 	if (step->m.islands.jointed[group]) {
 		return KN_STAGE_JOINTED;
-	}
-	if (points[group] <= TINY_GROUP) {
-		return KN_STAGE_TINY;
 	}
 	return points[group] <= SMALL_GROUP ? KN_STAGE_SMALL : KN_STAGE_LARGE;
 }
@@ -160,10 +155,10 @@ knStatus knVelocity_SolveGlobal(knVelocityStep* step) {
 		bool turns = stage < step->m.time.solver.stageCount && knTimeStep_Aim(&step->m.time, stage);
 		if (turns) {
 			// new arms come half way
-			options.sweeps = (options.sweeps + 1) / TURNING_ROUNDS;
+			options.sweeps = (options.sweeps + 1) / KN_TURNING_ROUNDS;
 		}
 		int done = knSweep_Velocities(&step->global, stage, &options, step->m.blocks.u);
-		for (int round = 1; turns && round < TURNING_ROUNDS; ++round) {
+		for (int round = 1; turns && round < KN_TURNING_ROUNDS; ++round) {
 			knSweepSet_Store(&step->global, &context->tasks, step->m.contacts.points);
 			knTimeStep_Aim(&step->m.time, stage);
 			if (options.momentum != NULL) {

@@ -8,7 +8,6 @@
 typedef enum knGlobalStage {
 	KN_STAGE_LARGE,
 	KN_STAGE_SMALL,
-	KN_STAGE_TINY,
 	KN_STAGE_JOINTED, // groups with joints, of any size
 	KN_STAGE_COUNT,
 } knGlobalStage;

@@ -26,7 +26,7 @@
 
 static knVelocityOptions options(const knStepContext* context) {
 	static const knVelocityChoices own = {
-		.sweeps = { SWEEPS, SWEEPS, SWEEPS, SWEEPS },
+		.sweeps = { SWEEPS, SWEEPS, SWEEPS },
 		.layerSweeps = LAYER_SWEEPS,
 		.queries = QUERIES,
 		.friction = KN_FRICTION_BOX,
