@@ -11,6 +11,7 @@
 //   mjcf_build.c     elements -> plan -> knScene: defaults, names, the body tree, what is added in which order
 //   mjcf_shapes.c    geoms: sizes, filters, materials, masses
 //   mjcf_joints.c    joints of the tree
+//   mjcf_joint_masses.c  inertias that joints move: springdamper, dampratio
 //   mjcf_split.c     bodies with joints that are no one joint
 //   mjcf_equality.c  equalities: loops and couplings
 //   mjcf_loop_fit.c  what of a loop's gap cannot be closed
@@ -409,8 +410,6 @@ void knMjcf_MakeMuscle(knMjcfActuator* actuator);
 // The law of a muscle; `shift` is what the scene's length lacks of MuJoCo's.
 bool knMjcf_PlanMuscle(knMjcf* reader, const knMjcfActuator* a, double shift, knActuatorDef* def,
 					   bool* known);
-// The inertia that a hinge or slide moves in the reference pose, armature included.
-bool knMjcf_JointMasses(knMjcf* reader, double* masses);
 
 // --- mjcf_looks.c ---
 
@@ -480,6 +479,13 @@ bool knMjcf_SplitBodies(knMjcf* reader);
 // Their masses, and that what they join does not touch.
 void knMjcf_WeighSplit(knMjcf* reader);
 bool knMjcf_ExcludeSplit(knMjcf* reader);
+
+// --- mjcf_joint_masses.c ---
+
+// The inertia that a hinge or slide moves in the reference pose, armature included.
+bool knMjcf_JointMasses(knMjcf* reader, double* masses);
+// Stiffness and damping of joints with a springdamper; when masses and reference poses are known.
+bool knMjcf_ApplySpringDampers(knMjcf* reader);
 
 // --- mjcf_equality.c ---
 

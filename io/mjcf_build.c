@@ -560,8 +560,8 @@ bool knMjcf_Build(knMjcf* reader, const char* keyframe) {
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_PART) &&
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_COMPOUND) && knMjcf_PlanMasses(reader) &&
 		   // poses and joints
-		   chooseStart(reader, keyframe) && knMjcf_PlanJoints(reader) && knMjcf_PlanEqualities(reader) &&
-		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_JOINT) &&
+		   chooseStart(reader, keyframe) && knMjcf_ApplySpringDampers(reader) && knMjcf_PlanJoints(reader) &&
+		   knMjcf_PlanEqualities(reader) && knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_JOINT) &&
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_LIMIT) &&
 		   knMjcf_ApplyCustoms(reader, KN_MJCF_STAGE_ORDER) &&
 		   // the scene

@@ -65,47 +65,6 @@ static bool passOn(knMjcf* reader, const knMjcfElement* element, int index, cons
 	return index >= 0 || knMjcf_FailFrom(reader, element, cause);
 }
 
-// --- inertias of joints --------------------------------------------------------------------------------------
-
-static knMassProps worldMass(const knMjcfNode* node) {
-	knMassProps props = node->mass;
-	props.center = knPoint(node->reference, props.center);
-	props.inertia = knRotateTensor(node->reference.q, &props.inertia);
-	return props;
-}
-
-bool knMjcf_JointMasses(knMjcf* reader, double* masses) {
-	const int count = reader->bodies.count;
-	knMassProps* whole = KN_SCRATCH_ZERO(&reader->arena, knMassProps, count);
-	if (whole == NULL) {
-		return knMjcf_NoMemory(reader);
-	}
-	// children come after their parents
-	for (int b = count - 1; b > 0; --b) {
-		const knMjcfNode* node = &reader->nodes[b];
-		if (node->owner == b && node->mass.mass > 0.0) {
-			const knMassProps own = worldMass(node);
-			whole[b] = whole[b].mass > 0.0 ? knMassProps_Add(&whole[b], &own) : own;
-		}
-		const int parent = reader->bodies.items[b].parent;
-		if (whole[b].mass > 0.0) {
-			whole[parent] = whole[parent].mass > 0.0 ? knMassProps_Add(&whole[parent], &whole[b]) : whole[b];
-		}
-	}
-	for (int i = 0; i < reader->joints.count; ++i) {
-		const knMjcfJoint* joint = &reader->joints.items[i];
-		const knFrame body = reader->nodes[joint->body].reference;
-		const knMassProps* m = &whole[joint->body];
-		const knVec3 axis = knRotate(body.q, joint->axis);
-		const knVec3 arm = knCross(axis, knSub(m->center, knPoint(body, joint->element.pos)));
-		masses[i] =
-			joint->armature + (joint->type == KN_MJCF_SLIDE
-								   ? m->mass
-								   : knDot(axis, knMulMV(&m->inertia, axis)) + m->mass * knDot(arm, arm));
-	}
-	return true;
-}
-
 // --- tendons -------------------------------------------------------------------------------------------------
 
 static bool planPart(knMjcf* reader, const knMjcfTendon* tendon, const knMjcfTendonPart* from,

@@ -281,6 +281,24 @@ static void test_freejoint_takes_no_defaults(void** state) {
 	knScene_Destroy(scene);
 }
 
+// springdamper (t, d): the joint by itself swings with the period of a spring whose inertia is what a force on it meets, here
+// of a slider that carries a pendulum, at right angles: m = M - (coupling)^2/I of the reference pose.
+static void test_springdamper(void** state) {
+	(void)state;
+	knScene* scene = load(
+		"<mujoco><compiler angle='radian'/><worldbody><body><joint name='s' type='slide' axis='1 0 0' "
+		"springdamper='0.1 0.5'/><inertial pos='0 0 0' mass='3' diaginertia='1 1 1'/>"
+		"<body><joint name='h' axis='0 1 0' springdamper='0.2 1' armature='0.5'/>"
+		"<inertial pos='0 0 -2' mass='1' diaginertia='0.1 0.1 0.1'/></body></body></worldbody></mujoco>");
+	// M = (4, -2; -2, 0.1 + 4 + 0.5): v of the pendulum's mass is x' - 2 h' along x
+	const double slide = 4.0 - 4.0 / 4.6, hinge = 4.6 - 4.0 / 4.0;
+	assert_near(jointNamed(scene, "s")->axis[0].stiffness, slide / (0.01 * 0.25), 1e-9);
+	assert_near(jointNamed(scene, "s")->axis[0].damping, 2.0 * slide / 0.1, 1e-12);
+	assert_near(jointNamed(scene, "h")->axis[0].stiffness, hinge / 0.04, 1e-9);
+	assert_near(jointNamed(scene, "h")->axis[0].damping, 2.0 * hinge / 0.2, 1e-12);
+	knScene_Destroy(scene);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hinge),
@@ -293,6 +311,7 @@ int main(void) {
 		cmocka_unit_test(test_equalities),
 		cmocka_unit_test(test_equality_with_keyframe),
 		cmocka_unit_test(test_freejoint_takes_no_defaults),
+		cmocka_unit_test(test_springdamper),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
