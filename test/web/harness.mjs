@@ -122,11 +122,12 @@ let passed = 0, failed = 0;
 
 export async function test(name, body) {
 	let clock;
+	const start = Date.now();
 	try {
 		const late = new Promise((_, fail) => (clock = setTimeout(() => fail(new Error(`no end after ${PATIENCE} s`)), 1000 * PATIENCE)));
 		await Promise.race([body(), late]);
 		passed += 1;
-		console.log(`ok      ${name}`);
+		console.log(`ok      ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
 	} catch (error) {
 		failed += 1;
 		console.log(`FAILED  ${name}\n${error.stack ?? error}`);

@@ -379,7 +379,7 @@ await test("pictures, films, plots and recordings are saved", async () => {
 
 // Every word that a plot writes lies within its canvas, and every plot and button within the window.
 await test("nothing of the plots and buttons is cut at any width", async () => {
-	for (const [width, height] of [[320, 640], [768, 900], [1600, 900], [2560, 1300]]) {
+	for (const [width, height] of [[320, 640], [768, 700], [1600, 700], [2560, 600]]) {
 		const context = await browser.newContext({ viewport: { width, height } });
 		await context.addInitScript(() => {
 			window.cut = [];
