@@ -309,7 +309,8 @@ static const Miss misses[] = {
 	{ "balance of a speed motor, dt 0.005", "reduced", 0.0028, false },
 	{ "balance of a kinematic crane, dt 0.005", "reduced", 0.00023, false },
 	// jerks of the taut rope, whose steps start rows finish
-	{ "rope on a drum slips at 1.07 of the limit, dt 0.01", "velocity", 0.56, true },
+	{ "rope on a drum slips at 1.07 of the limit, dt 0.01", "velocity", 0.67, true },
+	{ "rope on a drum slips at 1.07 of the limit, dt 0.01", "impulse", 0.67, true },
 	{ "rope on a drum slips at 1.07 of the limit, dt 1/60", "reduced", 1, true },
 	{ "rope on a drum slips at 1.07 of the limit, dt 0.01", "reduced", 9, true },
 	{ "rope on a drum slips at 1.07 of the limit, dt 0.005", "reduced", 9.9, true },
