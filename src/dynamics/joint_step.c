@@ -2,11 +2,14 @@
 
 #include "dynamics/joint_step.h"
 
+#include <string.h>
+
 #include "core/tasks.h"
 
-#define ROWS_TURN 0.5         // rad a step
-#define CLEAR_OVERLAP 1e-7    // m: points that end no deeper do not touch
-#define MIXED_PRODUCTS 100000 // block products of a factorisation: denser islands are left to the stepper
+#define ROWS_TURN 0.5      // rad a step
+#define CLEAR_OVERLAP 1e-7 // m: points that end no deeper do not touch
+#define MIXED_PRODUCTS                                                                                       \
+	4000000 // block products of a factorisation, 0.2 s: denser islands are left to the stepper
 
 // Marks, by their group, islands with reach cones: the nearest side is one row, which cannot hold a limb in a corner.
 static void markReaches(const knJointStepInput* in, const int32_t* group, uint8_t* marks) {
@@ -220,35 +223,75 @@ bool knJointStep_Solve(knJointStep* step, knStepReport* report) {
 
 // --- islands with contacts -----------------------------------------------------------------------------------------
 
+// Bodies that stay with the stepper and have no joint: what they touch goes on without them.
+static void findAlone(const knJointStep* step, const uint8_t* left, uint8_t* alone) {
+	const knModel* model = step->in.model;
+	memcpy(alone, left, (size_t)model->bodyCount);
+	for (int j = 0; j < knState_JointCount(model); ++j) {
+		if (knJointRows_TakesPart(model, step->in.state, j)) {
+			const knJoint* joint = knState_Joint(step->in.state, model, j);
+			alone[joint->parent] = alone[joint->child] = 0;
+		}
+	}
+}
+
+// Islands as they are without these bodies; where there are none, those of the stepper. False: no memory.
+static bool buildIslands(const knJointStep* step, const knJointMixInput* input, const uint8_t* alone,
+						 knIslands* islands) {
+	const knJointStepInput* in = &step->in;
+	const knContactRows* contacts = input->contacts;
+	knSweepChunk* chunks = KN_SCRATCH(in->arena, knSweepChunk, contacts->chunkCount);
+	knJointEdge* edges = KN_SCRATCH(in->arena, knJointEdge, knState_JointCount(in->model));
+	if (in->arena->failed) {
+		return false;
+	}
+	int count = 0;
+	*islands = *input->islands;
+	for (int c = 0; c < contacts->chunkCount; ++c) {
+		const knSweepChunk* chunk = &contacts->chunks[c];
+		if (!alone[chunk->a] && !alone[chunk->b]) {
+			chunks[count++] = *chunk;
+		}
+	}
+	if (count == contacts->chunkCount) {
+		return true;
+	}
+	const int edgeCount = knJointRows_ListEdges(in->model, in->state, edges);
+	return knIslands_Build(islands, in->model->bodyCount, in->invMass, chunks, count, edges, edgeCount,
+						   in->arena);
+}
+
 // Islands with joints and contacts that may be solved here, as groups that have joints. False: no memory.
-static bool chooseMixed(const knJointStep* step, const knJointMixInput* input, knIslands* chosen) {
+static bool chooseMixed(const knJointStep* step, const knJointMixInput* input, const uint8_t* alone,
+						knIslands* chosen) {
 	const int bodyCount = step->in.model->bodyCount;
 	uint8_t* jointed = KN_SCRATCH_ZERO(step->in.arena, uint8_t, bodyCount);
 	uint8_t* left = KN_SCRATCH_ZERO(step->in.arena, uint8_t, bodyCount);
-	if (jointed == NULL || left == NULL || !markBouncing(&step->in, input->islands->group, left)) {
+	if (jointed == NULL || left == NULL || !buildIslands(step, input, alone, chosen) ||
+		!markBouncing(&step->in, chosen->group, left)) {
 		return false;
 	}
-	markReaches(&step->in, input->islands->group, left);
-	for (int k = 0; k < input->contacts->pointCount; ++k) {
-		const knContactAnchor* anchor = &input->contacts->anchors[k];
-		const int32_t a = input->islands->group[anchor->bodyA];
-		const int32_t group = a >= 0 ? a : input->islands->group[anchor->bodyB];
-		jointed[group] |= input->islands->jointed[group] && !left[group];
-	}
-	for (int k = 0; k < input->contacts->pointCount; ++k) {
-		const knContactAnchor* anchor = &input->contacts->anchors[k];
-		const int32_t a = input->islands->group[anchor->bodyA];
-		// rolling resistance has no rows there
-		if (input->contacts->points[k].arm > 0.0) {
-			jointed[a >= 0 ? a : input->islands->group[anchor->bodyB]] = 0;
+	markReaches(&step->in, chosen->group, left);
+	for (int pass = 0; pass < 2; ++pass) {
+		for (int k = 0; k < input->contacts->pointCount; ++k) {
+			const knContactAnchor* anchor = &input->contacts->anchors[k];
+			const int32_t a = chosen->group[anchor->bodyA];
+			const int32_t group = a >= 0 ? a : chosen->group[anchor->bodyB];
+			if (alone[anchor->bodyA] || alone[anchor->bodyB]) {
+				continue;
+			}
+			if (pass == 0) {
+				jointed[group] |= chosen->jointed[group] && !left[group];
+			} else if (input->contacts->points[k].arm > 0.0) {
+				jointed[group] = 0; // rolling resistance has no rows there
+			}
 		}
 	}
 	for (int b = 0; b < bodyCount; ++b) {
-		if (input->left[b] && input->islands->group[b] >= 0) {
-			jointed[input->islands->group[b]] = 0;
+		if (input->left[b] && chosen->group[b] >= 0) {
+			jointed[chosen->group[b]] = 0;
 		}
 	}
-	*chosen = *input->islands;
 	chosen->jointed = jointed;
 	return true;
 }
@@ -350,13 +393,19 @@ bool knJointStep_Mix(knJointStep* step, const knJointMixInput* input, knStepRepo
 	if (step->solved == NULL || input->contacts->pointCount == 0) {
 		return true;
 	}
-	if (!chooseMixed(step, input, &chosen)) {
+	uint8_t* alone = KN_SCRATCH(arena, uint8_t, in->model->bodyCount);
+	if (alone == NULL) {
+		return false;
+	}
+	findAlone(step, input->left, alone);
+	if (!chooseMixed(step, input, alone, &chosen)) {
 		return false;
 	}
 	knMixedIslandsInput list = { .model = in->model,
 								 .state = in->state,
 								 .islands = &chosen,
 								 .contacts = input->contacts,
+								 .alone = alone,
 								 .rowsOfJoint = KN_MIXED_JOINT_ROWS };
 	if (!knMixedIslands_Build(&islands, &list, arena)) {
 		return false;

@@ -56,7 +56,8 @@ typedef struct knJointMixInput {
 	const knIslands* islands;
 	knContactRows* contacts;   // points are filled; those of islands that are solved get their impulses
 	const double* restitution; // [contacts->pointCount]
-	const uint8_t* left;       // [bodyCount] 1: its island stays with the stepper
+	const uint8_t*
+		left; // [bodyCount] 1: it stays with the stepper, and with it the island whose joints hold it
 } knJointMixInput;
 
 // False: no memory.

@@ -79,7 +79,9 @@ static bool sortAll(const knMixedIslands* set, const knMixedIslandsInput* input,
 	}
 	for (int k = 0; k < pointCount; ++k) {
 		const knContactAnchor* anchor = &input->contacts->anchors[k];
-		const bool near = input->contacts->points[k].bias < KN_ROW_OUT_OF_REACH;
+		const bool alone =
+			input->alone != NULL && (input->alone[anchor->bodyA] || input->alone[anchor->bodyB]);
+		const bool near = input->contacts->points[k].bias < KN_ROW_OUT_OF_REACH && !alone;
 		pointIsland[k] = near ? islandOfPair(set, anchor->bodyA, anchor->bodyB) : -1;
 	}
 	return sortByIsland(set->islandOf, model->bodyCount, set->count, &lists->bodyFirst, &lists->bodies,

@@ -28,6 +28,7 @@ typedef struct knMixedIslandsInput {
 	const knState* state;
 	const knIslands* islands;
 	const knContactRows* contacts; // NULL: none
+	const uint8_t* alone;          // [bodyCount] 1: its points are in no island; NULL: none
 	int rowsOfJoint;               // at most, of a joint in a problem
 } knMixedIslandsInput;
 
