@@ -29,6 +29,8 @@ export interface LiveApi {
 	position(actor: number): number[];
 	pose(actor: number): number[]; // position, rotation
 	screen(actor: number): { x: number; y: number }; // of its centre, on the canvas as it is once the plots stand
+	eye(): number[] | null; // the camera's place and the point it looks at, where a hand has put it
+	resting(): boolean; // the view does not swing, and the address tells it
 	holds(): number; // the actor that the hand pulls; 0: none
 	ghost(actor: number): number[]; // position; empty without a ghost
 	actors(): string[];
@@ -462,6 +464,8 @@ export class LivePage {
 				this.page!.settle();
 				return this.page!.stage.project(new THREE.Vector3().fromArray(this.live.poses.position, 3 * actor));
 			},
+			eye: () => this.page!.eye,
+			resting: () => this.page!.resting,
 			holds: () => this.held?.actor ?? 0,
 			ghost: (actor) => Array.from(this.live.ghost?.position.subarray(3 * actor, 3 * actor + 3) ?? []),
 			actors: () => this.recording!.actors.map(({ name }) => name),

@@ -181,6 +181,11 @@ export class Page {
 		return this.moved ? [...camera.position.toArray(), ...controls.target.toArray()] : null;
 	}
 
+	// The address tells where the camera is.
+	get resting(): boolean {
+		return !this.turned && !this.turning;
+	}
+
 	private takeEye(text: string | null): void {
 		const numbers = (text ?? "").split(",").map(Number);
 		if (text && numbers.length === 6 && numbers.every(Number.isFinite)) {
