@@ -4,6 +4,7 @@
 //   mjcf_read.c      expat -> elements, with an own stack: nesting costs memory, never the C stack; includes
 //   mjcf_elements.c  what each tag means where it stands
 //   mjcf_fields.c    attributes -> members, one table row each
+//   mjcf_values.c    reads by those tables
 //   mjcf_frames.c    <frame>: poses and classes of what stands in one
 //   mjcf_replicate.c <replicate>: elements kept to be read several times
 //   mjcf_assets.c    meshes: files, hulls, masses
