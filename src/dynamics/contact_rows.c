@@ -24,7 +24,7 @@ enum {
 	CHUNK_GRAIN = 16,
 	INHERITORS = 32, // points of a pair; with more of them one does not matter
 };
-#define SAME_PLACE 0.05    // of a body's radius: a point so near to an old one carries on for it
+#define SAME_PLACE 0.05 // of a body's radius: a point so near to an old one carries on for it
 #define ROLLED_PLACE                                                                                         \
 	1.0 // likewise, where the two touch in one point, then and now: where one rolls on the other, it wanders
 #define SAME_DISTANCE 1e-6 // relative, below it the lower feature goes first

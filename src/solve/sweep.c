@@ -63,11 +63,6 @@ static void forColours(Run* run, int stage, const knTasks* tasks, knTaskFn* fn) 
 	}
 }
 
-static bool hasRows(const knSweepRows* joints, int stage) {
-	bool rows = joints->rows != NULL && joints->first[stage] < joints->first[stage + 1];
-	return rows || (joints->direct != NULL && joints->directStage == stage);
-}
-
 static void solveDirect(const knSweepRows* joints, int stage, knTwist* u) {
 	if (joints->direct != NULL && joints->directStage == stage) {
 		knDirectRows_Solve(joints->direct, u);
@@ -192,7 +187,10 @@ int knSweep_Velocities(knSweepSet* set, int stage, const knSweepOptions* options
 
 void knSweep_Pass(const knSweepSet* set, int stage, const knMomentumPacks* momenta, int pass,
 				  const knTasks* tasks, knTwist* u) {
-	KN_ASSERT(!hasRows(&set->joints, stage) && set->friction == KN_SWEEP_CONE);
+	// no joints
+	KN_ASSERT(set->joints.rows == NULL || set->joints.first[stage] == set->joints.first[stage + 1]);
+	KN_ASSERT(set->joints.direct == NULL || set->joints.directStage != stage);
+	KN_ASSERT(set->friction == KN_SWEEP_CONE);
 	const knPackOptions packs = { .friction = KN_SWEEP_CONE, .omega = 1.0 };
 	Run run = { .set = set,
 				.kernel = knSweepKernel_Best(),
